@@ -82,7 +82,7 @@ impl fmt::Display for Apart {
 
 /// The access class of a file. Files of one class may replace each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Class {
+pub struct PermissionClass {
     uid: u32,
     acl: u64,
     label: u64,
@@ -92,7 +92,7 @@ pub struct Class {
     same: u64,
 }
 
-impl Class {
+impl PermissionClass {
     /// The same class, but of files that only root and their owner can remove.
     pub fn out_of_reach(self) -> Self {
         Self { reach: 0, ..self }
@@ -116,17 +116,17 @@ impl Common {
     }
 
     /// The class of a file.
-    pub fn class(self, rights: &Rights) -> Class {
+    pub fn class(self, rights: &Rights) -> PermissionClass {
         match self {
-            Self::Nothing => Class {
+            Self::Nothing => PermissionClass {
                 same: rights.same,
-                ..Class::default()
+                ..PermissionClass::default()
             },
-            Self::Owner => Class {
+            Self::Owner => PermissionClass {
                 uid: rights.uid,
                 reach: rights.reach,
                 same: rights.same,
-                ..Class::default()
+                ..PermissionClass::default()
             },
             Self::Access => rights.class(),
         }
@@ -205,7 +205,7 @@ impl Rights {
     /// The class of these rights. The owner's own permissions do not count: the owner may change them. Nor does the
     /// permission to execute, since a user who can read a program can copy it; a program that runs as its owner or
     /// group is another matter.
-    fn class(&self) -> Class {
+    fn class(&self) -> PermissionClass {
         const SET_ID: u32 = 0o6000;
         let counted = match self.mode & SET_ID {
             0 => 0o066,
@@ -214,7 +214,7 @@ impl Rights {
         let permissions = self.mode & counted;
         let (group, others) = (permissions >> 3 & 7, permissions & 7);
         let has_effect = group != others || self.mode & SET_ID != 0 || self.acl != 0;
-        Class {
+        PermissionClass {
             uid: self.uid,
             acl: self.acl,
             label: self.label,

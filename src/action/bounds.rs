@@ -96,10 +96,10 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// A place that is never touched: a folder, a file, or all paths that match a pattern.
 #[derive(Clone, Debug)]
-pub struct Place(Kind);
+pub struct Place(PlaceKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum PlaceKind {
     /// An existing folder or file.
     Below(Below),
     /// A pattern for a path or for any folder above it, and its text.
@@ -110,7 +110,7 @@ impl Place {
     /// Parses an existing path as a folder or file, and any other valid text as a pattern.
     pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
         let missing = match Below::folder(Path::new(text)) {
-            Ok(below) => return Ok(Self(Kind::Below(below))),
+            Ok(below) => return Ok(Self(PlaceKind::Below(below))),
             Err(missing) => missing,
         };
         if !text.as_bytes().iter().any(|byte| b"*?[{".contains(byte)) {
@@ -121,19 +121,19 @@ impl Place {
             .ok_or_else(|| BadPlace::NotText(text.into()))?;
         let pattern = pattern.trim_end_matches('/').to_owned();
         let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
-        let glob = globs.map(|globs| Self(Kind::Glob(globs, pattern)));
+        let glob = globs.map(|globs| Self(PlaceKind::Glob(globs, pattern)));
         glob.ok_or(missing)
     }
 
     /// A file or folder whose path is real already.
     pub fn from_real(path: &Path) -> Self {
-        Self(Kind::Below(Below::from_real(path)))
+        Self(PlaceKind::Below(Below::from_real(path)))
     }
 
     fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         match &self.0 {
-            Kind::Below(below) => below.holds(path) || below.holds_inner(inner),
-            Kind::Glob(globs, _) => {
+            PlaceKind::Below(below) => below.holds(path) || below.holds_inner(inner),
+            PlaceKind::Glob(globs, _) => {
                 let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
                 any(path) || any(listed)
             }
@@ -194,8 +194,8 @@ impl Bounds {
     pub fn through(mut self, mounts: Mounts) -> Self {
         let protected = self.protected.iter_mut();
         let protected = protected.filter_map(|place| match &mut place.0 {
-            Kind::Below(below) => Some(below),
-            Kind::Glob(..) => None,
+            PlaceKind::Below(below) => Some(below),
+            PlaceKind::Glob(..) => None,
         });
         let all = self.reference.iter_mut().chain(protected);
         all.for_each(|below| below.through(&mounts));
@@ -245,8 +245,8 @@ impl Bounds {
     pub fn patterns(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.protected.iter().enumerate();
         places.filter_map(|(place, protected)| match &protected.0 {
-            Kind::Glob(_, text) => Some((place, text.as_str())),
-            Kind::Below(_) => None,
+            PlaceKind::Glob(_, text) => Some((place, text.as_str())),
+            PlaceKind::Below(_) => None,
         })
     }
 
@@ -366,6 +366,6 @@ mod tests {
         let said = parse("/no/such/folder").expect_err("missing").to_string();
         assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
         assert!(parse("[").is_err());
-        assert!(matches!(parse("/"), Ok(Place(Kind::Below(_)))));
+        assert!(matches!(parse("/"), Ok(Place(PlaceKind::Below(_)))));
     }
 }

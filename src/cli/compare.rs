@@ -26,7 +26,7 @@ use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// All decisions of one `seekless compare`.
-struct Run {
+struct ComparisonRun {
     config: Config,
     question: Question,
     filters: Vec<String>,
@@ -38,7 +38,10 @@ struct Run {
 
 /// Compares, reports and answers by the exit status.
 pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
-    let (run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+    let (run, console) = match begin(
+        |around| resolve(args, around),
+        |run: &ComparisonRun| run.talk,
+    ) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
@@ -68,7 +71,7 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     answer(&run, &tree, &console)
 }
 
-fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
+fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
     let comparison = Comparison::new(tree, run.question);
     // The search has named each side that is not there.
     let is_new = |obstacle: &&Obstacle| !matches!(obstacle, Obstacle::Side(_, Unseen::NoRoot));
@@ -105,7 +108,7 @@ fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
     }
 }
 
-fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
+fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<ComparisonRun, WrongUse> {
     meant(&args.sides)?;
     if args.flat && args.format != Format::Nul {
         return contradiction("--flat is for bare names: use it with -f nul");
@@ -121,7 +124,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
         ..Overrides::default()
     };
     overrides.check(&SystemRoot::default())?;
-    Ok(Run {
+    Ok(ComparisonRun {
         config: Config {
             roots: args
                 .sides

@@ -24,14 +24,14 @@ use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
 use super::output::{self, NotWritten, ReportOutput};
-use super::resolve::{Run, resolve};
+use super::resolve::{FindRun, resolve};
 use super::run::watched;
 use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery, Root};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
-    let (mut run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+    let (mut run, console) = match begin(|around| resolve(args, around), |run: &FindRun| run.talk) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
@@ -54,7 +54,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
     search(&run, ranking, in_force, &console)
 }
 
-fn explain(run: &Run) -> Exit {
+fn explain(run: &FindRun) -> Exit {
     let mut stdout = io::stdout().lock();
     let texts = engine::explain(&run.config);
     let lines = texts
@@ -81,14 +81,14 @@ fn explain(run: &Run) -> Exit {
 }
 
 /// How the engine's part of a run ended.
-enum Outcome {
+enum FindOutcome {
     Told(Box<Summary>),
     NothingDone,
     NotWritten(NotWritten),
     Failed(engine::Error),
 }
 
-fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Console) -> Exit {
+fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: &Console) -> Exit {
     let output = match ReportOutput::open(run, console) {
         Ok(output) => Mutex::new(Some(output)),
         Err(error) => {
@@ -121,16 +121,16 @@ fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Con
     watch.draw.clear();
     listener.sum_up();
     let summary = match outcome {
-        Outcome::Told(summary) => summary,
-        Outcome::NothingDone => return Exit::Nothing,
+        FindOutcome::Told(summary) => summary,
+        FindOutcome::NothingDone => return Exit::Nothing,
         // Whoever closed the pipe did not hear all of the answer.
-        Outcome::NotWritten(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
-        Outcome::NotWritten(NotWritten::Closed) => return Exit::Done,
-        Outcome::NotWritten(error) => {
+        FindOutcome::NotWritten(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
+        FindOutcome::NotWritten(NotWritten::Closed) => return Exit::Done,
+        FindOutcome::NotWritten(error) => {
             console.complain(&error.to_string());
             return Exit::Nothing;
         }
-        Outcome::Failed(error) => {
+        FindOutcome::Failed(error) => {
             console.complain(&error.to_string());
             return Exit::Nothing;
         }
@@ -167,13 +167,13 @@ fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Con
 
 /// Runs the engine and writes what it finds; the only part that is on another thread.
 fn drive(
-    run: &Run,
+    run: &FindRun,
     mut ranking: Option<Ranking>,
     output: &Shared<ReportOutput>,
     control: &Control,
     listener: &Listener<'_>,
     hidden: &mut HiddenLinks,
-) -> Outcome {
+) -> FindOutcome {
     if tracing::enabled!(tracing::Level::INFO) {
         for text in engine::explain(&run.config) {
             text.lines()
@@ -206,17 +206,17 @@ fn drive(
         })
     });
     if let Some(error) = failed {
-        return Outcome::NotWritten(error);
+        return FindOutcome::NotWritten(error);
     }
     match found {
-        Err(error) => Outcome::Failed(error),
+        Err(error) => FindOutcome::Failed(error),
         // An empty report would say that there is nothing, and replace one that knows more.
-        Ok(_) if listener.exit(run.config.roots.len()) == Exit::Nothing => Outcome::NothingDone,
+        Ok(_) if listener.exit(run.config.roots.len()) == Exit::Nothing => FindOutcome::NothingDone,
         Ok(summary) => {
             let output = lock(output).take();
             match output.map_or(Ok(()), |output| output.finish(&summary)) {
-                Ok(()) => Outcome::Told(Box::new(summary)),
-                Err(error) => Outcome::NotWritten(error),
+                Ok(()) => FindOutcome::Told(Box::new(summary)),
+                Err(error) => FindOutcome::NotWritten(error),
             }
         }
     }

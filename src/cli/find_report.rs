@@ -18,7 +18,7 @@ use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
 use super::report_progress::ReportProgress;
-use super::resolve::Run;
+use super::resolve::FindRun;
 use super::resolve_act::Source;
 use super::{next_command, option_words, sanitize, summary};
 
@@ -46,7 +46,7 @@ pub struct Selected {
 /// # Errors
 /// With the message, if nothing can be reported.
 pub fn select(
-    run: &Run,
+    run: &FindRun,
     wanted: &Wanted,
     ranking: Option<Ranking>,
     console: &Console,
@@ -103,7 +103,7 @@ fn length(source: &Source) -> u64 {
 }
 
 /// Reports what was selected.
-pub fn report(mut run: Run, selected: Selected, in_force: &InForce, console: &Console) -> Exit {
+pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console: &Console) -> Exit {
     let Selected { place, reported } = selected;
     let Reported {
         header,

@@ -49,17 +49,17 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     let outcome = watched(|| drive(&run, &place, &control, &listener), &mut watch);
     watch.draw.clear();
     listener.sum_up();
-    if watch.interrupted && !matches!(outcome, Outcome::Told(_)) {
+    if watch.interrupted && !matches!(outcome, FoldersOutcome::Told(_)) {
         return Exit::Interrupted;
     }
     match outcome {
-        Outcome::Failed(why) => {
+        FoldersOutcome::Failed(why) => {
             console.complain(&why);
             Exit::Nothing
         }
-        Outcome::NothingSeen => Exit::Nothing,
-        Outcome::Closed => listener.exit(run.config.roots.len()),
-        Outcome::Told(said) => {
+        FoldersOutcome::NothingSeen => Exit::Nothing,
+        FoldersOutcome::Closed => listener.exit(run.config.roots.len()),
+        FoldersOutcome::Told(said) => {
             if run.talk.summary {
                 let width = run.talk.columns.unwrap_or(usize::MAX);
                 let lines = fitting(said.lines(), width);
@@ -72,7 +72,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
 }
 
 /// How the part of a run that looks and writes ended.
-enum Outcome {
+enum FoldersOutcome {
     Told(Told),
     /// No given folder could be listed, or the run was interrupted.
     NothingSeen,
@@ -95,14 +95,14 @@ fn drive(
     place: &Mutex<Option<Place>>,
     control: &Control,
     listener: &Listener<'_>,
-) -> Outcome {
+) -> FoldersOutcome {
     let seen = match engine::classify(&run.config, Scope::AllFiles, listener, control) {
         Ok(seen) => seen,
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(error) => return FoldersOutcome::Failed(error.to_string()),
     };
     // An empty report would say that there is nothing, and replace one that knows more.
     if control.is_cancelled() || listener.exit(run.config.roots.len()) == Exit::Nothing {
-        return Outcome::NothingSeen;
+        return FoldersOutcome::NothingSeen;
     }
     let skipped_trash = seen.skipped_trash();
     let is_noise = |name: &[u8]| {
@@ -130,15 +130,15 @@ fn drive(
         style: run.style,
     };
     let Some(mut place) = place.lock().unwrap_or_else(PoisonError::into_inner).take() else {
-        return Outcome::NothingSeen;
+        return FoldersOutcome::NothingSeen;
     };
     let written = place.write(|out| (run.format.write)(out, &report));
     match written.and_then(|()| place.finish()) {
         Ok(()) => {}
-        Err(NotWritten::Closed) => return Outcome::Closed,
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(NotWritten::Closed) => return FoldersOutcome::Closed,
+        Err(error) => return FoldersOutcome::Failed(error.to_string()),
     }
-    Outcome::Told(Told {
+    FoldersOutcome::Told(Told {
         reported: answer.entries.iter().map(|entry| entry.folders.len()).sum(),
         folders: answer.folders,
         files: answer.files,

@@ -8,11 +8,11 @@ use seekless::device::{Override, Selector};
 use seekless::engine::Replication;
 use seekless::units::count;
 
-use super::resolve::Run;
+use super::resolve::FindRun;
 use super::script;
 
 /// Renders all of it, one line each.
-pub fn lines(run: &Run, summary: &Summary) -> Vec<String> {
+pub fn lines(run: &FindRun, summary: &Summary) -> Vec<String> {
     let mut lines = unused_overrides(run, summary);
     lines.extend(reported(run, summary));
     lines.extend(next(run, summary));
@@ -20,7 +20,7 @@ pub fn lines(run: &Run, summary: &Summary) -> Vec<String> {
 }
 
 /// Rows of `--threads` for classes of which no disk of the run is.
-fn unused_overrides(run: &Run, summary: &Summary) -> Vec<String> {
+fn unused_overrides(run: &FindRun, summary: &Summary) -> Vec<String> {
     let mut classes: Vec<&str> = summary
         .devices
         .iter()
@@ -42,7 +42,7 @@ fn unused_overrides(run: &Run, summary: &Summary) -> Vec<String> {
     .collect()
 }
 
-fn reported(run: &Run, summary: &Summary) -> Option<String> {
+fn reported(run: &FindRun, summary: &Summary) -> Option<String> {
     let most = run.most.filter(|&most| 0 < most && most < summary.sets)?;
     Some(format!(
         "Reported {} of {} sets (--top {most}).",
@@ -52,7 +52,7 @@ fn reported(run: &Run, summary: &Summary) -> Option<String> {
 }
 
 /// The command that shows what an action would do with a report that was written to a file.
-fn next(run: &Run, summary: &Summary) -> Option<String> {
+fn next(run: &FindRun, summary: &Summary) -> Option<String> {
     let file = run.output.as_deref()?;
     // /dev/stdout and the like may lead to a file, but that file has another name.
     let is_named = file.is_file() && !file.starts_with("/dev") && !file.starts_with("/proc");

@@ -12,7 +12,7 @@ use seekless::report::file::{Output, OutputError};
 use seekless::report::{Header, Report, earlier};
 
 use super::console::Console;
-use super::resolve::Run;
+use super::resolve::FindRun;
 use super::sanitize;
 use super::summary::{self, SummaryOf};
 
@@ -113,13 +113,13 @@ impl Place {
 
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
-    pub fn open(run: &Run, console: &Console) -> Result<Self, NotWritten> {
+    pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
         let place = Place::replacing(run.output.as_deref(), may_replace(run, &[]), console)?;
         Ok(Self::at(place, run))
     }
 
     /// Writes to a place that is open.
-    pub fn at(place: Place, run: &Run) -> Self {
+    pub fn at(place: Place, run: &FindRun) -> Self {
         Self {
             report: (run.format.make)(&run.style),
             header: run.header.clone(),
@@ -191,7 +191,7 @@ impl ReportOutput {
 
 /// True for the start of an earlier result in the format of this run, or in one that names seekless. The names of the
 /// result lie below the given paths, or below `reported`: the paths of a report, as its names are shown.
-pub fn may_replace(run: &Run, reported: &[Vec<u8>]) -> impl Fn(&[u8]) -> bool {
+pub fn may_replace(run: &FindRun, reported: &[Vec<u8>]) -> impl Fn(&[u8]) -> bool {
     move |start| {
         let roots = run.config.roots.iter();
         let roots = roots.map(|root| root.path.as_os_str().as_bytes());

@@ -23,7 +23,7 @@ use super::wrong_use::{WrongUse, contradiction, not_dash};
 
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
-pub struct Run {
+pub struct FindRun {
     /// The configuration of the engine.
     pub config: Config,
     /// The header of the report.
@@ -52,7 +52,7 @@ pub struct Run {
     pub talk: Talk,
 }
 
-impl Run {
+impl FindRun {
     /// The lines of the summary are the result, not a report.
     pub fn summary_is_result(&self) -> bool {
         self.summary_only && self.format.name == "text"
@@ -69,7 +69,7 @@ impl Run {
 }
 
 /// Decides everything.
-pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
+pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, WrongUse> {
     let replication = replication(&args)?;
     let mut config = search(
         &args.paths.roots,
@@ -105,7 +105,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
         (false, Some(_)) => Some(Ranking::new(keep_rules(&args.keep)?, Origin::default())),
         (false, None) => Some(ranking(&args.keep, &config, around)?),
     };
-    Ok(Run {
+    Ok(FindRun {
         header: around.header(&config),
         ranking,
         wanted,
@@ -219,7 +219,7 @@ mod tests {
     use crate::cli::args::Cli;
     use crate::cli::talk_args::Progress;
 
-    fn resolved_with(line: &str, stdin: &[u8]) -> Result<Run, WrongUse> {
+    fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, WrongUse> {
         let words = ["seekless"].into_iter().chain(line.split_whitespace());
         let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
         let terminal = Terminal {
@@ -242,11 +242,11 @@ mod tests {
         resolve(cli.find, &mut around)
     }
 
-    fn resolved(line: &str) -> Result<Run, WrongUse> {
+    fn resolved(line: &str) -> Result<FindRun, WrongUse> {
         resolved_with(line, b"")
     }
 
-    fn roots(run: &Run) -> Vec<&str> {
+    fn roots(run: &FindRun) -> Vec<&str> {
         let paths = run.config.roots.iter().map(|root| root.path.to_str());
         paths.map(|path| path.unwrap_or("not UTF-8")).collect()
     }

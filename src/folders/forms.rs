@@ -32,7 +32,7 @@ pub struct Forms {
 }
 
 /// An entry of a folder: its kind, and what tells it from others of that kind.
-enum Kind<'a> {
+enum EntryForm<'a> {
     Folder(u32),
     File(u32),
     Link(&'a [u8]),
@@ -117,20 +117,20 @@ fn digest(
 ) -> blake3::Hash {
     bytes.clear();
     let mut spans: Vec<(usize, usize, usize)> = Vec::new();
-    let mut add = |name: &[u8], kind: Kind<'_>| {
+    let mut add = |name: &[u8], kind: EntryForm<'_>| {
         let start = bytes.len();
         bytes.extend((name.len() as u64).to_le_bytes());
         bytes.extend_from_slice(name);
         match kind {
-            Kind::Folder(form) => {
+            EntryForm::Folder(form) => {
                 bytes.push(0);
                 bytes.extend(form.to_le_bytes());
             }
-            Kind::File(content) => {
+            EntryForm::File(content) => {
                 bytes.push(1);
                 bytes.extend(content.to_le_bytes());
             }
-            Kind::Link(target) => {
+            EntryForm::Link(target) => {
                 bytes.push(2);
                 bytes.extend((target.len() as u64).to_le_bytes());
                 bytes.extend_from_slice(target);
@@ -139,12 +139,14 @@ fn digest(
         spans.push((start + 8, start + 8 + name.len(), bytes.len()));
     };
     for child in tree.children(folder) {
-        add(names.folder(child), Kind::Folder(forms[child.at()]));
+        add(names.folder(child), EntryForm::Folder(forms[child.at()]));
     }
     for file in tree.files_in(folder) {
-        add(names.file(file), Kind::File(tree.content(file).0));
+        add(names.file(file), EntryForm::File(tree.content(file).0));
     }
-    names.links(folder, &mut |name, target| add(name, Kind::Link(target)));
+    names.links(folder, &mut |name, target| {
+        add(name, EntryForm::Link(target))
+    });
     spans.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
     let mut hasher = blake3::Hasher::new();
     for (name, _, end) in spans {

@@ -6,7 +6,7 @@ use crate::device::{Order, Policy, Pools};
 use crate::units::plural;
 
 use super::doubt::{Doubts, NoAdvice};
-use super::findings::{Outcome, Series, Unit, chart};
+use super::findings::{ExperimentResult, Series, Unit, chart};
 use super::signs::Signs;
 use super::{metadata, order, random, streams};
 
@@ -106,7 +106,7 @@ pub struct Situation<'a> {
 ///
 /// # Errors
 /// If what decides was not measured or was unsteady.
-pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Result<Advice, NoAdvice> {
+pub fn advise(outcomes: &[ExperimentResult], now: &Situation<'_>) -> Result<Advice, NoAdvice> {
     let line = |experiment, line| chart(outcomes, experiment).and_then(|chart| chart.line(line));
     let scattered = line("random", random::LINE);
     let plain = line("streams", streams::LINE);
@@ -263,7 +263,11 @@ fn streams_reason(line: &Series, streams: usize) -> String {
 }
 
 /// Scattered reads as they are issued now and as advised.
-fn gain_scattered(outcomes: &[Outcome], now: &Situation<'_>, advice: &Advice) -> Option<Gain> {
+fn gain_scattered(
+    outcomes: &[ExperimentResult],
+    now: &Situation<'_>,
+    advice: &Advice,
+) -> Option<Gain> {
     let in_flight = (now.policy.random_threads * now.policy.depth) as f64;
     let advised = (advice.random_threads * advice.depth) as f64;
     let orders = chart(outcomes, "order");

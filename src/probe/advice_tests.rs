@@ -4,11 +4,11 @@ use crate::device::{Order, Policy};
 
 use super::advice::{Advice, Situation, advise};
 use super::doubt::NoAdvice;
-use super::findings::{Answer, Outcome, Point, Series};
+use super::findings::{Answer, ExperimentResult, Point, Series};
 use super::model::{ELEVATOR, Model, POOLS, recorded};
 use super::{order, streams};
 
-fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
+fn advice(outcomes: &[ExperimentResult], policy: Policy) -> Advice {
     let now = Situation {
         policy,
         selector: "dev:sdx",
@@ -18,7 +18,7 @@ fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
 }
 
 /// Changes the points of one line.
-fn change(outcomes: &mut [Outcome], name: &str, change: impl Fn(&mut Point)) {
+fn change(outcomes: &mut [ExperimentResult], name: &str, change: impl Fn(&mut Point)) {
     for outcome in outcomes {
         if let Answer::Chart(chart) = &mut outcome.result {
             let lines = chart.series.iter_mut().filter(|line| line.name == name);
@@ -27,7 +27,7 @@ fn change(outcomes: &mut [Outcome], name: &str, change: impl Fn(&mut Point)) {
     }
 }
 
-fn refusal(outcomes: &[Outcome], policy: Policy) -> NoAdvice {
+fn refusal(outcomes: &[ExperimentResult], policy: Policy) -> NoAdvice {
     let now = Situation {
         policy,
         selector: "dev:sdx",
@@ -36,7 +36,7 @@ fn refusal(outcomes: &[Outcome], policy: Policy) -> NoAdvice {
     advise(outcomes, &now).expect_err("nothing to go by")
 }
 
-fn line(outcomes: &[Outcome], experiment: &str, line: &str) -> super::findings::Series {
+fn line(outcomes: &[ExperimentResult], experiment: &str, line: &str) -> super::findings::Series {
     let chart = super::findings::chart(outcomes, experiment).expect("measured");
     chart.line(line).expect("there").clone()
 }
@@ -204,7 +204,7 @@ fn disks_of_2008_are_known_for_what_they_were() {
 
 #[test]
 fn without_measurements_there_is_no_advice() {
-    let unmeasured = Outcome {
+    let unmeasured = ExperimentResult {
         name: "random",
         title: "",
         result: Answer::Unmeasured("no time".to_owned()),

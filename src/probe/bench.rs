@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::device::{Class, Policy};
 
 use super::control::Control;
-use super::findings::{Axis, Chart, Outcome, Series, Unit, chart};
+use super::findings::{Axis, Chart, ExperimentResult, Series, Unit, chart};
 use super::jobs::Part;
 use super::listing::Listing;
 use super::rng::Rng;
@@ -48,7 +48,7 @@ pub struct Bench<'a> {
     /// When the experiment has to be over.
     pub until: Instant,
     /// The results so far.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ExperimentResult>,
 }
 
 impl Bench<'_> {

@@ -30,7 +30,7 @@ pub struct Findings {
     /// The data that was read.
     pub source: Source,
     /// One for each experiment that was asked for.
-    pub experiments: Vec<Outcome>,
+    pub experiments: Vec<ExperimentResult>,
     /// How busy the machine was before, if the system tells.
     pub busy: Option<Busy>,
     /// The recommended settings, if any.
@@ -78,7 +78,7 @@ pub struct Source {
 
 /// How one experiment ended.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct ExperimentResult {
     /// Its name, as for `--only`.
     pub name: &'static str,
     /// The title.
@@ -296,7 +296,7 @@ impl Series {
 }
 
 /// The numbers of an experiment, if it was done and found any.
-pub fn chart<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Chart> {
+pub fn chart<'a>(outcomes: &'a [ExperimentResult], name: &str) -> Option<&'a Chart> {
     let outcome = outcomes.iter().find(|outcome| outcome.name == name)?;
     match &outcome.result {
         Answer::Chart(chart) => Some(chart),

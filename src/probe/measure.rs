@@ -15,7 +15,7 @@ use super::busy::Busy;
 use super::control::{Control, Stage};
 use super::doubt::NoAdvice;
 use super::experiment::{EXPERIMENTS, Experiment};
-use super::findings::{Answer, Findings, Outcome, Place, SCHEMA, Source};
+use super::findings::{Answer, ExperimentResult, Findings, Place, SCHEMA, Source};
 use super::listing::Listing;
 use super::rng::Rng;
 use super::scratch;
@@ -113,7 +113,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn experiments(&mut self, path: &Path, metadata: &Metadata) -> (Source, Vec<Outcome>) {
+    fn experiments(&mut self, path: &Path, metadata: &Metadata) -> (Source, Vec<ExperimentResult>) {
         if let Some(why) = nothing_to_measure(self.volume) {
             return (
                 Source::default(),
@@ -191,7 +191,9 @@ impl Running<'_> {
         }
         source.bytes_read = bench.test_data.as_ref().map_or(0, TestData::bytes_read);
         let mut outcomes = std::mem::take(&mut bench.outcomes);
-        let place = |outcome: &Outcome| EXPERIMENTS.iter().position(|row| row.name == outcome.name);
+        let place = |outcome: &ExperimentResult| {
+            EXPERIMENTS.iter().position(|row| row.name == outcome.name)
+        };
         outcomes.sort_by_key(place);
         (source, outcomes)
     }
@@ -218,7 +220,7 @@ impl Running<'_> {
             true => Err("interrupted".to_owned()),
             false => (row.run)(bench),
         };
-        bench.outcomes.push(Outcome {
+        bench.outcomes.push(ExperimentResult {
             name: row.name,
             title: row.title,
             result: match answer {
@@ -305,8 +307,8 @@ impl Running<'_> {
         }
     }
 
-    fn all(&self, answer: impl Fn(&Experiment) -> Answer) -> Vec<Outcome> {
-        let outcome = |row: &&'static Experiment| Outcome {
+    fn all(&self, answer: impl Fn(&Experiment) -> Answer) -> Vec<ExperimentResult> {
+        let outcome = |row: &&'static Experiment| ExperimentResult {
             name: row.name,
             title: row.title,
             result: answer(row),

@@ -1,6 +1,6 @@
 //! Disks that are computed, for tests: what experiments would find on them.
 
-use super::findings::{Answer, Axis, Chart, Outcome, Point, Series, Unit};
+use super::findings::{Answer, Axis, Chart, ExperimentResult, Point, Series, Unit};
 use super::rng::Rng;
 use super::{metadata, order, random, streams};
 use crate::device::{Order, Policy};
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// The results that the experiments would give.
-    pub fn outcomes(&self) -> Vec<Outcome> {
+    pub fn outcomes(&self) -> Vec<ExperimentResult> {
         let line = |name, places: &[u64], value: &dyn Fn(usize) -> f64| Series {
             name,
             points: places
@@ -137,7 +137,7 @@ impl Model {
                 .map(|&x| Point::exact(x, value(x as usize)))
                 .collect(),
         };
-        let outcome = |name, axis, unit, series| Outcome {
+        let outcome = |name, axis, unit, series| ExperimentResult {
             name,
             title: "",
             result: Answer::Chart(Chart {
@@ -171,9 +171,9 @@ impl Model {
 }
 
 /// Outcomes with one line of scattered reads, as somebody recorded them.
-pub fn recorded(points: &[(u64, f64)]) -> Vec<Outcome> {
+pub fn recorded(points: &[(u64, f64)]) -> Vec<ExperimentResult> {
     let points = points.iter().map(|&(x, value)| Point::exact(x, value));
-    vec![Outcome {
+    vec![ExperimentResult {
         name: "random",
         title: "",
         result: Answer::Chart(Chart {

@@ -39,9 +39,9 @@ const ENOUGH: usize = 8;
 /// Reads files, or parts of files, of each size one after the other, wherever they lie.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let test_data = bench.test_data()?;
-    let classes: Vec<(u64, Class)> = SIZES
+    let classes: Vec<(u64, FilesOfSize)> = SIZES
         .into_iter()
-        .filter_map(|size| Some((size, Class::of(test_data, size)?)))
+        .filter_map(|size| Some((size, FilesOfSize::of(test_data, size)?)))
         .collect();
     if classes.is_empty() {
         return Err("there is no file of 4 KiB or more".to_owned());
@@ -124,14 +124,14 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
 }
 
 /// Files of which something of one size can be read.
-struct Class {
+struct FilesOfSize {
     /// Files, each with how far from its start the part may begin.
     files: Vec<(usize, u64)>,
     /// They are of about that size themselves, and are read from the start.
     has_own: bool,
 }
 
-impl Class {
+impl FilesOfSize {
     fn of(test_data: &TestData, size: u64) -> Option<Self> {
         let files = test_data.files.iter().enumerate();
         let large = files.filter(|(_, file)| file.size >= size);

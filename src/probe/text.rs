@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::advice::Advice;
 use super::busy::Busy;
 use super::experiment::experiment;
-use super::findings::{Answer, Chart, Findings, Outcome, Point, Unit};
+use super::findings::{Answer, Chart, ExperimentResult, Findings, Point, Unit};
 
 /// Columns of a bar that reaches to the end.
 const BAR: usize = 32;
@@ -84,7 +84,7 @@ pub fn conclusion(findings: &Findings) -> Vec<String> {
     lines
 }
 
-fn write_outcome(out: &mut String, outcome: &Outcome) -> fmt::Result {
+fn write_outcome(out: &mut String, outcome: &ExperimentResult) -> fmt::Result {
     writeln!(out, "{}: {}", outcome.name, outcome.title)?;
     match &outcome.result {
         Answer::Unmeasured(why) => writeln!(out, "  not measured: {why}"),

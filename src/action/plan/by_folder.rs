@@ -47,7 +47,7 @@ impl FolderPairs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CopyState {
     Open,
     /// It is not decided yet, so no other file may rely on it.
     UnderWay,
@@ -62,7 +62,7 @@ struct Group<'a> {
     pairs: &'a FolderPairs,
     /// All names, in order, each with the place of its file.
     names: Vec<(&'a [u8], usize)>,
-    states: Vec<State>,
+    states: Vec<CopyState>,
 }
 
 impl Policy {
@@ -78,7 +78,7 @@ impl Policy {
             set,
             pairs: &self.pairs,
             names,
-            states: vec![State::Open; set.files.len()],
+            states: vec![CopyState::Open; set.files.len()],
         };
         for &index in group {
             deciding.settle(index, 0);
@@ -87,14 +87,14 @@ impl Policy {
         let keepers: BTreeSet<usize> = states
             .iter()
             .filter_map(|state| match state {
-                State::Goes(keeper) => Some(*keeper),
+                CopyState::Goes(keeper) => Some(*keeper),
                 _ => None,
             })
             .collect();
         for &index in group {
             let file = &mut set.files[index];
             file.fate = match (states[index], file.hold()) {
-                (State::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
+                (CopyState::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
                 (_, Some(hold)) => Fate::Keep(Kept::Hold(hold)),
                 _ if keepers.contains(&index) => {
                     Fate::Keep(because("stays for a copy in a folder of the report"))
@@ -111,20 +111,20 @@ fn because(why: &str) -> Kept {
 
 impl Group<'_> {
     /// Decides about a file, after the files that it could be removed for.
-    fn settle(&mut self, index: usize, depth: usize) -> State {
+    fn settle(&mut self, index: usize, depth: usize) -> CopyState {
         let file = &self.set.files[index];
         match self.states[index] {
-            State::Open => {}
+            CopyState::Open => {}
             known => return known,
         }
         // The file stays as a whole if something holds one of its names.
         if file.hold().is_some() || depth == IN_A_ROW {
-            self.states[index] = State::Stays;
-            return State::Stays;
+            self.states[index] = CopyState::Stays;
+            return CopyState::Stays;
         }
-        self.states[index] = State::UnderWay;
+        self.states[index] = CopyState::UnderWay;
         let keeper = self.keeper(index, depth);
-        self.states[index] = keeper.map_or(State::Stays, State::Goes);
+        self.states[index] = keeper.map_or(CopyState::Stays, CopyState::Goes);
         self.states[index]
     }
 
@@ -144,9 +144,9 @@ impl Group<'_> {
                 let stays = match copy == index || rank == Rank::Leftover || rank > own {
                     true => continue,
                     false => match self.settle(copy, depth + 1) {
-                        State::Stays => copy,
-                        State::Goes(keeper) => keeper,
-                        State::Open | State::UnderWay => continue,
+                        CopyState::Stays => copy,
+                        CopyState::Goes(keeper) => keeper,
+                        CopyState::Open | CopyState::UnderWay => continue,
                     },
                 };
                 let kept = &set.files[stays].names;

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
 use super::set::{Fate, Kept, Left, SetPlan};
-use crate::action::access::{Class, Common};
+use crate::action::access::{Common, PermissionClass};
 use crate::action::step::ActionKind;
 use crate::file::trust;
 use crate::sys::attributes;
@@ -45,7 +45,7 @@ impl Policy {
         group: &[usize],
         chosen: Option<&HashSet<usize>>,
     ) {
-        let mut classes: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
+        let mut classes: BTreeMap<PermissionClass, Vec<usize>> = BTreeMap::new();
         for &index in group {
             let class = self.common.class(&set.files[index].rights);
             classes.entry(class).or_default().push(index);
@@ -80,7 +80,7 @@ impl Policy {
     fn for_safer_ones(
         &self,
         set: &mut SetPlan,
-        classes: &mut BTreeMap<Class, Vec<usize>>,
+        classes: &mut BTreeMap<PermissionClass, Vec<usize>>,
         chosen: Option<&HashSet<usize>>,
     ) {
         if self.by_name || !self.pairs.is_empty() {

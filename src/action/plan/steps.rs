@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
-use crate::action::access::{Class, Common};
+use crate::action::access::{Common, PermissionClass};
 use crate::action::{ActionKind, Expected, Step, Target};
 use crate::hash::ContentDigest;
 
@@ -93,7 +93,7 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
 
 /// The properties that another keeper must share with the first one: its file system, since a hard link cannot leave
 /// it, its rights, and whether files may go because it stays.
-type Place = (u64, Class, bool);
+type Place = (u64, PermissionClass, bool);
 
 fn place_of(file: &PlannedFile, action: ActionKind) -> Place {
     let volume = match action {

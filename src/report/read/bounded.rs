@@ -7,12 +7,12 @@ use super::room;
 /// Passes on what it reads, and refuses a text (what stands between quotes) longer than any name can be.
 pub struct ShortTexts<R> {
     input: R,
-    state: State,
+    state: StringState,
     length: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StringState {
     Outside,
     Inside,
     Escaped,
@@ -22,7 +22,7 @@ impl<R> ShortTexts<R> {
     pub fn new(input: R) -> Self {
         Self {
             input,
-            state: State::Outside,
+            state: StringState::Outside,
             length: 0,
         }
     }
@@ -30,13 +30,13 @@ impl<R> ShortTexts<R> {
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         for &byte in bytes {
             self.state = match (self.state, byte) {
-                (State::Outside, b'"') => State::Inside,
-                (State::Outside, _) => State::Outside,
-                (State::Inside, b'"') => State::Outside,
-                (State::Inside, b'\\') => State::Escaped,
-                (State::Inside | State::Escaped, _) => State::Inside,
+                (StringState::Outside, b'"') => StringState::Inside,
+                (StringState::Outside, _) => StringState::Outside,
+                (StringState::Inside, b'"') => StringState::Outside,
+                (StringState::Inside, b'\\') => StringState::Escaped,
+                (StringState::Inside | StringState::Escaped, _) => StringState::Inside,
             };
-            self.length = if self.state == State::Outside {
+            self.length = if self.state == StringState::Outside {
                 0
             } else {
                 self.length + 1

@@ -263,16 +263,16 @@ pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadErro
     let kind = detect(&start);
     let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(input));
     match kind {
-        Kind::Json => json::read_document(whole, each),
-        Kind::NdJson => json::read_lines(whole, each),
-        Kind::Text => text::read(whole, each),
-        Kind::OfFolders => Err(ReadError::OfFolders),
-        Kind::Other => Err(ReadError::OtherFormat),
-        Kind::Empty => Err(ReadError::Empty),
+        Detected::Json => json::read_document(whole, each),
+        Detected::NdJson => json::read_lines(whole, each),
+        Detected::Text => text::read(whole, each),
+        Detected::OfFolders => Err(ReadError::OfFolders),
+        Detected::Other => Err(ReadError::OtherFormat),
+        Detected::Empty => Err(ReadError::Empty),
     }
 }
 
-enum Kind {
+enum Detected {
     Text,
     Json,
     NdJson,
@@ -284,14 +284,14 @@ enum Kind {
 }
 
 /// A line of ndjson starts with its type; a document has no such key.
-fn detect(start: &[u8]) -> Kind {
+fn detect(start: &[u8]) -> Detected {
     match start.trim_ascii_start() {
-        [] => Kind::Empty,
-        _ if is_of_folders(start) => Kind::OfFolders,
-        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Kind::NdJson,
-        [b'{', ..] => Kind::Json,
-        _ if start.contains(&0) || start.starts_with(b"set,file,") => Kind::Other,
-        _ => Kind::Text,
+        [] => Detected::Empty,
+        _ if is_of_folders(start) => Detected::OfFolders,
+        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Detected::NdJson,
+        [b'{', ..] => Detected::Json,
+        _ if start.contains(&0) || start.starts_with(b"set,file,") => Detected::Other,
+        _ => Detected::Text,
     }
 }
 
