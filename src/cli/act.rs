@@ -182,7 +182,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     let about = about.or(folders_about);
     let found = found.worse(swept).worse(usable);
     if run.ask {
-        plan = match ask::each_set(plan, &console) {
+        plan = match ask::each_set(plan, &console, run.talk.columns) {
             Ok(plan) => plan,
             Err(error) => return refuse(&console, &error),
         };

@@ -5,6 +5,7 @@ use std::io;
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
 use seekless::file::RouteError;
 use seekless::report::escape::escape;
+use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
 use super::answers::Answers;
@@ -34,6 +35,9 @@ enum Wish {
 
 const KEYS: &str = "[Enter = as marked, numbers, a = keep all, n = not now, r = follow the rules, q = quit, ? = help]";
 
+/// Columns for a space and a short answer.
+const ANSWER: usize = 5;
+
 const HELP: [&str; 6] = [
     "Enter      keep the file marked with *, as the rules decide",
     "1 3        keep files 1 and 3",
@@ -43,15 +47,21 @@ const HELP: [&str; 6] = [
     "q          stop asking and leave this and all later sets alone",
 ];
 
-/// Asks for each set in which something would be done.
-pub fn each_set(mut plan: Plan, console: &Console) -> io::Result<Plan> {
+/// Asks for each set in which something would be done, on a terminal of so many columns.
+pub fn each_set(mut plan: Plan, console: &Console, columns: Option<usize>) -> io::Result<Plan> {
+    let width = columns.unwrap_or(usize::MAX);
     let mut answers = Answers::open();
     if let Some(path) = answers.path() {
         let path = super::sanitize::path(&path);
-        console.line(&format!(
-            "Answers are saved in {path}. Remove that file to be asked again."
-        ));
+        let saved = format!("Answers are saved in {path}. Remove that file to be asked again.");
+        for line in fitting([saved], width) {
+            console.line(&line);
+        }
     }
+    // The answer is typed behind the question.
+    let question = format!("Which files to keep? {KEYS}");
+    let mut question = fitting([question], width.saturating_sub(ANSWER));
+    let last_line = question.pop().unwrap_or_default();
     if let Some(why) = answers.refused() {
         let way_out = match why {
             RouteError::Untrusted(untrusted) => {
@@ -80,7 +90,8 @@ pub fn each_set(mut plan: Plan, console: &Console) -> io::Result<Plan> {
         }
         show(console, set, number, total);
         let choice = loop {
-            let wish = match question::ask(console, &format!("Which files to keep? {KEYS}")) {
+            question.iter().for_each(|line| console.line(line));
+            let wish = match question::ask(console, &last_line) {
                 Answer::Ended => Wish::Quit,
                 Answer::Said(answer) => understand(&answer, set.files.len()),
             };
@@ -97,7 +108,11 @@ pub fn each_set(mut plan: Plan, console: &Console) -> io::Result<Plan> {
                     quit = true;
                     return Ok(Choice::Undecided);
                 }
-                Wish::Help => HELP.iter().for_each(|line| console.line(line)),
+                Wish::Help => {
+                    let help = HELP.map(str::to_owned);
+                    let lines = fitting(help, width);
+                    lines.iter().for_each(|line| console.line(line));
+                }
                 Wish::Unclear(why) => console.line(&why),
             }
         };

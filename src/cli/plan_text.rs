@@ -6,6 +6,7 @@ use seekless::action::ActionKind;
 use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
 use seekless::report::earlier;
 use seekless::report::escape::escape;
+use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;
@@ -16,6 +17,9 @@ pub struct PlanText {
     action: ActionKind,
     destination: Option<Vec<u8>>,
     links: Vec<String>,
+    /// Columns of the terminal that it is shown on. There, sizes are rounded, digests are left out and sentences are
+    /// broken between words; names are left whole.
+    columns: Option<usize>,
 }
 
 impl PlanText {
@@ -25,15 +29,17 @@ impl PlanText {
             action: plan.action(),
             destination: run.acting.destination.clone(),
             links: run.links.lines(),
+            columns: run.plan_columns,
         }
     }
 
     /// Says what it is.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "# {}{}", self.action.name(), earlier::PLAN)?;
-        self.links
-            .iter()
-            .try_for_each(|line| writeln!(out, "# {line}"))
+        self.sentence(out, format!("# {}{}", self.action.name(), earlier::PLAN))?;
+        let links = self.links.iter();
+        links
+            .map(|line| format!("# {line}"))
+            .try_for_each(|line| self.sentence(out, line))
     }
 
     /// Writes one set.
@@ -42,14 +48,18 @@ impl PlanText {
             return Ok(());
         }
         let frees = set.files.iter().map(frees).fold(0, u64::saturating_add);
-        let digest = set.digest.as_deref().unwrap_or("-");
-        writeln!(
-            out,
-            "\n{} ({} bytes), frees {} ({frees} bytes), blake3 {digest}",
-            Bytes(set.size),
-            set.size,
-            Bytes(frees),
-        )?;
+        let (size, freed) = (Bytes(set.size), Bytes(frees));
+        match self.columns {
+            Some(_) => writeln!(out, "\n{size}, frees {freed}")?,
+            None => {
+                let bytes = set.size;
+                let digest = set.digest.as_deref().unwrap_or("-");
+                writeln!(
+                    out,
+                    "\n{size} ({bytes} bytes), frees {freed} ({frees} bytes), blake3 {digest}",
+                )?;
+            }
+        }
         let kept = set.files.iter();
         let kept = kept
             .filter(|file| matches!(file.fate, Fate::Keep(_)))
@@ -111,13 +121,13 @@ impl PlanText {
                     }
                     if let Some(owner) = set.other_owner(file, self.action) {
                         let why = format!("the kept file belongs to another owner (uid {owner})");
-                        self.because(out, &why)?;
+                        self.sentence(out, format!("             {why}"))?;
                     }
                     if let Some(folder) = &self.destination {
                         self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
                     }
                     if let Some(why) = frees_nothing(file, self.action) {
-                        self.because(out, &why)?;
+                        self.sentence(out, format!("             {why}"))?;
                     }
                 }
             }
@@ -134,9 +144,15 @@ impl PlanText {
     ) -> io::Result<()> {
         writeln!(out, "  {what:<8} {}", escape(path))?;
         match why {
-            Some(why) => self.because(out, why),
+            Some(why) => self.sentence(out, format!("             {why}")),
             None => Ok(()),
         }
+    }
+
+    fn sentence(&self, out: &mut dyn Write, line: String) -> io::Result<()> {
+        fitting([line], self.columns.unwrap_or(usize::MAX))
+            .iter()
+            .try_for_each(|line| writeln!(out, "{line}"))
     }
 
     fn because(&self, out: &mut dyn Write, why: &str) -> io::Result<()> {
@@ -146,10 +162,12 @@ impl PlanText {
     /// Names companions that would be torn apart.
     pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         if let Some(line) = plan_summary::without_reference(plan.totals()) {
-            writeln!(out, "\n# {line}")?;
+            writeln!(out)?;
+            self.sentence(out, format!("# {line}"))?;
         }
         if let Some(line) = plan_summary::empty_folders(plan) {
-            writeln!(out, "\n# {line}")?;
+            writeln!(out)?;
+            self.sentence(out, format!("# {line}"))?;
         }
         for folder in plan.empty_folders() {
             for file in &folder.noise {

@@ -42,6 +42,8 @@ pub struct ActRun {
     pub use_of_plan: Use,
     /// Where a plan or a script goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
+    /// Columns of the terminal on which a plan is shown; `None` for files and pipes.
+    pub plan_columns: Option<usize>,
     /// Where the journal is kept.
     pub journal: Option<PathBuf>,
     /// Ask for each set.
@@ -202,6 +204,8 @@ pub fn resolve(
         folder_search,
         limits,
         use_of_plan,
+        plan_columns: (around.stdout.is_terminal && args.way.output.is_none())
+            .then_some(around.stdout.columns),
         output: args.way.output,
         journal: args.way.journal,
         ask: args.way.ask,

@@ -32,8 +32,15 @@ fn stage() -> Stage {
     Stage::new(tree)
 }
 
-/// What a run shows, without the times and names of runs. A question is answered with no.
-fn screen(stage: &Stage, arguments: &str, columns: u16, asks: bool) -> String {
+/// A prompt, and what is typed when it was shown.
+type Asked = Option<(&'static str, &'static str)>;
+
+/// The question before a plan is carried out, answered with no. The space is the last that is written before the answer
+/// is read.
+const NO: Asked = Some(("[y/N] ", "n\n"));
+
+/// What a run shows, without the times and names of runs.
+fn screen(stage: &Stage, arguments: &str, columns: u16, asked: Asked) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
     command
         // The journal and the list of runs show the command as it was typed.
@@ -46,10 +53,9 @@ fn screen(stage: &Stage, arguments: &str, columns: u16, asks: bool) -> String {
         .env("HOME", stage.state.path())
         .env("NO_COLOR", "1")
         .env("TERM", "dumb");
-    let said = match asks {
-        // The space is the last that is written before the answer is read.
-        true => converse(command, columns, "[y/N] ", "n\n").1,
-        false => show(command, columns, true),
+    let said = match asked {
+        Some((prompt, typed)) => converse(command, columns, prompt, typed).1,
+        None => show(command, columns, true),
     };
     let root = stage.tree.root().canonicalize().expect("the tree is there");
     let said = said
@@ -63,10 +69,10 @@ fn screen(stage: &Stage, arguments: &str, columns: u16, asks: bool) -> String {
 }
 
 /// The screens of a run at all widths, one below the other. No line but these is wider than the terminal.
-fn screens(stage: &Stage, arguments: &str, asks: bool, may_be_wide: &str) -> String {
+fn screens(stage: &Stage, arguments: &str, asked: Asked, may_be_wide: &str) -> String {
     let may_be_wide = Regex::new(may_be_wide).expect("a pattern");
     let screens = WIDTHS.map(|columns| {
-        let screen = screen(stage, arguments, columns, asks);
+        let screen = screen(stage, arguments, columns, asked);
         for line in screen.lines() {
             let fits = line.chars().count() <= usize::from(columns);
             assert!(fits || may_be_wide.is_match(line), "{columns}: {line}");
@@ -84,7 +90,7 @@ fn a_plan_ends_with_its_totals_and_the_question() {
     let shown = screens(
         &stage(),
         "remove --no-progress --protect *.raw --keep best-name Pictures",
-        true,
+        NO,
         NONE,
     );
     for screen in shown.split("=== ").skip(1) {
@@ -102,23 +108,55 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 fn a_plan_for_the_trash_says_when_space_is_freed() {
     let arguments = "remove --trash --no-progress --sidecars keep-together .";
     let sidecar = "(is kept with its companion|belongs together)";
-    insta::assert_snapshot!(screens(&stage(), arguments, true, sidecar));
+    insta::assert_snapshot!(screens(&stage(), arguments, NO, sidecar));
+}
+
+#[test]
+fn a_plan_is_shown() {
+    let arguments = "remove --dry-run --no-progress --sidecars keep-together .";
+    // Names are left whole.
+    let name = "TREE/";
+    insta::assert_snapshot!(screens(&stage(), arguments, None, name));
+}
+
+#[test]
+fn each_set_is_asked_about() {
+    let stage = stage();
+    let shown = WIDTHS.map(|columns| {
+        let asked = Some(("help] ", "?\nn\nq\n"));
+        let shown = screen(
+            &stage,
+            "remove --ask --no-progress Pictures",
+            columns,
+            asked,
+        );
+        let shown = shown.replace("help] ", "help]\n");
+        for line in shown.lines() {
+            let is_path = line.contains("answers.ndjson") || line.contains("TREE/");
+            let fits = line.chars().count() <= columns.into();
+            assert!(fits || is_path, "{columns}: {line}");
+        }
+        // How the path of the answers is broken depends on its length.
+        let (_, sets) = shown.split_once("Set 1 ").expect("a set");
+        format!("=== {columns} columns\nSet 1 {sets}")
+    });
+    insta::assert_snapshot!(shown.concat());
 }
 
 #[test]
 fn runs_are_listed_and_undone_after_a_question() {
     let stage = stage();
-    screen(&stage, "hardlink --yes --no-progress Pictures", 80, false);
+    screen(&stage, "hardlink --yes --no-progress Pictures", 80, None);
     let command = "seekless hardlink";
-    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", false, command));
-    insta::assert_snapshot!("undo", screens(&stage, "undo", true, command));
+    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", None, command));
+    insta::assert_snapshot!("undo", screens(&stage, "undo", NO, command));
 }
 
 #[test]
 fn folders_are_compared() {
     // A path is not broken.
     let path = "/IMG_";
-    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", false, path));
+    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", None, path));
 }
 
 #[test]
@@ -126,7 +164,7 @@ fn sides_are_compared() {
     let arguments = "compare --no-progress --one-way Pictures backup";
     // Names are left whole; whether two folders are on one disk depends on the machine.
     let disk = "on one physical disk";
-    let shown = screens(&stage(), arguments, false, &format!("^[-+>*!] |{disk}"));
+    let shown = screens(&stage(), arguments, None, &format!("^[-+>*!] |{disk}"));
     let lines = shown.lines().filter(|line| !line.contains(disk));
     let shown: String = lines.map(|line| format!("{line}\n")).collect();
     insta::assert_snapshot!(shown);
