@@ -32,6 +32,7 @@ mod find_report;
 mod fit;
 mod folders;
 mod folders_args;
+mod foreign_options;
 mod from_folders;
 mod from_report;
 mod gather;

@@ -168,7 +168,13 @@ fn value(error: &clap::Error) -> Option<String> {
     let way_out = match (number, error.get(ContextKind::ValidValue)) {
         (Some((_, number)), _) if !value.is_empty() => format!("{option} {value}: write {number}"),
         (_, Some(ContextValue::Strings(values))) if !value.is_empty() => {
-            format!("{option} {value}: use one of {}", values.join(", "))
+            let values = values.join(", ");
+            // In fdupes and jdupes, the order of the files in a set.
+            let elsewhere = match option {
+                "--order" => ", or --keep RULE for the file to list first",
+                _ => "",
+            };
+            format!("{option} {value}: use one of {values}{elsewhere}")
         }
         _ => match std::error::Error::source(error) {
             Some(cause) => format!("{option} {value}: {cause}"),
