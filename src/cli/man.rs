@@ -1,12 +1,11 @@
 //! `seekless man`: manual pages, generated from the definition of the options.
 
-use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use clap::Command;
 use clap_mangen::Man;
-use seekless::report::file::{Output, OutputError};
+use seekless::report::file::{Cause, Output, OutputError};
 
 use super::args::{self, ManArgs};
 use super::exit::Exit;
@@ -39,9 +38,12 @@ fn to_stdout() -> io::Result<()> {
 
 /// Writes `seekless.1` and one page for each command, `seekless-find.1` and so on.
 fn to_folder(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|e| {
-        let folder = sanitize::path(folder);
-        format!("cannot write manual pages to {folder}: {e}; use a folder that you may write to, as in --out man")
+    Output::make_folder(folder).map_err(|error| match &error.cause {
+        Cause::System(e) => {
+            let folder = sanitize::path(folder);
+            format!("cannot write manual pages to {folder}: {e}; use a folder that you may write to, as in --out man")
+        }
+        _ => error.to_string(),
     })?;
     let mut program = args::command().disable_help_subcommand(true);
     program.build();
@@ -61,6 +63,8 @@ fn pages(command: &Command, folder: &Path) -> Result<(), OutputError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

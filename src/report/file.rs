@@ -133,6 +133,16 @@ impl Output {
         Self::create_for(path, Document::ManualPage, &earlier::is_manual_page)
     }
 
+    /// Creates the folder for manual pages, and the missing folders above it. Nothing is created behind a symbolic link
+    /// that another user may have made.
+    pub fn make_folder(path: &Path) -> Result<(), OutputError> {
+        place::make_folders(path).map_err(|refusal| OutputError {
+            path: path.to_owned(),
+            document: Document::ManualPage,
+            cause: refusal.into(),
+        })
+    }
+
     fn create_for(
         path: &Path,
         document: Document,

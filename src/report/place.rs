@@ -3,7 +3,7 @@
 //! The path is resolved once, part by part. After that only the name in the opened folder counts, so nobody can
 //! swap a folder of the path for another one.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
-use crate::sys::way::Way;
-use crate::sys::{open, statfs};
+use crate::sys::way::{Part, Way};
+use crate::sys::{open, parent, statfs};
 
 /// Where a path leads.
 #[derive(Debug)]
@@ -80,19 +80,45 @@ pub fn find(path: &Path) -> Result<Found, Refusal> {
                 let folder = open::folder_handle(way.here(), &name)?;
                 way.enter(&name, folder);
             }
-            FileType::Symlink => {
-                let folder = attributes::get(way.here())?;
-                if !trust::link_is_ours(way.here(), &folder, &part.stat, &part.access) {
-                    let name = OsStr::from_bytes(name.to_bytes());
-                    return Err(Refusal::Link(way.shown().join(name)));
-                }
-                way.follow(&part)?;
-            }
+            FileType::Symlink => follow(&mut way, &name, &part)?,
             _ if !is_last => return Err(Errno::NOTDIR.into()),
             _ => return in_folder(way, name, Some((part.stat, part.access))),
         }
     }
     Err(Errno::ISDIR.into())
+}
+
+/// Creates a folder and the missing folders above it, through no link that another user may have made.
+///
+/// # Errors
+/// As [`find`]; nothing is created behind a link that is refused.
+pub fn make_folders(path: &Path) -> Result<(), Refusal> {
+    let mut way = Way::to(path.as_os_str().as_bytes())?;
+    while let Some(name) = way.part() {
+        let part = match way.look(&name) {
+            Err(Errno::NOENT) => {
+                parent::make_folder(way.here(), &name, 0o777)?;
+                way.look(&name)?
+            }
+            part => part?,
+        };
+        match part.stat.kind {
+            FileType::Directory => way.enter(&name, part.handle),
+            FileType::Symlink => follow(&mut way, &name, &part)?,
+            _ => return Err(Errno::NOTDIR.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Goes on where a link leads, unless another user may have made it.
+fn follow(way: &mut Way, name: &CStr, part: &Part) -> Result<(), Refusal> {
+    let folder = attributes::get(way.here())?;
+    if !trust::link_is_ours(way.here(), &folder, &part.stat, &part.access) {
+        let name = OsStr::from_bytes(name.to_bytes());
+        return Err(Refusal::Link(way.shown().join(name)));
+    }
+    Ok(way.follow(part)?)
 }
 
 fn in_folder(
@@ -187,6 +213,28 @@ mod tests {
             assert_eq!(said(&top.join(path)), Some(error), "{path}");
         }
         assert_eq!(said(Path::new("")), Some(Errno::NOENT));
+        Ok(())
+    }
+
+    #[test]
+    fn missing_folders_are_created_where_the_path_leads() -> Tested {
+        let folder = tempfile::tempdir()?;
+        let top = folder.path();
+        fs::create_dir(top.join("a"))?;
+        fs::write(top.join("file"), "")?;
+        symlink("a", top.join("link"))?;
+        for (path, made) in [
+            ("new", "new"),
+            ("b/c/d/", "b/c/d"),
+            ("link/e/../f", "a/f"),
+            ("./a//g", "a/g"),
+            ("a/g", "a/g"),
+        ] {
+            make_folders(&top.join(path)).map_err(|refusal| format!("{path}: {refusal:?}"))?;
+            assert!(top.join(made).is_dir(), "{path}");
+        }
+        let refused = make_folders(&top.join("file/x"));
+        assert!(matches!(refused, Err(Refusal::System(Errno::NOTDIR))));
         Ok(())
     }
 }
