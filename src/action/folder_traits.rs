@@ -53,16 +53,22 @@ impl FolderTraits {
         };
         let mut mode = self.mode;
         let as_wanted = (now.uid, now.gid) == (self.uid, self.gid);
-        if !as_wanted && attributes::set_owner(folder, Some(self.uid), self.gid).is_err() {
+        let has_owner =
+            as_wanted || attributes::set_owner(folder, Some(self.uid), self.gid).is_ok();
+        if !has_owner {
             // Nobody may give a folder away, but its owner may give it to a group of his own.
             let group = attributes::set_owner(folder, None, self.gid).is_ok();
             mode = narrowed(mode, now.uid == self.uid, group || now.gid == self.gid);
-            missing.push(match now.uid == self.uid {
-                true => "group",
-                false => "owner",
-            });
+            // A folder of root's, such as /home, is as open as before: root may enter every folder.
+            let lacks_nothing = (self.uid, self.gid, self.mode) == (0, 0, mode);
+            if !lacks_nothing {
+                missing.push(match now.uid == self.uid {
+                    true => "group",
+                    false => "owner",
+                });
+            }
         }
-        if !self.give_acls(folder, missing.is_empty()) {
+        if !self.give_acls(folder, has_owner) {
             missing.push("ACL");
             mode &= 0o700;
         }

@@ -71,7 +71,7 @@ impl Made {
         }
         (!missing.is_empty()).then(|| {
             let missing = missing.join(" and ");
-            format!("the new folder does not have the {missing} of the original folder")
+            format!("a new folder on its path does not have the {missing} of the original folder")
         })
     }
 
