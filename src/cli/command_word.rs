@@ -19,7 +19,7 @@ use super::{other_words, sanitize};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
 /// keep a command waiting that may not need it.
-const ANSWER: Duration = Duration::from_millis(100);
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// Moves the command's name to the front of the words, if it is there.
 pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
