@@ -142,7 +142,7 @@ fn found(summary: &Summary, replication: Replication, isolate: bool) -> String {
         Replication::Over(0) => contents.to_owned(),
         Replication::Over(1) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
         Replication::Over(over) => format!("{contents} {copies} more than {} {of}", count(over)),
-        Replication::Under(2) if isolate => format!("{contents} {copies} one {of} only"),
+        Replication::Under(2) if isolate => format!("{contents} {copies} only one {of}"),
         Replication::Under(2) => plural(summary.sets, "unique file", "unique files").to_owned(),
         Replication::Under(under) => {
             format!("{contents} {copies} fewer than {} {of}", count(under))
@@ -532,12 +532,12 @@ mod tests {
             (
                 Replication::Under(2),
                 1,
-                "1 content that is below one of the paths only.",
+                "1 content that is below only one of the paths.",
             ),
             (
                 Replication::Under(2),
                 0,
-                "no contents that are below one of the paths only.",
+                "no contents that are below only one of the paths.",
             ),
             (
                 Replication::Under(3),

@@ -57,7 +57,9 @@ impl Line {
     pub fn reason(&self) -> Option<&'static str> {
         self.marks.iter().find_map(|mark| match mark {
             Mark::Unanswered(Some(unseen)) => Some(unseen.words()),
-            Mark::Unanswered(None) => Some("may be the same file as on the other side"),
+            Mark::Unanswered(None) => {
+                Some("may be the same file as on the other side, seen through another mount")
+            }
             _ => None,
         })
     }

@@ -99,7 +99,9 @@ impl Policy {
                 _ if keepers.contains(&index) => {
                     Fate::Keep(because("stays for a copy in a folder of the report"))
                 }
-                _ => Fate::Keep(because("has no copy in the folder that the report names")),
+                _ => Fate::Keep(because(
+                    "no copy of it stays in the folder that the report names",
+                )),
             };
         }
     }

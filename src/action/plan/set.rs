@@ -295,7 +295,7 @@ impl Left {
             }
             Self::NoHardLinks => "is on a file system without hard links: use remove or move",
             Self::LinkLooksLikeCopy => {
-                "is on a mount that shows hard links as separate files: use symlink or remove"
+                "is on a mount that shows hard links as separate files: use remove or move"
             }
             Self::NoSymlinks => {
                 "is on a file system that cannot hold a symbolic link to the kept file: use remove or move"

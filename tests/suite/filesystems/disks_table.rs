@@ -613,7 +613,7 @@ const NO_HARD_LINKS: Cell = Refuses(
 );
 
 const LIKE_A_COPY: Cell = Refuses(
-    "7 names left alone because each is on a mount that shows hard links as separate files: use symlink or remove.",
+    "7 names left alone because each is on a mount that shows hard links as separate files: use remove or move.",
 );
 
 const NO_SYMLINKS: Cell = Refuses(
