@@ -14,9 +14,10 @@ use crate::sys::memory::ALIGNMENT;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
-use super::reader::{Reader, finished, is_expected, is_whole, query_unwritten, refused};
+use super::reader::{Reader, finished, is_expected, is_whole, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
+use super::unwritten::query_unwritten;
 
 /// A file being read.
 struct RingFile<F: Fold> {

@@ -32,6 +32,7 @@ mod stream;
 mod task;
 #[cfg(test)]
 mod testing;
+mod unwritten;
 mod worker;
 
 pub use access::{Access, Signs};

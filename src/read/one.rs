@@ -4,9 +4,10 @@ use std::ffi::CStr;
 use std::os::fd::AsFd;
 
 use super::fold::Fold;
-use super::reader::{Reader, query_unwritten};
+use super::reader::Reader;
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
+use super::unwritten::query_unwritten;
 
 /// Carries out tasks as long as there are any.
 pub fn run<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {

@@ -27,8 +27,9 @@ use crate::read::access::{Access, Signs};
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::{Device, OpenFile};
-use crate::read::reader::{Reader, expected, is_expected, is_unwritten, refused};
+use crate::read::reader::{Reader, expected, is_expected, refused};
 use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
+use crate::read::unwritten::is_unwritten;
 
 use blocks::{BLOCK, Blocks};
 use lock_step::{Buffers, Comparison};
