@@ -1,13 +1,14 @@
 //! The folder of the cache files: it belongs to the user, and no other user may change it.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::{self, Path, PathBuf};
 
 use crate::file::{OwnFolder, RouteError};
 use crate::sys::{stat, statfs};
+
+/// The suffixes that SQLite adds to the name of a file of rows.
+pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The folder of the cache.
 #[derive(Debug)]
@@ -23,6 +24,25 @@ impl CacheFolder {
     /// If another user could change it, or if the system refuses.
     pub fn at(path: &Path) -> io::Result<Self> {
         Ok(Self::of(OwnFolder::make(path).map_err(plain)?))
+    }
+
+    /// As [`CacheFolder::at`], unless a program or a server answers for the folder. The users of an SQLite file share
+    /// memory, which works only on one computer.
+    ///
+    /// # Errors
+    /// As [`CacheFolder::at`], and if the folder is or would be on such a file system.
+    pub fn on_a_local_disk(path: &Path) -> io::Result<Self> {
+        let absolute = path::absolute(path)?;
+        let answered = || io::Error::other("the default cache must be on a local disk");
+        let mut nearest = absolute.ancestors();
+        if nearest.find_map(statfs::is_path_answered) == Some(true) {
+            return Err(answered());
+        }
+        let folder = Self::at(path)?;
+        match statfs::is_answered(folder.folder.descriptor()) {
+            true => Err(answered()),
+            false => Ok(folder),
+        }
     }
 
     /// Opens it; `None` if it is missing.
@@ -45,49 +65,56 @@ impl CacheFolder {
         self.identity
     }
 
-    /// True if a program or a server answers for the folder. The users of an SQLite file share memory, which works only
-    /// on one computer.
-    pub fn is_answered(&self) -> bool {
-        statfs::is_answered(self.folder.descriptor())
-    }
-
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Creates a file for its owner only if it is missing, and marks it as used now; returns its path.
+    /// Creates a file of rows for its owner only if it is missing, and marks it as used now; returns its path.
     ///
     /// # Errors
-    /// If it is not the user's own, or if the system refuses.
+    /// If it or a file that SQLite keeps beside it is not the user's own, or if the system refuses.
     pub fn make(&self, name: &str) -> io::Result<PathBuf> {
-        let file = self.folder.append_or_make(name).map_err(plain)?;
-        mark_used(&file);
+        if !self.has_own(name)? {
+            self.folder.append_or_make(name).map_err(plain)?;
+        }
+        self.mark_used(name);
         Ok(self.path().join(name))
     }
 
-    /// Marks a file as used now; returns its path, or `None` if it is missing.
+    /// Marks a file of rows as used now; returns its path, or `None` if it is missing.
     ///
     /// # Errors
     /// As [`CacheFolder::make`].
     pub fn used(&self, name: &str) -> io::Result<Option<PathBuf>> {
-        match self.folder.append(name).map_err(plain) {
-            Ok(file) => {
-                mark_used(&file);
-                Ok(Some(self.path().join(name)))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        if !self.has_own(name)? {
+            return Ok(None);
+        }
+        self.mark_used(name);
+        Ok(Some(self.path().join(name)))
+    }
+
+    /// The path of an existing file of rows.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not; otherwise as [`CacheFolder::make`].
+    pub fn own(&self, name: &str) -> io::Result<PathBuf> {
+        match self.has_own(name)? {
+            true => Ok(self.path().join(name)),
+            false => Err(ErrorKind::NotFound.into()),
         }
     }
 
-    /// The path of an existing file.
-    ///
-    /// # Errors
-    /// `NotFound` if it is not; if it is not the user's own; if the system refuses.
-    pub fn own(&self, name: &str) -> io::Result<PathBuf> {
-        self.folder.append(name).map_err(plain)?;
-        Ok(self.path().join(name))
+    /// True if there is a file of rows of this name. SQLite would open the files beside it whatever they are.
+    fn has_own(&self, name: &str) -> io::Result<bool> {
+        let mut beside = BESIDE.iter().map(|end| format!("{name}{end}"));
+        beside.try_for_each(|name| self.folder.has_own(&name).map(drop).map_err(plain))?;
+        self.folder.has_own(name).map_err(plain)
+    }
+
+    /// Where the time cannot be set, the file looks as old as what was written to it last.
+    fn mark_used(&self, name: &str) {
+        let _not_marked = self.folder.touch(name);
     }
 
     /// The names of all files in it.
@@ -97,11 +124,6 @@ impl CacheFolder {
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         self.folder.names()
     }
-}
-
-/// Where the time cannot be set, the file looks as old as what was written to it last.
-fn mark_used(file: &File) {
-    let _not_marked = file.set_modified(SystemTime::now());
 }
 
 fn plain(error: RouteError) -> io::Error {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use super::folder::CacheFolder;
+use super::folder::{BESIDE, CacheFolder};
 use super::store::{CacheError, Store};
 use super::volume;
 
@@ -31,8 +31,10 @@ pub struct Contents {
     pub folder: Option<PathBuf>,
 }
 
-/// The suffixes that SQLite adds to the name of a file.
-const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+/// The suffixes of all files that hold what is stored of one file system.
+fn ends() -> impl Iterator<Item = &'static str> {
+    std::iter::once("").chain(BESIDE)
+}
 
 impl CacheFolder {
     /// The stored data, with the file system that was used last at the end. Skips other files in the folder.
@@ -53,16 +55,16 @@ impl CacheFolder {
     /// True if a file of this name belongs to the cache.
     pub fn is_name_of_kept(name: &[u8]) -> bool {
         let name = std::str::from_utf8(name).unwrap_or_default();
-        let mut ends = BESIDE.iter();
+        let mut ends = ends();
         ends.any(|end| name.strip_suffix(end).is_some_and(volume::is_file_name))
     }
 
     fn one(&self, name: String) -> Kept {
-        let beside = BESIDE.iter().filter_map(|end| {
+        let all = ends().filter_map(|end| {
             let path = self.path().join(format!("{name}{end}"));
             path.symlink_metadata().ok()
         });
-        let bytes = beside.map(|is| is.len()).sum();
+        let bytes = all.map(|is| is.len()).sum();
         let used = self.path().join(&name).symlink_metadata();
         let used = used.and_then(|is| is.modified()).unwrap_or(UNIX_EPOCH);
         let used = used.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -81,7 +83,7 @@ impl CacheFolder {
     pub fn remove(&self, kept: &Kept) -> Result<(), CacheError> {
         let path = self.own(&kept.name)?;
         let _lock = Store::lock(&path)?;
-        for end in BESIDE {
+        for end in ends() {
             match fs::remove_file(self.path().join(format!("{}{end}", kept.name))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}

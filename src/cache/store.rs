@@ -40,6 +40,9 @@ pub enum CacheError {
     /// The file differs from what was written to it.
     #[error("damaged ({0})")]
     Damaged(rusqlite::Error),
+    /// It was cut, or its tables were changed.
+    #[error("damaged (cut off, or changed by another program)")]
+    Altered,
     /// Another run is using it, and goes on doing so.
     #[error("another run is using it")]
     Busy,
@@ -57,13 +60,15 @@ pub enum CacheError {
 impl CacheError {
     /// True if no run can use the file until it is removed.
     pub fn needs_removal(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::OtherVersion)
+        matches!(self, Self::Damaged(_) | Self::Altered | Self::OtherVersion)
     }
 }
 
 impl From<rusqlite::Error> for CacheError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
+            // A value is not what was written.
+            None => Self::Altered,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             _ => Self::Sqlite(error),
@@ -101,6 +106,7 @@ impl Store {
             sqlite.pragma_update(None, "page_size", PAGE)?;
             begin(&mut sqlite)?;
         }
+        check_tables(&sqlite)?;
         // Where another run has it open just now, the mode stays what it is; that one is as safe.
         let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
@@ -116,7 +122,7 @@ impl Store {
         let path = folder.own(name)?;
         let sqlite = connected(&path)?;
         match kind(&sqlite)? {
-            (APPLICATION, VERSION) => {}
+            (APPLICATION, VERSION) => check_tables(&sqlite)?,
             _ if is_empty(&sqlite)? => return Ok(Contents::default()),
             (APPLICATION, _) => return Err(CacheError::OtherVersion),
             _ => return Err(CacheError::Foreign),
@@ -151,7 +157,7 @@ impl Store {
             Ok(Self { sqlite })
         };
         match locked() {
-            Err(CacheError::Damaged(_)) => Ok(None),
+            Err(CacheError::Damaged(_) | CacheError::Altered) => Ok(None),
             locked => locked.map(Some),
         }
     }
@@ -239,6 +245,21 @@ fn kind(sqlite: &Connection) -> Result<(i32, i32), CacheError> {
     ))
 }
 
+/// Makes sure that the tables are there, with their columns.
+fn check_tables(sqlite: &Connection) -> Result<(), CacheError> {
+    let all = [
+        "SELECT number, rows FROM pack",
+        "SELECT roots, began_ns, folder, ended FROM run",
+    ];
+    for select in all {
+        sqlite.prepare(select).map_err(|error| match error.into() {
+            CacheError::Sqlite(_) => CacheError::Altered,
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
 /// True for a new file, which a run that was killed right away leaves as well.
 fn is_empty(sqlite: &Connection) -> Result<bool, CacheError> {
     Ok(kind(sqlite)? == (0, 0) && number(sqlite, "schema_version")? == 0)
@@ -260,81 +281,4 @@ fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cache::{Part, State};
-    use crate::hash::SampleDigest;
-
-    const KEY: VolumeKey = VolumeKey {
-        uuid: [7; 16],
-        subvolume: 0,
-        by_path: false,
-    };
-
-    fn row(byte: u8) -> Row {
-        let state = State {
-            size: 3,
-            mtime_ns: 1,
-            ctime_ns: 2,
-        };
-        let mut row = Row::new(state, 9);
-        row.add(Part::Head(SampleDigest::of(&[byte])));
-        row
-    }
-
-    fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
-        let number = PackKey::of(subvolume, inode).table_number();
-        let packs = store.packs(number, 1).expect("is read");
-        pack::find(&packs.first()?.1, subvolume, inode)
-    }
-
-    fn newest(_: Option<Row>, new: &Row) -> Row {
-        new.clone()
-    }
-
-    #[test]
-    fn rows_are_found_by_subvolume_and_inode_again() {
-        let place = tempfile::tempdir().expect("a folder");
-        let folder = CacheFolder::at(&place.path().join("cache")).expect("is made");
-        let rows = [(0, 5, 1), (0, 6, 2), (0, 300, 3), (9, 5, 4)];
-        let rows = rows.map(|(subvolume, inode, byte)| Numbered {
-            subvolume,
-            inode,
-            row: row(byte),
-        });
-        Store::open(&folder, &KEY)
-            .expect("is made")
-            .write(rows.clone().map(|row| vec![row]), newest)
-            .expect("is written");
-        let store = Store::open(&folder, &KEY).expect("is there");
-        for numbered in rows {
-            let found = stored(&store, numbered.subvolume, numbered.inode);
-            assert_eq!(found, Some(numbered.row));
-        }
-        assert_eq!(stored(&store, 9, 300), None);
-    }
-
-    #[test]
-    fn a_file_of_another_version_is_left_alone() {
-        let place = tempfile::tempdir().expect("a folder");
-        let folder = CacheFolder::at(place.path()).expect("is ours");
-        let store = Store::open(&folder, &KEY).expect("is made");
-        store
-            .sqlite
-            .pragma_update(None, "user_version", VERSION + 1)
-            .expect("is set");
-        drop(store);
-        let again = Store::open(&folder, &KEY);
-        assert!(matches!(again, Err(CacheError::OtherVersion)));
-    }
-
-    #[test]
-    fn a_file_that_is_no_database_is_told_as_damaged() {
-        let place = tempfile::tempdir().expect("a folder");
-        let folder = CacheFolder::at(place.path()).expect("is ours");
-        let path = folder.make(&KEY.file_name()).expect("is made");
-        std::fs::write(path, [b'x'; 5000]).expect("is written");
-        let damaged = Store::open(&folder, &KEY);
-        assert!(matches!(damaged, Err(CacheError::Damaged(_))));
-    }
-}
+mod tests;

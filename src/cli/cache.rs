@@ -15,6 +15,7 @@ use super::color::Terminal;
 use super::config_folder;
 use super::console::Console;
 use super::exit::Exit;
+use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Answer};
 use super::sanitize::{complain, message, path};
@@ -110,8 +111,8 @@ fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
     for kept in kept {
         if let Err(error) = &kept.contents {
             let way_out = match error.needs_removal() {
-                true => "; 'seekless cache clear' removes it",
-                false => "",
+                true => format!("; {} removes it", option_words::cache_clear(folder)),
+                false => String::new(),
             };
             complain(&format!(
                 "{}: cannot read it: {error}{way_out}",

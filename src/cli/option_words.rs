@@ -1,6 +1,7 @@
 //! Messages of the library, with the options and commands of this program added.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
@@ -16,16 +17,21 @@ pub fn problem(problem: &Problem) -> String {
     match problem.kind {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
         ProblemKind::DamagedCache => {
-            let folder = problem.path.parent();
-            let other = folder.filter(|folder| config_folder::cache().as_deref() != Some(*folder));
-            let option = other.map_or(String::new(), |folder| {
-                format!(" --cache {}", script::word(folder.as_os_str().as_bytes()))
-            });
-            format!("{words}; 'seekless cache clear{option}' removes it")
+            let folder = problem.path.parent().unwrap_or(&problem.path);
+            format!("{words}; {} removes it", cache_clear(folder))
         }
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
+}
+
+/// The command that removes the cache in a folder.
+pub fn cache_clear(folder: &Path) -> String {
+    let option = match config_folder::cache().as_deref() == Some(folder) {
+        true => String::new(),
+        false => format!(" --cache {}", script::word(folder.as_os_str().as_bytes())),
+    };
+    format!("'seekless cache clear{option}'")
 }
 
 /// A step that was not taken.

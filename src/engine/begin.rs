@@ -222,7 +222,7 @@ fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Op
         return None;
     }
     let _asking = control.asking(&wanted.folder);
-    let opened = CachedReads::open(wanted, &config.roots);
+    let opened = CachedReads::open(wanted, &config.roots, config.patience);
     let problem = |error| unusable(wanted.folder.clone(), error);
     let told = |error| tell(observer, wanted.by_default, problem(error));
     opened.map_err(told).ok()

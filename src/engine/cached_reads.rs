@@ -1,12 +1,15 @@
 //! The cache of one run: a file of rows for each file system that the run meets.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-use std::{fs, io};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io, thread};
+
+use crossbeam_channel::bounded;
 
 use crate::cache::{
     CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, RunMark, State, Store,
@@ -68,14 +71,13 @@ struct RowFile {
 }
 
 impl CachedReads {
-    /// Opens the cache in this folder, and creates the folder if it is missing.
-    pub fn open(wanted: &CacheUse, roots: &[Root]) -> io::Result<Self> {
+    /// Opens the cache in its folder, and creates the folder if it is missing.
+    ///
+    /// # Errors
+    /// If the folder cannot be used, or if its file system does not answer within `patience`.
+    pub fn open(wanted: &CacheUse, roots: &[Root], patience: Duration) -> io::Result<Self> {
+        let folder = folder_of(wanted, patience)?;
         let ahead_ns = wanted.ahead.as_nanos() as i64;
-        let folder = CacheFolder::at(&wanted.folder)?;
-        if wanted.by_default && folder.is_answered() {
-            let why = "the default cache must be on a local disk";
-            return Err(io::Error::other(why));
-        }
         let searched = absolute(roots);
         Ok(Self {
             folder: Arc::new(folder),
@@ -301,12 +303,30 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     }
 }
 
-/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless a file has to be removed.
+/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless a file has to be removed, or the run
+/// waited for the cache in vain.
 pub fn tell(observer: &dyn Observer, by_default: bool, problem: Problem) {
-    match by_default && problem.kind != ProblemKind::DamagedCache {
+    let cause = problem.cause.as_ref();
+    let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);
+    match by_default && !is_silent && problem.kind != ProblemKind::DamagedCache {
         true => observer.notice(Notice(format!("{}: {problem}", problem.path.display()))),
         false => observer.problem(problem),
     }
+}
+
+/// Opens the folder in a thread of its own, since nothing can interrupt a call to a file system that does not answer.
+fn folder_of(wanted: &CacheUse, patience: Duration) -> io::Result<CacheFolder> {
+    let (path, by_default) = (wanted.folder.clone(), wanted.by_default);
+    let open = move || match by_default {
+        true => CacheFolder::on_a_local_disk(&path),
+        false => CacheFolder::at(&path),
+    };
+    let (done, opened) = bounded(1);
+    let thread = thread::Builder::new().name("cache".to_owned());
+    // Nobody listens any more if the run did not wait.
+    thread.spawn(move || done.send(open()))?;
+    let unanswered = |_| io::Error::new(ErrorKind::TimedOut, "its file system does not answer");
+    opened.recv_timeout(patience).map_err(unanswered)?
 }
 
 /// The absolute searched paths, in alphabetical order.

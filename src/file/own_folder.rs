@@ -12,8 +12,10 @@ use rustix::io::Errno;
 
 use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
+use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, Manner};
-use crate::sys::{attributes, names, parent, sync};
+use crate::sys::stat::Stat;
+use crate::sys::{names, parent, sync};
 
 /// A folder that belongs to the effective user, with a way to it that nobody else can change.
 ///
@@ -131,31 +133,65 @@ impl OwnFolder {
         }
     }
 
+    /// True if there is a file of this name. Does not open it, since closing it would release all locks that this process
+    /// has on it.
+    ///
+    /// # Errors
+    /// If it is not the user's own, has a further name, or is on a read-only file system; if the system refuses.
+    pub fn has_own(&self, name: &str) -> Result<bool, RouteError> {
+        let (stat, now) = match attributes::entry(&self.at, &c_name(name)?) {
+            Err(Errno::NOENT) => return Ok(false),
+            entry => entry?,
+        };
+        self.check(name, (&stat, &now), true)?;
+        attributes::may_write(&self.at, &c_name(name)?)?;
+        Ok(true)
+    }
+
+    /// Sets the time of modification of a file to now.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn touch(&self, name: &str) -> io::Result<()> {
+        Ok(attributes::touch(&self.at, &c_name(name)?)?)
+    }
+
     fn own(
         &self,
         name: &str,
         opened: rustix::io::Result<OwnedFd>,
         is_written: bool,
     ) -> Result<File, RouteError> {
-        let untrusted = |why| {
-            let path = self.path.join(name);
-            RouteError::from(Untrusted { path, why })
-        };
         let file = match opened {
-            Err(Errno::LOOP) => return Err(untrusted(Distrust::Link)),
+            Err(Errno::LOOP) => return Err(self.untrusted(name, Distrust::Link)),
             // A socket, or a device that is not there.
-            Err(Errno::NXIO) => return Err(untrusted(Distrust::NotRegular)),
+            Err(Errno::NXIO) => return Err(self.untrusted(name, Distrust::NotRegular)),
             opened => opened?,
         };
         let (stat, now) = attributes::both(&file)?;
-        if stat.kind != FileType::RegularFile {
-            return Err(untrusted(Distrust::NotRegular));
-        }
-        trust::ours_alone(&now).map_err(untrusted)?;
-        match is_written && stat.links > 1 {
-            true => Err(untrusted(Distrust::FurtherNames)),
-            false => Ok(File::from(file)),
-        }
+        self.check(name, (&stat, &now), is_written)?;
+        Ok(File::from(file))
+    }
+
+    fn check(
+        &self,
+        name: &str,
+        (stat, now): (&Stat, &Attributes),
+        is_written: bool,
+    ) -> Result<(), RouteError> {
+        let why = match stat.kind {
+            FileType::RegularFile => trust::ours_alone(now).err(),
+            FileType::Symlink => Some(Distrust::Link),
+            _ => Some(Distrust::NotRegular),
+        };
+        let has_further_names = is_written && stat.links > 1;
+        let why = why.or(has_further_names.then_some(Distrust::FurtherNames));
+        why.map_or(Ok(()), |why| Err(self.untrusted(name, why)))
+    }
+
+    fn untrusted(&self, name: &str, why: Distrust) -> RouteError {
+        let path = self.path.join(name);
+        RouteError::from(Untrusted { path, why })
     }
 }
 
@@ -238,10 +274,13 @@ mod tests {
         ] {
             assert_eq!(why(folder.read(name)), expected, "{name}");
             assert_eq!(why(folder.append_or_make(name)), expected, "{name}");
+            assert_eq!(why(folder.has_own(name)), expected, "{name}");
         }
         fs::hard_link(path.join("secret"), path.join("twice")).expect("a link");
         assert!(folder.read("twice").is_ok());
         assert_eq!(why(folder.append("twice")), Distrust::FurtherNames);
+        assert_eq!(why(folder.has_own("twice")), Distrust::FurtherNames);
+        assert!(!folder.has_own("missing").expect("is queried"));
         let open_to_all = fs::Permissions::from_mode(0o666);
         fs::set_permissions(path.join("secret"), open_to_all).expect("mode");
         assert_eq!(why(folder.read("secret")), Distrust::Writable(0o666));

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{
-    AtFlags, Gid, Mode, Statx, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags,
-    statx,
+    Access, AtFlags, Gid, Mode, Statx, StatxAttributes, StatxFlags, Timespec, Timestamps,
+    UTIME_NOW, UTIME_OMIT, Uid, XattrFlags, statx,
 };
 use rustix::io::{Errno, Result};
 
@@ -128,6 +128,23 @@ pub fn set_times(fd: impl AsFd, accessed: Time, modified: Time) -> Result<()> {
         last_modification: time(modified),
     };
     rustix::fs::futimens(fd, &times)
+}
+
+/// Makes sure that the effective user may write to a name in a folder: `EACCES` or `EROFS` if not.
+pub fn may_write(at: impl AsFd, name: &CStr) -> Result<()> {
+    fault::point()?;
+    rustix::fs::accessat(at, name, Access::WRITE_OK, AtFlags::EACCESS)
+}
+
+/// Sets the time of modification of a name in a folder to now; a symbolic link is not followed.
+pub fn touch(at: impl AsFd, name: &CStr) -> Result<()> {
+    fault::point()?;
+    let time = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
+    let times = Timestamps {
+        last_access: time(UTIME_OMIT),
+        last_modification: time(UTIME_NOW),
+    };
+    rustix::fs::utimensat(at, name, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// The most bytes that Linux lets a list of names or a value have.

@@ -63,6 +63,12 @@ pub fn is_answered(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| ANSWERED.contains(&magic))
 }
 
+/// As [`is_answered`], of a path; `None` if it does not exist or cannot be queried.
+pub fn is_path_answered(path: &std::path::Path) -> Option<bool> {
+    let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
+    Some(ANSWERED.contains(&(kind & 0xffff_ffff)))
+}
+
 /// True where a program answers for the files.
 pub fn is_fuse(file: impl AsFd) -> bool {
     magic(file) == Some(FUSE)

@@ -7,6 +7,7 @@ use std::path::Path;
 use rustix::process::Resource;
 
 use super::{REFUSED, ext4, leave_alone, old_pair, pair};
+use crate::common::daemon::{Daemon, Shows};
 use crate::common::run::{Run, Seekless};
 use crate::common::standin::{Rules, Standin};
 use crate::common::users::ALICE;
@@ -241,11 +242,49 @@ fn a_home_on_a_server_holds_no_cache_unless_it_is_given() {
     is_quiet(search(&tree, "", &caches).run());
     let run = search(&tree, "-v", &caches).run().exits(0);
     run.says(REFUSED).says("local disk");
+    assert!(!caches.exists(), "no folder is left there");
     let given = format!("--cache {}", server.point().join("given").display());
     search(&tree, &given, &caches)
         .run()
         .exits(0)
         .never_says(REFUSED);
+}
+
+#[test]
+#[ignore = "needs root and /dev/fuse"]
+fn a_folder_that_does_not_answer_costs_a_line() {
+    let tree = pair(Tree::new()).folder("mounted");
+    let shows = Shows::Files { count: 1, size: 10 };
+    let daemon = Daemon::mount(tree.path("mounted"), shows);
+    daemon.be_silent(true);
+    for (options, caches) in [("", "mounted"), ("--cache mounted/cache", "away")] {
+        let options = format!("-q --patience 2 {options}");
+        let run = search(&tree, &options, &tree.path(caches)).run();
+        let run = run.exits(0).finds(["t/a t/b"]);
+        run.says(REFUSED).says("its file system does not answer");
+    }
+}
+
+#[cfg(feature = "cache")]
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_cache_without_its_tables_costs_one_line() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let away = Tree::new();
+    let caches = away.path("caches");
+    is_quiet(search(&tree, "-q", &caches).run());
+    for name in kept(&caches) {
+        let file = caches.join("seekless").join(name);
+        let sqlite = rusqlite::Connection::open(file).expect("is opened");
+        sqlite.execute_batch("DROP TABLE pack").expect("is changed");
+    }
+    let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
+    let run = run
+        .says("damaged")
+        .says("'seekless cache clear' removes it");
+    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    run.finds(["t/a t/b"]);
 }
 
 #[test]

@@ -173,7 +173,8 @@ fn what_is_damaged_is_named_and_can_be_removed() {
     let tree = with_cache([(1, 3), (2, 40)]);
     fs::write(file(&tree, 2), [b'x'; 5000]).expect("is written");
     let run = cache(&tree, "").exits(1);
-    let run = run.says(&key(2).file_name()).says("'seekless cache clear'");
+    let clear = format!("clear --cache {}' removes it", tree.path("cache").display());
+    let run = run.says(&key(2).file_name()).says(&clear);
     assert!(run.stdout_text().contains("unreadable"), "{run}");
     cache(&tree, "clear --yes").exits(0);
     assert_eq!(left(&tree, &[1, 2]), Vec::<u8>::new());

@@ -1,0 +1,133 @@
+//! Tests of the file of rows.
+
+use super::*;
+use crate::cache::{Part, State};
+use crate::hash::SampleDigest;
+
+const KEY: VolumeKey = VolumeKey {
+    uuid: [7; 16],
+    subvolume: 0,
+    by_path: false,
+};
+
+fn row(byte: u8) -> Row {
+    let state = State {
+        size: 3,
+        mtime_ns: 1,
+        ctime_ns: 2,
+    };
+    let mut row = Row::new(state, 9);
+    row.add(Part::Head(SampleDigest::of(&[byte])));
+    row
+}
+
+fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
+    let number = PackKey::of(subvolume, inode).table_number();
+    let packs = store.packs(number, 1).expect("is read");
+    pack::find(&packs.first()?.1, subvolume, inode)
+}
+
+fn newest(_: Option<Row>, new: &Row) -> Row {
+    new.clone()
+}
+
+#[test]
+fn rows_are_found_by_subvolume_and_inode_again() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(&place.path().join("cache")).expect("is made");
+    let rows = [(0, 5, 1), (0, 6, 2), (0, 300, 3), (9, 5, 4)];
+    let rows = rows.map(|(subvolume, inode, byte)| Numbered {
+        subvolume,
+        inode,
+        row: row(byte),
+    });
+    Store::open(&folder, &KEY)
+        .expect("is made")
+        .write(rows.clone().map(|row| vec![row]), newest)
+        .expect("is written");
+    let store = Store::open(&folder, &KEY).expect("is there");
+    for numbered in rows {
+        let found = stored(&store, numbered.subvolume, numbered.inode);
+        assert_eq!(found, Some(numbered.row));
+    }
+    assert_eq!(stored(&store, 9, 300), None);
+}
+
+#[test]
+fn a_file_of_another_version_is_left_alone() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(place.path()).expect("is ours");
+    let store = Store::open(&folder, &KEY).expect("is made");
+    store
+        .sqlite
+        .pragma_update(None, "user_version", VERSION + 1)
+        .expect("is set");
+    drop(store);
+    let again = Store::open(&folder, &KEY);
+    assert!(matches!(again, Err(CacheError::OtherVersion)));
+}
+
+#[test]
+fn a_file_without_its_tables_is_told_as_damaged() {
+    for change in [
+        "DROP TABLE pack",
+        "DROP TABLE run",
+        "ALTER TABLE run DROP COLUMN ended",
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = CacheFolder::at(place.path()).expect("is ours");
+        let store = Store::open(&folder, &KEY).expect("is made");
+        store.sqlite.execute_batch(change).expect("is changed");
+        drop(store);
+        let again = Store::open(&folder, &KEY);
+        assert!(matches!(again, Err(CacheError::Altered)), "{change}");
+        let listed = Store::contents(&folder, &KEY.file_name());
+        let error = listed.expect_err("is not whole");
+        assert!(error.needs_removal(), "{change}: {error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_told_as_damaged() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(place.path()).expect("is ours");
+    drop(Store::open(&folder, &KEY).expect("is made"));
+    let path = folder.path().join(KEY.file_name());
+    let whole = std::fs::read(&path).expect("is read");
+    for length in [512, 1000, 16_384, 20_000] {
+        std::fs::write(&path, &whole[..length]).expect("is written");
+        let error = Store::contents(&folder, &KEY.file_name()).expect_err("is cut");
+        assert!(
+            error.to_string().starts_with("damaged ("),
+            "{length}: {error}"
+        );
+        assert!(error.needs_removal(), "{length}: {error}");
+    }
+}
+
+#[test]
+fn a_file_beside_it_that_is_not_ours_alone_is_not_opened() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(place.path()).expect("is ours");
+    drop(Store::open(&folder, &KEY).expect("is made"));
+    for end in ["-journal", "-wal", "-shm"] {
+        let beside = folder.path().join(format!("{}{end}", KEY.file_name()));
+        let pipe = rustix::fs::FileType::Fifo;
+        let mode = rustix::fs::Mode::RWXU;
+        rustix::fs::mknodat(rustix::fs::CWD, &beside, pipe, mode, 0).expect("a pipe");
+        let refused = Store::open(&folder, &KEY);
+        assert!(matches!(refused, Err(CacheError::Io(_))), "{end}");
+        std::fs::remove_file(&beside).expect("is removed");
+        assert!(Store::existing(&folder, &KEY).is_ok_and(|store| store.is_some()));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_is_told_as_damaged() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(place.path()).expect("is ours");
+    let path = folder.make(&KEY.file_name()).expect("is made");
+    std::fs::write(path, [b'x'; 5000]).expect("is written");
+    let damaged = Store::open(&folder, &KEY);
+    assert!(matches!(damaged, Err(CacheError::Damaged(_))));
+}
