@@ -13,6 +13,7 @@ use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
 use seekless::device::unnamed_trash;
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
+use seekless::heartbeat::current;
 use seekless::report::Header;
 use seekless::report::read::{self, ReadError, ReadFolders};
 
@@ -143,7 +144,9 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: TrashPaths::with(unnamed_trash()),
+        trash: TrashPaths::with(patiently(run.patience, console, Changes::None, || {
+            unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
+        })),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();

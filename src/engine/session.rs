@@ -1,7 +1,9 @@
 //! A run: one thread owns the tables; walkers and readers send it their results.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -13,9 +15,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::decide::{ClassId, Machine, Replication, Summary, Want};
 use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, ProblemKind};
-use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash, own_trash};
+use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
 use crate::hash::Digest;
-use crate::heartbeat::Watchlist;
+use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, Scheduler};
 use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk};
 
@@ -95,9 +97,15 @@ pub struct Session<'a> {
 impl Session<'_> {
     /// Trash folders that their path does not tell.
     fn unnamed_trash(&self) -> UnnamedTrash {
-        let own = own_trash().unwrap_or_default();
-        let _asking = self.control.asking(&own);
-        unnamed_trash()
+        let asking = RefCell::new(None);
+        let trash = unnamed_trash(&|path| {
+            // The threads that plan are watched in another way.
+            current::ask_about(path.as_os_str().as_bytes());
+            asking.take();
+            asking.replace(Some(self.control.asking(path)));
+        });
+        current::rest();
+        trash
     }
 
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {

@@ -32,4 +32,4 @@ pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};
 pub use spelling::{Spellings, as_listed};
 pub use trash::{TrashPaths, is_named_trash, is_trash, may_be_trash, own_trash};
-pub use unnamed_trash::UnnamedTrash;
+pub use unnamed_trash::{Asked, UnnamedTrash};

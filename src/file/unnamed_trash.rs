@@ -4,13 +4,16 @@ use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
 use super::trash::TrashPaths;
 use super::{route, trust};
 use crate::sys::{attributes, parent};
+
+/// Is told each path just before it is looked up: what a trash leads to may be on a file system that does not answer.
+pub type Asked<'a> = &'a dyn Fn(&Path);
 
 /// Trash folders under other names.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +31,8 @@ struct Folder {
 
 impl UnnamedTrash {
     /// Adds the folder to which the path of a trash leads, unless the real path tells that it is one.
-    pub fn add(&mut self, trash: &Path) {
+    pub fn add(&mut self, trash: &Path, asked: Asked<'_>) {
+        asked(&target(trash));
         let Ok(real) = trash.canonicalize() else {
             return;
         };
@@ -49,9 +53,10 @@ impl UnnamedTrash {
 
     /// As [`Self::add`], if nobody but this user and root could have made the path lead there: copies in a trash do not
     /// count, so another user could make a live copy go.
-    pub fn add_trusted(&mut self, trash: &Path) {
+    pub fn add_trusted(&mut self, trash: &Path, asked: Asked<'_>) {
+        asked(&target(trash));
         if route::folder(trash, false).is_ok() {
-            self.add(trash);
+            self.add(trash, asked);
         }
     }
 
@@ -66,12 +71,13 @@ impl UnnamedTrash {
 
     /// Adds the targets of this user's own symbolic links that have the name of a disk's trash, in a folder and in those
     /// above it.
-    pub fn add_links_above(&mut self, folder: &Path) {
+    pub fn add_links_above(&mut self, folder: &Path, asked: Asked<'_>) {
         let own = CString::new(format!(".Trash-{}", trust::me())).unwrap_or_default();
         for above in folder.ancestors() {
             for name in [c".Trash", &own] {
                 if is_own_link(above, name) {
-                    self.add_trusted(&above.join(OsStr::from_bytes(name.to_bytes())));
+                    let trash = above.join(OsStr::from_bytes(name.to_bytes()));
+                    self.add_trusted(&trash, asked);
                 }
             }
         }
@@ -89,6 +95,24 @@ impl UnnamedTrash {
     }
 }
 
+/// The target of a path if it is a symbolic link, or else the path. No more than the link is read.
+fn target(path: &Path) -> PathBuf {
+    let target = fs::read_link(path).unwrap_or_default();
+    let mut whole = path.parent().unwrap_or(path).to_owned();
+    if target.as_os_str().is_empty() {
+        return path.to_owned();
+    }
+    for part in target.components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
 /// True if this is a symbolic link that no other user can have put there.
 fn is_own_link(above: &Path, name: &CStr) -> bool {
     let link = parent::open(above.as_os_str().as_bytes())
@@ -102,6 +126,7 @@ fn is_own_link(above: &Path, name: &CStr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -114,7 +139,12 @@ mod tests {
         fs::create_dir_all(real.join("files/x")).expect("made");
         symlink("real", top.join(format!(".Trash-{}", trust::me()))).expect("linked");
         let mut trash = UnnamedTrash::default();
-        trash.add_links_above(&real.join("files/x"));
+        let asked = RefCell::new(Vec::new());
+        trash.add_links_above(&real.join("files/x"), &|path| {
+            asked.borrow_mut().push(path.to_owned());
+        });
+        let asked = asked.into_inner();
+        assert!(!asked.is_empty() && asked.iter().all(|path| *path == real));
         let folder = fs::metadata(&real).expect("it is there");
         assert!(trash.is_one(folder.dev(), folder.ino()));
         assert!(!trash.is_one(folder.dev(), folder.ino() + 1));
@@ -125,15 +155,32 @@ mod tests {
     }
 
     #[test]
+    fn links_are_read_and_not_followed() {
+        let top = tempfile::tempdir().expect("a folder");
+        for (link, expected) in [
+            ("/no/../where", PathBuf::from("/where")),
+            ("../where/", top.path().join("where")),
+            ("./where", top.path().join("in/where")),
+        ] {
+            let path = top.path().join("in/link");
+            fs::create_dir_all(top.path().join("in")).expect("made");
+            symlink(link, &path).expect("linked");
+            assert_eq!(target(&path), expected, "{link}");
+            fs::remove_file(path).expect("removed");
+        }
+        assert_eq!(target(&top.path().join("in")), top.path().join("in"));
+    }
+
+    #[test]
     fn a_trash_that_its_path_tells_is_not_added() {
         let top = tempfile::tempdir().expect("a folder");
         let named = top.path().join(".Trash-1000");
         fs::create_dir(&named).expect("made");
         symlink(".Trash-1000", top.path().join(".Trash")).expect("linked");
         let mut trash = UnnamedTrash::default();
-        trash.add(&named);
-        trash.add(&top.path().join("missing"));
-        trash.add_links_above(top.path());
+        trash.add(&named, &|_| {});
+        trash.add(&top.path().join("missing"), &|_| {});
+        trash.add_links_above(top.path(), &|_| {});
         assert!(trash.folders.is_empty(), "{trash:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -38,6 +38,7 @@ pub struct Roots {
     spellings: Spellings,
     trash: TrashPaths,
     results: Arc<Mutex<RootResults>>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 /// The results so far.
@@ -159,25 +160,34 @@ impl RootResults {
 }
 
 impl Roots {
-    pub fn new(walk: &Arc<Walk>, results: &Arc<Mutex<RootResults>>) -> Self {
+    pub fn new(
+        walk: &Arc<Walk>,
+        results: &Arc<Mutex<RootResults>>,
+        heartbeat: &Arc<Heartbeat>,
+    ) -> Self {
         Self {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
             trash: TrashPaths::default(),
             results: Arc::clone(results),
+            heartbeat: Arc::clone(heartbeat),
         }
     }
 
     /// Checks roots until there are no more.
-    pub fn look_at_all(&mut self, given: &Receiver<Given>, heartbeat: &Heartbeat) {
+    pub fn look_at_all(&mut self, given: &Receiver<Given>) {
         loop {
-            heartbeat.rest();
+            self.heartbeat.rest();
             let Ok(root) = given.recv() else { break };
-            heartbeat.ask_about(root.number, root.path.as_os_str().as_bytes());
+            self.ask_about(root.number, &root.path);
             self.look_at(&root);
         }
         locked(&self.results).outbox.flush();
+    }
+
+    fn ask_about(&self, root: u32, path: &Path) {
+        self.heartbeat.ask_about(root, path.as_os_str().as_bytes());
     }
 
     /// Checks one root.
@@ -288,7 +298,9 @@ impl Roots {
         };
         // No lock is held while file systems are asked.
         let mut linked = UnnamedTrash::default();
-        linked.add_links_above(&real);
+        let root = self.heartbeat.at();
+        linked.add_links_above(&real, &|path| self.ask_about(root, path));
+        self.ask_about(root, &real);
         let path = [real.as_os_str().as_bytes(), b"/"].concat();
         let mut unnamed = locked(&self.walk.trash);
         unnamed.append(linked);

@@ -97,7 +97,7 @@ impl Search {
         lookers.push(self.start(workers, &given));
         if workers.at_work() == 0 {
             let looker = &lookers[0];
-            let mut looking = Roots::new(&self.walk, &looker.results);
+            let mut looking = Roots::new(&self.walk, &looker.results, &looker.heartbeat);
             roots.for_each(|root| looking.look_at(&root));
             return locked(&looker.results).take();
         }
@@ -132,9 +132,9 @@ impl Search {
     fn start(&self, workers: &mut Workers<()>, given: &Receiver<Given>) -> Looker {
         let heartbeat = self.walk.watchlist.admit(Subject::Path);
         let results = Arc::new(Mutex::new(RootResults::new(&self.to, &heartbeat)));
-        let mut roots = Roots::new(&self.walk, &results);
-        let (given, own) = (given.clone(), Arc::clone(&heartbeat));
-        workers.start("roots", &heartbeat, move || roots.look_at_all(&given, &own));
+        let mut roots = Roots::new(&self.walk, &results, &heartbeat);
+        let given = given.clone();
+        workers.start("roots", &heartbeat, move || roots.look_at_all(&given));
         Looker {
             heartbeat,
             results,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::decide::DuplicateSet;
 use crate::device::unnamed_trash;
-use crate::file::{Spellings, UnnamedTrash, as_listed, own_trash};
+use crate::file::{Spellings, UnnamedTrash, as_listed};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -129,15 +129,12 @@ impl Origin {
 
     /// Trash folders that their path does not tell, as far as the given paths lead to them.
     pub(super) fn unnamed_trash(&self) -> UnnamedTrash {
-        if let Some(own) = own_trash() {
-            current::ask_about(own.as_os_str().as_bytes());
-        }
-        let mut trash = unnamed_trash();
+        let asked = |path: &Path| current::ask_about(path.as_os_str().as_bytes());
+        let mut trash = unnamed_trash(&asked);
         for root in self.roots.iter().flat_map(HashMap::keys) {
-            current::ask_about(root.as_os_str().as_bytes());
-            trash.add_links_above(root);
+            asked(root);
+            trash.add_links_above(root, &asked);
         }
-        current::rest();
         trash
     }
 

@@ -50,6 +50,8 @@ pub struct Inspector {
     /// The spellings of names in folders, if a report or a link spells them differently.
     spellings: Spellings,
     trash: TrashPaths,
+    /// `trash` has the trash folders that the origin leads to.
+    is_trash_known: bool,
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
     /// File systems, by the device number of their files and the mount.
@@ -64,7 +66,6 @@ impl Inspector {
     /// An inspector that has seen no set.
     pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
         Self {
-            trash: TrashPaths::with(origin.unnamed_trash()),
             origin,
             unmatched: bounds.patterns().map(|(place, _)| place).collect(),
             bounds,
@@ -80,8 +81,17 @@ impl Inspector {
 
     /// Sets the origin of the next claims.
     pub fn from_origin(&mut self, origin: Origin) {
-        self.trash = TrashPaths::with(origin.unnamed_trash());
+        self.is_trash_known = false;
         self.origin = origin;
+    }
+
+    /// Asks for the trash folders that their path does not tell. Only threads that look at files do so: links to a
+    /// trash may lead to a file system that does not answer.
+    fn find_trash(&mut self) {
+        if !self.is_trash_known {
+            self.trash = TrashPaths::with(self.origin.unnamed_trash());
+            self.is_trash_known = true;
+        }
     }
 
     /// Inspects the files of a set. Files of earlier sets are left alone.
@@ -93,6 +103,7 @@ impl Inspector {
 
     /// Inspects the files of a set. Names of one file are joined, whatever the claim says.
     pub fn look_at_all(&mut self, claim: Claim) -> SetPlan {
+        self.find_trash();
         let mut set = SetPlan {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),

@@ -326,3 +326,36 @@ fn a_report_on_a_silent_file_system_is_given_up() {
         }
     }
 }
+
+/// A link with the name of a trash leads to a folder of a file system that does not answer.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_trash_behind_a_link_that_gets_no_answer_is_given_up() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["data/a/1", "data/b/1"], noise(1, 40_000))
+            .folder("real/bin/files")
+            .folder("mounted")
+            .symlink(".Trash-0", "mounted/bin"),
+    );
+    stage.run("find -f text -o report data").exits(0);
+    stage.run("folders -f text -o folders data").exits(0);
+    let before = picture(&stage.tree.path("data"));
+    let skipped = "mounted: did not answer; files not read there are skipped";
+    for (command, status, words) in [
+        ("remove data", 1, [skipped, "Nothing to remove"]),
+        (
+            "remove --from report",
+            2,
+            ["mounted: did not answer for ", "nothing was done"],
+        ),
+        ("remove --from folders", 1, [skipped, "Nothing to remove"]),
+    ] {
+        let daemon = shown(&stage);
+        daemon.be_silent(true);
+        let running = Running::start(&stage, &format!("{command} --yes --patience 1"));
+        let named = "mounted: does not answer; waiting for it";
+        running.ends(daemon, status, &[named, words[0], words[1]]);
+        assert!(picture(&stage.tree.path("data")) == before, "{command}");
+    }
+}
