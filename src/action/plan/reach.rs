@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::AsFd;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,9 @@ use crate::sys::parent as folder;
 pub enum Who {
     /// The owner of a folder.
     Owner(u32),
-    /// The users of a folder with this group, or this ACL, that lets others write.
-    Others(u32, bool),
+    /// The users of a folder that lets others write: its group, whether it lets all users write, and a digest of its
+    /// ACL, 0 without one.
+    Others(u32, bool, u64),
 }
 
 /// The users, besides root and this user, who could have put a folder in its place.
@@ -83,7 +85,8 @@ impl Reach {
                     who.insert(Who::Owner(now.uid));
                     // With the sticky bit each file is its owner's to rename, and each folder.
                     if trust::others_may_write(&fd, &now) && !trust::is_sticky(&now) {
-                        who.insert(Who::Others(now.gid, now.mode & 0o002 != 0));
+                        let acl = digest_of_acl(&fd, path);
+                        who.insert(Who::Others(now.gid, now.mode & 0o002 != 0, acl));
                     }
                 }
                 Err(_) => {
@@ -94,6 +97,17 @@ impl Reach {
         }
         &self.known[path]
     }
+}
+
+/// A digest of the ACL of the folder with this path; 0 without one. One that cannot be read is like no other.
+fn digest_of_acl(folder: impl AsFd, path: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match attributes::extended_of_handle(folder, attributes::ACL) {
+        Ok(None) => return 0,
+        Ok(Some(acl)) => (true, acl).hash(&mut hasher),
+        Err(_) => (false, path).hash(&mut hasher),
+    }
+    hasher.finish() | 1
 }
 
 /// A digest of the users who can remove the file, which means all its names; 0 for none.
@@ -193,6 +207,35 @@ mod tests {
         assert_eq!(mine, reach(me, &[&sticky]), "each renames only its own");
         assert_ne!(mine, reach(me, &[&open]));
         assert_eq!(reach(me, &[&other]), reach(me, &[&open]), "the same people");
+        // An ACL lets further users write.
+        let shared = folder("shared", 0o775);
+        let for_user = |user: u32| {
+            let path = folder(&format!("for {user}"), 0o775);
+            // (tag, permissions, user), as the kernel stores them: owner, user, group, mask, others.
+            let entries = [
+                (1, 7, !0),
+                (2, 7, user),
+                (4, 7, !0),
+                (16, 7, !0),
+                (32, 5, !0),
+            ];
+            let entries = entries.map(|(tag, may, id): (u16, u16, u32)| {
+                [
+                    &tag.to_le_bytes()[..],
+                    &may.to_le_bytes(),
+                    &id.to_le_bytes(),
+                ]
+                .concat()
+            });
+            let acl = [&2_u32.to_le_bytes()[..], &entries.concat()].concat();
+            let opened = fs::File::open(&path).unwrap();
+            attributes::set_extended(&opened, attributes::ACL, &acl).unwrap();
+            path
+        };
+        let (one, another) = (for_user(1234), for_user(1235));
+        assert_ne!(reach(me, &[&one]), reach(me, &[&shared]));
+        assert_ne!(reach(me, &[&one]), reach(me, &[&another]));
+
         // What lies above counts.
         let below = open.join("below");
         fs::create_dir(&below).unwrap();
