@@ -163,6 +163,7 @@ mod tests {
                 marked: false,
                 in_trash: false,
                 goes: false,
+                is_safer: false,
                 reach: Default::default(),
             }],
             fate: Fate::Keep(Kept::SamePath),

@@ -208,7 +208,11 @@ fn record<'a>(
     let first = |file: &'a PlannedFile| file.names.iter().find(|name| !name.goes);
     let (fate, why, keeper, frees) = match &file.fate {
         Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
-        Fate::Keep(why) => ("keep", Some(option_words::kept(why)), None, 0),
+        Fate::Keep(why) => {
+            let own = name.why_kept().map(str::to_owned);
+            let why = own.unwrap_or_else(|| option_words::kept(why));
+            ("keep", Some(why), None, 0)
+        }
         // What a file frees is said once.
         Fate::Act { keeper, frees } => {
             let keeper = set.files.get(*keeper).and_then(first);

@@ -87,6 +87,8 @@ impl PlanText {
     ) -> io::Result<()> {
         for (nth, name) in file.names.iter().enumerate() {
             let further = nth > 0;
+            let mut before = file.names[..nth].iter();
+            let is_explained = before.any(|name| !name.is_safer);
             match &file.fate {
                 Fate::Keep(_) if name.goes => {
                     let why = "a hard link to a kept file: frees no space";
@@ -95,7 +97,10 @@ impl PlanText {
                         self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
                     }
                 }
-                Fate::Keep(_) if further => {
+                Fate::Keep(_) if name.is_safer => {
+                    self.line(out, "keep", &name.path, name.why_kept())?;
+                }
+                Fate::Keep(_) if is_explained => {
                     self.line(
                         out,
                         "keep",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decide::{MARKED, Policy};
-use super::set::{Fate, Kept, PlannedFile, Rank, SetPlan};
+use super::set::{Fate, Kept, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 
@@ -15,6 +15,8 @@ pub type Unit = (usize, usize);
 struct Staying {
     files: Vec<(usize, Kept)>,
     names: BTreeSet<Unit>,
+    /// Those of them that stay only because other users can remove the others.
+    safer: BTreeSet<Unit>,
 }
 
 impl Staying {
@@ -23,6 +25,14 @@ impl Staying {
         if !self.files.iter().any(|&(known, _)| known == file) {
             self.files.push((file, why));
         }
+    }
+}
+
+impl PlannedName {
+    /// The reason why it stays beside another name of its file, if there is one.
+    pub fn why_kept(&self) -> Option<&'static str> {
+        self.is_safer
+            .then_some("other users can remove the other names that stay")
     }
 }
 
@@ -102,6 +112,7 @@ impl Policy {
                     break;
                 };
                 staying.names.insert(best);
+                staying.safer.insert(best);
             }
         }
     }
@@ -124,6 +135,7 @@ impl Policy {
             let is_known = file.names.len() as u64 <= file.links;
             for (place, name) in file.names.iter_mut().enumerate() {
                 name.goes = is_known && !staying.names.contains(&(index, place));
+                name.is_safer = staying.safer.contains(&(index, place));
             }
         }
     }
@@ -150,6 +162,6 @@ pub fn traits(set: &SetPlan, (file, name): Unit) -> Traits<'_> {
     traits
 }
 
-fn name_of(set: &SetPlan, (file, name): Unit) -> &super::set::PlannedName {
+fn name_of(set: &SetPlan, (file, name): Unit) -> &PlannedName {
     &set.files[file].names[name]
 }

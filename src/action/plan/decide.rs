@@ -53,7 +53,7 @@ impl Policy {
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         // An earlier decision may have let names of files that stay go.
         let names = set.files.iter_mut().flat_map(|file| &mut file.names);
-        names.for_each(|name| name.goes = false);
+        names.for_each(|name| (name.goes, name.is_safer) = (false, false));
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
             return files.for_each(|file| file.fate = Fate::Leave(Left::NoReference));

@@ -151,6 +151,7 @@ impl Inspector {
                             marked,
                             in_trash,
                             goes: false,
+                            is_safer: false,
                             reach: Default::default(),
                         });
                     }

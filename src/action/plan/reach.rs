@@ -159,6 +159,7 @@ mod tests {
             marked: false,
             in_trash: false,
             goes: false,
+            is_safer: false,
             reach: BTreeSet::new(),
         };
         let file = PlannedFile {

@@ -89,6 +89,9 @@ pub struct PlannedName {
     /// The name is acted on although its file stays, under another name.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
+    /// It stays because users who cannot remove it can remove the other names that stay.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub is_safer: bool,
     /// The users, besides root and the file's owner, who may remove it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reach: BTreeSet<Who>,

@@ -373,6 +373,31 @@ fn a_name_that_only_root_can_remove_stays_beside_one_that_everybody_can_remove()
 
 #[test]
 #[ignore = "acts as root"]
+fn a_plan_says_why_a_safer_name_stays() {
+    let stage = safe_and_open(&["safe/f", "open/f=safe/f", "open/g"]);
+    let line = "remove -H --dry-run --keep first-root open safe";
+    let safer = "other users can remove the other names that stay";
+    let text = stage.run(line).exits(0).stdout_text();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let why = |name: &str| {
+        let is_kept = |line: &&str| line.starts_with("keep ") && line.ends_with(name);
+        let at = lines.iter().position(is_kept);
+        lines[at.unwrap_or_else(|| panic!("{name} is not kept:\n{text}")) + 1]
+    };
+    assert_eq!(why("safe/f"), safer, "{text}");
+    assert!(
+        why("open/f").contains("first"),
+        "the rule's reason:\n{text}"
+    );
+    let json = stage.run(&format!("{line} -f json")).exits(0).stdout_text();
+    assert_eq!(json.matches(safer).count(), 1, "{json}");
+    let said = json.split_once(safer).expect("there").0;
+    let name = said.rsplit("\"path\"").next().expect("a name");
+    assert!(name.contains("safe/f"), "{json}");
+}
+
+#[test]
+#[ignore = "acts as root"]
 fn a_symbolic_link_leads_to_the_safest_name_of_the_kept_file() {
     for further in ["", "-H "] {
         let stage = safe_and_open(&["open/k", "safe/k=open/k", "safe/v"]);

@@ -15,6 +15,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         marked: false,
         in_trash: false,
         goes: false,
+        is_safer: false,
         reach: Default::default(),
     }
 }
