@@ -3,11 +3,13 @@
 //!
 //! Until then, only the user who runs the undo may enter them.
 
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::rc::{Rc, Weak};
 
 use rustix::io::Errno;
 
-use super::closed_folder::{self, ClosedFolder};
+use super::closed_folder::{self, ClosedFolder, NewFolder};
 use super::folder_entry::{Place, parent};
 use super::folder_identity::FolderIdentity;
 use super::metadata;
@@ -50,22 +52,35 @@ pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
 }
 
 /// Creates a folder again, unless it exists. The new folder gets its name later.
-pub(super) fn make<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Back<'a> {
+pub(super) fn make<'a>(
+    folder: &'a PastFolder,
+    parents: &Parents,
+    closed: &mut ClosedFolders,
+    run: &str,
+) -> Back<'a> {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
     }
-    made(folder, parents, run).unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
+    made(folder, parents, closed, run).unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
 }
+
+/// The closed folders in use, by the path of the folder that they lie in: one serves all new folders there.
+pub(super) type ClosedFolders = HashMap<Vec<u8>, Weak<ClosedFolder>>;
 
 const TAKEN: &str = "another folder or file has its name now";
 
-fn made<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Result<Back<'a>, Refusal> {
+fn made<'a>(
+    folder: &'a PastFolder,
+    parents: &Parents,
+    closed: &mut ClosedFolders,
+    run: &str,
+) -> Result<Back<'a>, Refusal> {
     let intent = &folder.intent;
     let place = Place::of(&intent.folder.0).map_err(unreachable)?;
     let there = there(&place);
     if !matches!(there, Ok(None)) {
         // A killed undo may have left it behind, whatever has the name now.
-        closed_folder::clear(place, run, intent.step);
+        closed_folder::clear(place.folder, run, intent.step);
         let Some((_, identity)) = there? else {
             return Err(TAKEN.to_owned());
         };
@@ -76,23 +91,27 @@ fn made<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Result<Back
         };
     }
     may_come(&place, intent, parents)?;
-    let closed = ClosedFolder::make(place, run, intent.step)?;
-    match closed.create() {
-        Ok(identity) => Ok(Back::Unnamed(Unnamed {
-            again: MadeAgain { intent, identity },
-            closed,
-        })),
-        Err(why) => {
-            closed.clear();
-            Err(why)
+    let path = parent(&intent.folder.0);
+    let in_use = closed.get(path).and_then(Weak::upgrade);
+    let one = match in_use.filter(|one| one.is_in(&place.folder)) {
+        Some(one) => one,
+        None => {
+            let one = Rc::new(ClosedFolder::make(place.folder, run, intent.step)?);
+            closed.insert(path.to_vec(), Rc::downgrade(&one));
+            one
         }
-    }
+    };
+    let (new, identity) = NewFolder::make(one, place.name, run, intent.step)?;
+    Ok(Back::Unnamed(Unnamed {
+        again: MadeAgain { intent, identity },
+        new,
+    }))
 }
 
 /// A new folder that has no name yet.
 pub(super) struct Unnamed<'a> {
     again: MadeAgain<'a>,
-    closed: ClosedFolder,
+    new: NewFolder,
 }
 
 impl<'a> Unnamed<'a> {
@@ -110,18 +129,18 @@ impl<'a> Unnamed<'a> {
 
     /// Gives the folder its name.
     pub(super) fn name(self) -> Result<MadeAgain<'a>, Refusal> {
-        let named = match self.closed.give_name() {
+        match self.new.give_name() {
             Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
-            named => named.map_err(said("create the folder again")),
-        };
-        self.closed.clear();
-        named.map(|()| self.again)
+            named => named
+                .map(|()| self.again)
+                .map_err(said("create the folder again")),
+        }
     }
 
     /// Removes the folder, because it is not recorded: another undo would take it for another folder. Returns the
     /// reason.
     pub(super) fn discard(self) -> Refusal {
-        self.closed.clear();
+        self.new.discard();
         "the journal could not be written, so the folder was not created again".to_owned()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folder_entry::parent;
 use super::journal::Journal;
 use super::past::{Past, PastFolder};
-use super::undo_folder::{self, Back, MadeAgain, Unnamed};
+use super::undo_folder::{self, Back, ClosedFolders, MadeAgain, Unnamed};
 use super::undo_parent::Parents;
 use super::undone::{Undo, UndoTally, Undone};
 use crate::sys::process;
@@ -37,6 +37,7 @@ pub(super) fn make<'a>(
     let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
     let mut made = Vec::new();
     let mut unnamed: Vec<Unnamed<'a>> = Vec::new();
+    let mut closed = ClosedFolders::new();
     for folder in folders {
         if stop.load(Ordering::Relaxed) {
             tally.interrupted = true;
@@ -47,7 +48,7 @@ pub(super) fn make<'a>(
         if unnamed.len() == most || unnamed.iter().any(is_in_one) {
             name(&mut unnamed, (parents, journal, tally), &mut made, tell);
         }
-        match undo_folder::make(folder, parents, journal.run_name()) {
+        match undo_folder::make(folder, parents, &mut closed, journal.run_name()) {
             Back::Ended(undone) => tally.count_folder(&folder.intent, undone, tell),
             Back::Made(again) => made.push(again),
             Back::Unnamed(new) => unnamed.push(new),
