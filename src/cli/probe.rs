@@ -101,15 +101,27 @@ fn print(findings: &Findings, json: bool) -> io::Result<()> {
         false => COLUMNS,
     };
     let tables = text::report(findings);
+    let tables = match terminal.is_terminal {
+        true => sentences_fitting(&tables, columns),
+        false => tables.lines().map(str::to_owned).collect(),
+    };
     let conclusion = fitting(text::conclusion(findings), columns);
-    for line in tables
-        .lines()
-        .chain([""])
-        .chain(conclusion.iter().map(String::as_str))
-    {
-        writeln!(stdout, "{}", sanitize::message(line))?;
+    for line in tables.into_iter().chain([String::new()]).chain(conclusion) {
+        writeln!(stdout, "{}", sanitize::message(&line))?;
     }
     stdout.flush()
+}
+
+/// Breaks sentences between words. Rows of tables, which have wide gaps, are left whole.
+fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
+    let fitted = tables.lines().flat_map(|line| {
+        let width = match line.trim_start().contains("   ") {
+            true => usize::MAX,
+            false => columns,
+        };
+        fitting([line.to_owned()], width)
+    });
+    fitted.collect()
 }
 
 /// Why a picture cannot become this file, as far as that can be known before it is drawn. It is

@@ -28,7 +28,7 @@ fn write(out: &mut String, findings: &Findings) -> fmt::Result {
     for disk in &place.disks {
         writeln!(out, "  on {disk}")?;
     }
-    writeln!(out, "  taken for {}: {}", place.class, place.policy)?;
+    writeln!(out, "  class {}: {}", place.class, place.policy)?;
     let source = &findings.source;
     if source.files > 0 {
         let kind = match source.kind {

@@ -13,8 +13,9 @@ use tempfile::TempDir;
 
 use crate::common::limits::skipped;
 use crate::common::run::{Run, catches};
+use crate::common::terminal::on_terminal;
 use crate::common::volume::{Volume, sh};
-use crate::common::{noise, seekless};
+use crate::common::{Tree, noise, seekless};
 
 /// Why nothing was measured.
 const IN_MEMORY: &str = "the build folder is in memory";
@@ -408,4 +409,17 @@ fn what_fuse_cannot_tell_is_said() {
     let names = fs::read_dir(&path).expect("listed").count();
     // Twenty folders, one large file, lost+found.
     assert_eq!(names, 22);
+}
+
+#[test]
+fn sentences_fit_the_terminal() {
+    let tree = Tree::new().copies(["a", "b"], "too little to measure");
+    for columns in [40, 80] {
+        let line = "probe --no-progress --time 1s --only random,streams .";
+        let shown = on_terminal(tree.root(), line, columns);
+        assert!(shown.contains("  not measured: "), "{shown}");
+        for line in shown.lines() {
+            assert!(line.chars().count() <= columns.into(), "{columns}: {line}");
+        }
+    }
 }
