@@ -83,7 +83,12 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
     let kept = place.kept()?;
     let written = match args.json {
         true => write_json(&mut io::stdout().lock(), place.path(), &kept),
-        false => write_lines(&lines(place.path(), &kept)),
+        false => {
+            let mut stdout = io::stdout().lock();
+            lines(place.path(), &kept, Terminal::of(&stdout))
+                .iter()
+                .try_for_each(|line| writeln!(stdout, "{}", message(line)))
+        }
     };
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -91,18 +96,6 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
         }
         _ => Ok(unreadable(place.path(), &kept)),
     }
-}
-
-fn write_lines(lines: &[String]) -> io::Result<()> {
-    let terminal = Terminal::of(&io::stdout());
-    let width = match terminal.is_terminal {
-        true => terminal.columns,
-        false => usize::MAX,
-    };
-    let mut stdout = io::stdout().lock();
-    fitting(lines.to_vec(), width)
-        .iter()
-        .try_for_each(|line| writeln!(stdout, "{}", message(line)))
 }
 
 /// Names what cannot be read.
@@ -124,16 +117,30 @@ fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
     exit
 }
 
-/// A line for each file system, and one for all.
-fn lines(folder: &Path, kept: &[Kept]) -> Vec<String> {
+/// Columns of a terminal that shows all columns of the table. A narrower one does not show the number of files.
+const WHOLE_TABLE: usize = 60;
+
+/// A line for each file system, and one for all, for this output.
+fn lines(folder: &Path, kept: &[Kept], output: Terminal) -> Vec<String> {
+    let width = match output.is_terminal {
+        true => output.columns,
+        false => usize::MAX,
+    };
     if kept.is_empty() {
         return vec![format!("the cache in {} is empty", path(folder))];
     }
-    let mut lines = vec![format!(
-        "{:16}  {:>11}  {:>9}  {}",
-        "last used", "files", "size", "searched"
+    let row = |[time, files, size, searched]: [String; 4]| {
+        let files = match width {
+            WHOLE_TABLE.. => format!("  {files:>11}"),
+            _ => String::new(),
+        };
+        let row = format!("{time:16}{files}  {size:>9}  {searched}");
+        row.trim_end().to_owned()
+    };
+    let mut lines = vec![row(
+        ["last used", "files", "size", "searched"].map(str::to_owned)
     )];
-    lines.extend(kept.iter().map(line));
+    lines.extend(kept.iter().map(cells).map(row));
     let bytes = kept.iter().map(|kept| kept.bytes).sum();
     lines.push(format!(
         "{} of {} {} in {}",
@@ -142,17 +149,15 @@ fn lines(folder: &Path, kept: &[Kept]) -> Vec<String> {
         plural(kept.len() as u64, "file system", "file systems"),
         path(folder),
     ));
-    lines
+    fitting(lines, width)
 }
 
-fn line(kept: &Kept) -> String {
+fn cells(kept: &Kept) -> [String; 4] {
     let (files, searched) = match &kept.contents {
         Ok(contents) => (count(contents.files), searched(contents.folder.as_deref())),
         Err(_) => ("unreadable".to_owned(), String::new()),
     };
-    let size = Bytes(kept.bytes).to_string();
-    let line = format!("{}  {files:>11}  {size:>9}  {searched}", time(kept));
-    line.trim_end().to_owned()
+    [time(kept), files, Bytes(kept.bytes).to_string(), searched]
 }
 
 /// Where a run may have written nothing, no folder is known.
@@ -188,7 +193,9 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
                 .to_owned(),
         );
     }
-    lines(place.path(), &kept).iter().for_each(|line| say(line));
+    lines(place.path(), &kept, Terminal::of(&io::stderr()))
+        .iter()
+        .for_each(|line| say(line));
     match question::ask(&Console::new(false), "Remove the whole cache? [y/N]") {
         Answer::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
         _ => Ok(Exit::Done),

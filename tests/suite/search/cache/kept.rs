@@ -141,15 +141,24 @@ fn clear_removes_everything_that_is_kept_and_nothing_else() {
 
 #[test]
 fn on_a_terminal_clear_asks_once() {
-    for (typed, expected) in [("", vec![1]), ("n\n", vec![1]), ("y\n", vec![])] {
+    for (typed, columns, expected) in [("", 80, vec![1]), ("n\n", 40, vec![1]), ("y\n", 80, vec![])]
+    {
         let tree = with_cache([(1, 3)]);
         let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
         let clear = ["cache", "clear", "--cache", "cache"];
         command.args(clear).current_dir(tree.root());
         command.env("XDG_CONFIG_HOME", "/nonexistent");
-        let (code, said) = terminal::converse(command, 80, "", typed);
+        let (code, said) = terminal::converse(command, columns, "", typed);
+        for line in said.lines() {
+            // A path and a message are left whole.
+            let is_whole = line.ends_with("/cache") || line.starts_with("seekless: ");
+            assert!(
+                is_whole || line.chars().count() <= columns.into(),
+                "{columns}: {line}"
+            );
+        }
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("of 1 file system in "), "{said}");
+        assert!(said.contains("of 1 file system in"), "{said}");
         assert_eq!(left(&tree, &[1]), expected, "{typed:?}: {said}");
     }
 }
