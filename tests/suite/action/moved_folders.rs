@@ -211,56 +211,6 @@ fn no_file_comes_into_a_folder_that_another_user_was_faster_to_create() {
     panic!("it never comes so far");
 }
 
-/// Another user renames a folder at the moment it was created, and puts another one in its place.
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "acts as two users: root only"]
-fn a_folder_that_takes_the_place_of_a_new_one_stays_as_it_is() {
-    for (owner, mode, has_a_file) in [(ALICE, 0o700, false), (0, 0o755, false), (0, 0o700, true)] {
-        let mut times = 0;
-        for at in 1..300 {
-            let stage = open_stage(
-                Tree::new()
-                    .copies(["k", "p/first"], noise(1, 7000))
-                    .copies(["k2", "p/q/secret"], noise(2, 5000)),
-            );
-            give(&stage.tree.path("p"), ALICE, 0o777);
-            give(&stage.tree.path("p/q"), 0, 0o700);
-            let to = stage.tree.path("aside");
-            let [above, new] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
-            let line = "move --yes --keep shortest-path --to aside .";
-            let stopped = Stopped::start(stage.seekless(line), at);
-            let is_swapped = new.exists() && looks(&above).0 == ALICE;
-            if is_swapped {
-                fs::rename(&new, above.join("taken")).expect("renamed");
-                fs::create_dir(&new).expect("a folder");
-                if has_a_file {
-                    fs::write(new.join("own"), "own").expect("a file");
-                }
-                give(&new, owner, mode);
-                times += 1;
-            }
-            let run = stopped.ends();
-            if !is_swapped {
-                continue;
-            }
-            let context = format!("{owner} {mode:o}, stopped before call {at}\n{run}");
-            // An empty folder may go.
-            if has_a_file || new.exists() {
-                assert_eq!((looks(&new).0, looks(&new).2), (owner, mode), "{context}");
-                assert_eq!(new.join("own").exists(), has_a_file, "{context}");
-                assert!(!new.join("secret").exists(), "{context}");
-            }
-            let is_kept = stage.has("p/q/secret") || above.join("taken/secret").exists();
-            assert!(is_kept, "{context}");
-            if times == 3 {
-                break;
-            }
-        }
-        assert_eq!(times, 3, "{owner} {mode:o}");
-    }
-}
-
 /// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
 #[test]
 #[ignore = "gives files away: root only"]
