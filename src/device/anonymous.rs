@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::filesystem::asks_for_new_names;
-use super::mountinfo::Mount;
+use super::filesystem::{FilesystemKind, asks_for_new_names};
+use super::mountinfo::{Mount, MountTable};
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// A btrfs as sysfs shows it.
@@ -79,15 +79,24 @@ pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
 
 /// True if a file of another file system has its own modification time where this mount shows it. A program that answers
 /// from a catalog may show any time (`rclone mount --no-modtime`). An overlay with `metacopy` sets times without a copy of
-/// the bytes (Linux, `Documentation/filesystems/overlayfs.rst`).
-pub(super) fn keeps_times(mount: &Mount, sysfs: &Sysfs) -> bool {
+/// the bytes (Linux, `Documentation/filesystems/overlayfs.rst`). A mount of another kind may show such a mount.
+pub(super) fn keeps_times(mount: &Mount, mounts: &MountTable, sysfs: &Sysfs) -> bool {
+    let shows_others = FilesystemKind::of(&mount.filesystem).may_show_others();
+    let makes_up_times =
+        |other: &Mount| other.filesystem == "fuse.rclone" || is_metacopy(other, sysfs);
     match mount.filesystem.as_str() {
-        "overlay" => match mount.option_values("metacopy").last() {
-            Some(value) => value != b"on",
-            None => !sysfs.is_set(Path::new("module/overlay/parameters/metacopy")),
-        },
-        other => asks_for_new_names(other, mount.source.as_bytes()),
+        "overlay" => !mounts.iter().any(makes_up_times),
+        other if !asks_for_new_names(other, mount.source.as_bytes()) => false,
+        _ => !shows_others || !mounts.iter().any(makes_up_times),
     }
+}
+
+fn is_metacopy(mount: &Mount, sysfs: &Sysfs) -> bool {
+    mount.filesystem == "overlay"
+        && match mount.option_values("metacopy").last() {
+            Some(value) => value == b"on",
+            None => sysfs.is_set(Path::new("module/overlay/parameters/metacopy")),
+        }
 }
 
 /// Splits at bare `separators` and takes one backslash away from what is escaped.

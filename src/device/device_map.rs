@@ -226,7 +226,7 @@ impl DeviceMap {
         let (survey, keeps_times, filesystem, mount_point) = match mount {
             Some(mount) => (
                 surveyor.mounted(&mount),
-                keeps_times(&mount, &self.sysfs),
+                keeps_times(&mount, &self.mounts, &self.sysfs),
                 mount.filesystem,
                 mount.mount_point,
             ),

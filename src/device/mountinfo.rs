@@ -106,7 +106,6 @@ impl MountTable {
     }
 
     /// All mounts.
-    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &Mount> {
         self.mounts.iter()
     }

@@ -134,13 +134,23 @@ impl Volumes {
             disks,
             cost: volume.cost(),
             past_cache: self.uses_past_cache && volume.may_go_past_cache(),
-            shows_others: FilesystemKind::of(&volume.filesystem).may_show_others(),
+            shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
+                || self.is_reached_again(id),
             shares_blocks: false,
             in_order: volume.is_read_in_order(),
             is_layered: volume.is_layered(),
             one_uncached: volume.policy.one_uncached,
             is_in_use: false,
         });
+    }
+
+    /// True if an earlier volume is the same file system, as far as is known: it has the same UUID and lies on the same
+    /// disks, but is mounted from another device (an image through two loop devices).
+    fn is_reached_again(&self, id: VolumeId) -> bool {
+        let volume = self.device_map.get(id);
+        let mut earlier = self.device_map.volumes().take(id.at());
+        let is_same = |other: &Volume| other.uuid == volume.uuid && other.disks() == volume.disks();
+        volume.uuid.is_some() && earlier.any(|(_, other)| is_same(other))
     }
 
     /// Records that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers of its

@@ -19,6 +19,11 @@ use super::buffer::{LARGE, PIECE};
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.
 const TURN: usize = 8 << 20;
 
+/// Bytes in the middle of a long file, of which the search first asks whether they are cached. No sample reaches them.
+/// To count the pages of whole files took a tenth of the CPU time where files of 1 MB are compared
+/// (`docs/measurements/benchmarks.md`, `adversarial`).
+const MIDDLE: u64 = 64 << 10;
+
 /// The device of a file, as far as it matters for reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Device {
@@ -63,8 +68,15 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_limited = access.budgets.are_limited();
         let is_long = size >= LONG;
         // Nobody wants to know it, or nobody can tell.
+        let in_layers = device.is_layered && size > PIECE as u64;
+        let has_cached_middle = || {
+            let middle = (size / 2, MIDDLE.min(size - size / 2));
+            is_long && !is_limited && uncached_bytes(&fd, middle, in_layers) == Some(0)
+        };
         let missing = match access.asks_about(size) || is_long && device.has_head {
-            true => uncached_bytes(&fd, (0, size), device.is_layered && size > PIECE as u64),
+            // Most likely, all of it was read before.
+            true if has_cached_middle() => Some(0),
+            true => uncached_bytes(&fd, (0, size), in_layers),
             false => None,
         };
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);

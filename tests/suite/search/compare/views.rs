@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::common::limits::{rounds, seed};
 use crate::common::mounts::{Shown, Shows};
 use crate::common::rng::Rng;
-use crate::common::volume::{sh, unmount};
+use crate::common::volume::{Mounted, Volume, sh, unmount};
 use crate::common::{Tree, seekless};
 
 use super::oracle::random_sides;
@@ -120,6 +120,70 @@ fn a_view_with_other_times_is_no_copy() {
         assert_eq!(run.code(), 2, "{what:?}: {run}");
         let run = seekless(tree.root(), &format!("folders {sides}")).run();
         run.never_says("identical");
+    }
+}
+
+/// Views that show a time which an overlay with `metacopy` made up: the bytes are still those of the lower folder.
+#[test]
+#[ignore = "needs root to mount, and bindfs"]
+fn a_view_of_an_overlay_with_other_times_is_no_copy() {
+    let tree = Tree::new().file("lower/f", b"content");
+    for folder in ["u", "w", "overlay", "view", "u2", "w2", "overlay2"] {
+        fs::create_dir(tree.path(folder)).expect("a folder");
+    }
+    let at = |name: &str| tree.path(name).display().to_string();
+    let overlay = |lower: &str, upper: &str, work: &str, options: &str| {
+        let layers = format!(
+            "lowerdir={},upperdir={},workdir={}",
+            at(lower),
+            at(upper),
+            at(work)
+        );
+        format!("-t overlay overlay -o {layers}{options}")
+    };
+    let metacopy = overlay("lower", "u", "w", ",metacopy=on,redirect_dir=on");
+    let _overlay = Mounted::new(&metacopy, tree.path("overlay"));
+    let shown = File::open(tree.path("overlay/f")).expect("opened");
+    let long_ago = UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+    shown.set_modified(long_ago).expect("set");
+    let _view = Mounted::by(&format!("bindfs {}", at("overlay")), tree.path("view"));
+    let second = overlay("overlay", "u2", "w2", "");
+    let _second = Mounted::new(&second, tree.path("overlay2"));
+    for view in ["overlay", "view", "overlay2"] {
+        let question = format!("compare --same-disk --one-way lower {view}");
+        let run = seekless(tree.root(), &question).run();
+        assert_eq!(run.code(), 2, "{view}: {run}");
+    }
+}
+
+/// An image can be mounted twice, through two devices: no number of the files is the same, but each is one file.
+#[test]
+#[ignore = "needs root to mount"]
+fn an_image_that_two_devices_show_is_no_copy() {
+    let volume = Volume::on_loop("ext4", 16, "");
+    fs::create_dir(volume.path().join("side")).expect("a folder");
+    fs::write(volume.path().join("side/f"), "content").expect("written");
+    sh("sync");
+    let tree = Tree::new().folder("again");
+    // The device goes when the mount goes.
+    let line = format!(
+        "loop=$(losetup --find --show --read-only {}); mount -o ro,noload $loop {}; losetup -d $loop; true",
+        volume.image().display(),
+        tree.path("again").display()
+    );
+    let _again = Mounted::by(&format!("{line} #"), tree.path("again"));
+    assert!(tree.path("again/side/f").exists());
+    for (side, other) in [("side", "side"), ("", "")] {
+        let sides = [volume.path().join(side), tree.path("again").join(other)];
+        let [side, other] = sides.map(|side| side.display().to_string());
+        for question in ["--one-way", "--same-disk --one-way", "--same-disk"] {
+            for sides in [[&side, &other], [&other, &side]] {
+                let [first, second] = sides;
+                let run = seekless(tree.root(), &format!("compare {question} {first} {second}"));
+                let run = run.run();
+                assert_eq!(run.code(), 2, "{question}: {run}");
+            }
+        }
     }
 }
 
