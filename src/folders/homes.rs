@@ -63,6 +63,26 @@ impl Homes {
         Self { folders, count }
     }
 
+    /// The lowest folders with the same contents as the folder, each as many times, that were seen as a whole. In order.
+    pub fn alike(&self, tree: &Tree, folder: Folder) -> Vec<Folder> {
+        let files = tree.files_below(folder).len();
+        let alike_above = |&home: &Folder| {
+            // A home has a copy of each content. Further copies may lie above it.
+            let mut at = home;
+            while !tree.holds(at, folder) && tree.files_below(at).len() <= files {
+                if tree.unanswered(at) == 0 && same_contents(tree, folder, at) {
+                    return Some(at);
+                }
+                at = tree.parent(at);
+            }
+            None
+        };
+        let mut alike: Vec<Folder> = self.folders.iter().filter_map(alike_above).collect();
+        alike.sort_unstable();
+        alike.dedup();
+        alike
+    }
+
     /// The smallest one, by bytes, by contents and then in order.
     pub fn smallest(&self, tallies: &Tallies) -> Option<Folder> {
         let key = |folder: &Folder| {
@@ -100,7 +120,7 @@ fn lowest(tree: &Tree, sorted: &[Folder]) -> Vec<Folder> {
 }
 
 /// True if two folders hold the same contents, each as many times.
-pub fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
+fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
     if tree.files_below(one).len() != tree.files_below(other).len() {
         return false;
     }

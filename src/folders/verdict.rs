@@ -2,7 +2,7 @@
 
 use super::beside::Beside;
 use super::forms::Forms;
-use super::homes::{Homes, same_contents};
+use super::homes::Homes;
 use super::overlap::{Overlap, Search};
 use super::parts::Parts;
 use super::tallies::Tallies;
@@ -146,10 +146,9 @@ fn whole(
         return Verdict::Identical { with, count };
     }
     let homes = Homes::of(tree, folder);
-    let same = |&&home: &&Folder| tree.unanswered(home) == 0 && same_contents(tree, folder, home);
-    let mut same = homes.folders.iter().filter(same);
-    if let Some(&with) = same.next() {
-        let number = 1 + same.count();
+    let alike = homes.alike(tree, folder);
+    if let Some(&with) = alike.first() {
+        let number = alike.len();
         let at_least = homes.count.at_least;
         let count = Count { number, at_least };
         return Verdict::SameContents { with, count };

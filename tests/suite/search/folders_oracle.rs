@@ -276,10 +276,24 @@ impl<'a> Naive<'a> {
             let mut contents = self.contents(folder).keys();
             self.apart(folder, home) && contents.all(|one| self.contents(home).contains_key(one))
         };
+        self.lowest(holds_all)
+    }
+
+    /// The lowest folders apart from this one with the same contents, each as many times, that were seen as a whole.
+    fn alike(&self, folder: Folder) -> Vec<Folder> {
+        self.lowest(|&other| {
+            self.apart(folder, other)
+                && !self.has_unanswered(other)
+                && self.contents(other) == self.contents(folder)
+        })
+    }
+
+    /// The folders that meet a condition which none below them meets.
+    fn lowest(&self, condition: impl Fn(&Folder) -> bool) -> Vec<Folder> {
         let all: Vec<Folder> = self.folders[1..]
             .iter()
             .copied()
-            .filter(holds_all)
+            .filter(condition)
             .collect();
         let lowest = |home: &Folder| {
             !all.iter()
@@ -425,10 +439,7 @@ fn check(world: &World) -> BTreeMap<&'static str, usize> {
     let mut seen = BTreeMap::new();
     for (finding, (folder, whole)) in found.iter().zip(told) {
         let (same, homes) = (naive.same(folder), naive.homes(folder));
-        let mut alike = homes.clone();
-        alike.retain(|&home| {
-            !naive.has_unanswered(home) && naive.contents(home) == naive.contents(folder)
-        });
+        let alike = naive.alike(folder);
         let expected = match &finding.verdict {
             Verdict::NotFullySeen => {
                 assert!(naive.has_unanswered(folder));
