@@ -45,7 +45,7 @@ pub struct CompareArgs {
     /// Show only these entries
     ///
     /// here: only on the first side. there: not on the first side. moved: the same content is at another path. changed:
-    /// another side has other content at the same path.
+    /// another side has other content at the same path. Between two sides, here and there do not include changed files.
     #[arg(long, value_name = "WHICH", value_parser = onlys(), help_heading = "Output")]
     pub only: Option<Only>,
 
