@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
-use super::set::{Fate, Kept, Left, SetPlan};
+use super::left::Left;
+use super::set::{Fate, Kept, SetPlan};
 use crate::action::access::{Common, PermissionClass};
 use crate::action::step::ActionKind;
 use crate::file::trust;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::by_folder::FolderPairs;
-use super::set::{Fate, Kept, Left, PlannedFile, Rank, SetPlan};
+use super::left::Left;
+use super::set::{Fate, Kept, PlannedFile, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;

@@ -7,8 +7,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
 
+use super::left::Left;
 use super::mount_check::hides_files;
-use super::set::{Fate, Left, SetPlan};
+use super::set::{Fate, SetPlan};
 use super::{Settings, steps};
 use crate::action::coherence::FileSystems;
 use crate::action::folder_entry::{Place, join, parent};

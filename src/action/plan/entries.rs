@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
-use super::set::{Left, LeftName, SetPlan};
+use super::left::{Left, LeftName};
+use super::set::SetPlan;
 use crate::sys::open::CWD;
 use crate::sys::stat;
 

@@ -11,7 +11,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
-use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
+use super::left::{Left, LeftName};
+use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::folder_entry::Place;

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use rustix::io::Errno;
 
+use super::left::Left;
 use super::mount_test::MountTests;
-use super::set::{Fate, Left, PlannedFile, SetPlan};
+use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
 use crate::action::folder_times::FolderTimes;

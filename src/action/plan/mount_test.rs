@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::set::Left;
+use super::left::Left;
 use crate::action::folder_entry::{Place, join};
 use crate::action::journal::{Journal, JournalError};
 use crate::action::record::{Raw, Record, RunHeader};

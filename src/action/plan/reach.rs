@@ -147,7 +147,8 @@ mod tests {
 
     use super::*;
     use crate::action::access::Rights;
-    use crate::action::plan::set::{Fate, Left};
+    use crate::action::plan::left::Left;
+    use crate::action::plan::set::Fate;
 
     /// A digest of the users who can remove a file of this owner that has a name in each of these folders.
     fn reach(owner: u32, folders: &[&Path]) -> u64 {

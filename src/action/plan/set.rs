@@ -6,9 +6,11 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
+use super::byte_text;
+use super::left::{Left, LeftName};
 use super::reach::Who;
 use crate::action::ActionKind;
-use crate::action::access::{Apart, Rights};
+use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
 use crate::action::swap::is_temporary;
@@ -71,10 +73,10 @@ pub struct PlannedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedName {
     /// The real absolute path: no folder in it is a symbolic link.
-    #[serde(with = "bytes")]
+    #[serde(with = "byte_text")]
     pub path: Vec<u8>,
     /// The name as it was listed.
-    #[serde(with = "bytes")]
+    #[serde(with = "byte_text")]
     pub listed: Vec<u8>,
     /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
@@ -172,158 +174,6 @@ impl fmt::Display for Kept {
     }
 }
 
-/// A name that is left alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftName {
-    /// The name, absolute if that is known.
-    #[serde(with = "bytes")]
-    pub path: Vec<u8>,
-    /// The reason.
-    pub why: Left,
-}
-
-/// The reason why a name is left alone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Left {
-    /// It leads nowhere.
-    Gone,
-    /// It is a relative name, and the folder where it starts is unknown.
-    NoFolder,
-    /// It is a symbolic link.
-    Link,
-    /// It is a folder, a device or the like.
-    NotRegular,
-    /// The file has another length.
-    Size,
-    /// The file has changed since it was listed, or another file has its name.
-    Changed,
-    /// It lies outside the searched paths.
-    OutsideRoots,
-    /// It lies outside the paths that a report is limited to.
-    OutsidePaths,
-    /// It lies in the destination of a move.
-    Aside,
-    /// It lies in a trash that is not a given path.
-    Trash,
-    /// It was not read as a whole for the report, and its bytes will not be compared.
-    NoDigest,
-    /// The file was in an earlier set already.
-    Repeated,
-    /// The system did not allow its inspection.
-    Refused(String),
-    /// No file that stays is on its file system.
-    OtherFileSystem,
-    /// The file's companion stays.
-    Companion,
-    /// The user did not decide about the set.
-    NotAsked,
-    /// No file of the set lies below a reference.
-    NoReference,
-    /// The set's file below a reference is on another file system.
-    ReferenceElsewhere,
-    /// It is the same directory entry as another listed name, reached by another path.
-    SameName,
-    /// No other file of the set may replace it: this property differs.
-    Apart(Apart),
-    /// It lies in the kept file's folder, seen through another mount.
-    OneFolder,
-    /// Nothing proves that the kept file is another one, on a file system of this type.
-    Unprovable(String),
-    /// The kept file may be the same one, and a script cannot check that.
-    NotForScript,
-    /// A mount of several branches shows it for further files of its name, which the action would affect as well.
-    HidesFiles,
-    /// Its file system has no hard links.
-    NoHardLinks,
-    /// A hard link is shown with another inode number.
-    LinkLooksLikeCopy,
-    /// No symbolic link to the kept file can be made there.
-    NoSymlinks,
-    /// Files cannot share blocks on its file system.
-    NoSharedBlocks,
-}
-
-impl Left {
-    /// True if a file is not as it was reported, which the exit status tells.
-    pub fn is_problem(&self) -> bool {
-        !matches!(
-            self,
-            Self::OtherFileSystem
-                | Self::Companion
-                | Self::NotAsked
-                | Self::OutsidePaths
-                | Self::Aside
-                | Self::Trash
-                | Self::NoReference
-                | Self::ReferenceElsewhere
-                | Self::SameName
-                | Self::Apart(_)
-        )
-    }
-
-    /// The reason, in a few words.
-    pub fn words(&self) -> String {
-        let words = match self {
-            Self::Gone => "no longer exists",
-            Self::NoFolder => "is a relative path, and the report does not name its folder",
-            Self::Link => "is a symbolic link",
-            Self::NotRegular => "is not a regular file",
-            Self::Size => "has a different size than in the report",
-            Self::Changed => "has changed since the report",
-            Self::OutsideRoots => "is outside the searched paths",
-            Self::OutsidePaths => "is outside the given paths",
-            Self::Aside => "is in the destination folder",
-            Self::Trash => "is in a trash folder that is not one of the given paths",
-            Self::NoDigest => "has no digest in the report, or one from the cache",
-            Self::Repeated => "is already in another set",
-            Self::Refused(cause) => return format!("cannot be read: {cause}"),
-            Self::Apart(apart) => {
-                return format!("{apart} the files it equals");
-            }
-            Self::Unprovable(kind) => {
-                return format!(
-                    "may be the kept file itself, seen through another mount: {kind} may answer from a cache"
-                );
-            }
-            Self::OneFolder => {
-                "seems to be the same file as the kept name: both paths lead to the same folder, seen through two \
-                mounts"
-            }
-            Self::NotForScript => {
-                "may be the kept file itself, seen through another mount, which a script cannot check"
-            }
-            Self::HidesFiles => {
-                "hides files of the same name on other branches of the mount, which would change as well: run seekless \
-                on the branches"
-            }
-            Self::NoHardLinks => "is on a file system without hard links: use remove or move",
-            Self::LinkLooksLikeCopy => {
-                "is on a mount that shows hard links as separate files: use remove or move"
-            }
-            Self::NoSymlinks => {
-                "is on a file system that cannot hold a symbolic link to the kept file: use remove or move"
-            }
-            Self::NoSharedBlocks => {
-                "is on a file system that cannot share blocks (btrfs, xfs and bcachefs can): use remove or move, or \
-                hardlink if it has hard links"
-            }
-            Self::OtherFileSystem => {
-                "is alone on its file system, and hard links cannot cross file systems"
-            }
-            Self::Companion => "belongs together with a file that stays",
-            Self::NotAsked => "is still undecided",
-            Self::NoReference => "has no copy below a reference folder",
-            Self::SameName => {
-                "is the same name as another in the report, seen through another mount"
-            }
-            Self::ReferenceElsewhere => {
-                "has its copy below a reference folder on another file system, and hard links cannot cross file systems"
-            }
-        };
-        words.to_owned()
-    }
-}
-
 impl PlannedFile {
     /// The properties that rules compare.
     pub fn traits(&self) -> Traits<'_> {
@@ -374,22 +224,6 @@ impl PlannedFile {
     /// Names of the file that are not in this set.
     pub fn names_elsewhere(&self) -> u64 {
         self.links.saturating_sub(self.names.len() as u64)
-    }
-}
-
-/// Bytes as text, a character for each: compact where they are ASCII, and never lossy.
-mod bytes {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
-        let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
-        out.serialize_str(&text)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(from)?;
-        let byte = |c| u8::try_from(u32::from(c)).map_err(serde::de::Error::custom);
-        text.chars().map(byte).collect()
     }
 }
 

@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use rustix::fs::FileType;
 
-use super::set::{Fate, Left, SetPlan};
+use super::left::Left;
+use super::set::{Fate, SetPlan};
 use crate::sys::open::CWD;
 use crate::sys::stat;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::set::{Fate, Left, PlannedFile, SetPlan, Shared};
+use super::left::Left;
+use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use super::steps::acted_names;
 use crate::action::ActionKind;
 
