@@ -8,6 +8,9 @@ pub use seekless::units::count;
 
 use super::sanitize;
 
+/// Mean length from which bytes alone tell the time left: few files are done, and each takes long.
+const LONG: u64 = 1 << 20;
+
 /// Time over which a rate is smoothed.
 const MEMORY: f64 = 5.0;
 
@@ -61,7 +64,7 @@ impl Rates {
 
     /// Time that what is known to be left will take, if something moves.
     ///
-    /// Both files and bytes take time; the slower of the two promises is the one to give.
+    /// Short files and bytes both take time, and the slower of the two rates decides. Of long files, only bytes do.
     pub fn left(&self, line: &ProgressLine) -> Option<Duration> {
         let files = line.files_total.saturating_sub(line.files_done);
         let bytes = line.bytes_total.saturating_sub(line.bytes_done);
@@ -74,6 +77,11 @@ impl Rates {
                 .rate()
                 .filter(|rate| *rate > 0.0)
                 .map(|rate| left as f64 / rate),
+        };
+        let are_long = line.bytes_total / line.files_total.max(1) >= LONG;
+        let files = match are_long && bytes > 0 {
+            true => 0,
+            false => files,
         };
         let seconds = seconds(files, &self.files)?.max(seconds(bytes, &self.bytes)?);
         Duration::try_from_secs_f64(seconds).ok()
@@ -243,6 +251,10 @@ mod tests {
             (
                 line((0, 0), (1_000_000, 31_000_000), true),
                 "[>                   ] 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
+            ),
+            (
+                line((0, 2), (400_000_000, 1_000_000_000), true),
+                "[========>           ] 0 of 2 files, 400.0 MB of 1.0 GB, 40.0 MB/s, 15.0 s left",
             ),
             (
                 line((40, 40), (31, 31), true),

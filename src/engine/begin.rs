@@ -117,6 +117,7 @@ pub fn begin<'a>(
         stop: control.stop_flag(),
         watchlist: Arc::clone(&watchlist),
     };
+    let in_progress = Arc::clone(&settings.access.in_progress);
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(process::Idle::enter).transpose();
     if let Err(error) = &idle {
@@ -172,6 +173,7 @@ pub fn begin<'a>(
         dirs,
         heads: fold.heads,
         tally: Tally::default(),
+        in_progress,
         sample_only: HashSet::new(),
         names: Vec::new(),
         to_deliver: VecDeque::new(),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::decide::DeviceTally;
-use crate::device::Cost;
+use crate::device::{Cost, VolumeId};
 use crate::event::Notice;
 use crate::read::Fragments;
 
@@ -22,7 +22,8 @@ impl Session<'_> {
             bytes_total: self.summary.bytes_present,
             total_is_final: self.scan_done,
         }];
-        lines.extend(self.tally.lines(&self.names, self.scan_done));
+        let in_progress = |volume: VolumeId| self.in_progress.bytes(volume.at());
+        lines.extend(self.tally.lines(&self.names, self.scan_done, in_progress));
         self.control.publish(lines);
     }
 

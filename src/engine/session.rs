@@ -18,7 +18,7 @@ use crate::event::{LeftOut, Observer, ProblemKind};
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
-use crate::read::{Completion, Scheduler};
+use crate::read::{Completion, InProgress, Scheduler};
 use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk};
 
 use super::account::Account;
@@ -50,6 +50,8 @@ pub struct Session<'a> {
     pub volumes: Volumes,
     pub dirs: Arc<SharedDirs>,
     pub tally: Tally,
+    /// The bytes of files that are being read.
+    pub in_progress: Arc<InProgress>,
     /// Heads that were read so far, where they decide whether a file is read on.
     pub heads: Heads,
     /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.

@@ -44,6 +44,12 @@ struct StageWork {
     bytes_done: u128,
 }
 
+impl StageWork {
+    fn is_done(&self) -> bool {
+        self.files == self.files_done
+    }
+}
+
 /// A sum as the reports show it.
 fn told(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
@@ -134,27 +140,39 @@ impl Tally {
         told(stages.map(|work| work.bytes_done).sum())
     }
 
-    /// The progress of each stage on each volume.
-    pub fn lines(&self, names: &[String], scan_done: bool) -> Vec<ProgressLine> {
+    /// The progress of each stage on each volume. `in_progress` is the number of bytes of a volume that were read of files
+    /// which are not done.
+    pub fn lines(
+        &self,
+        names: &[String],
+        scan_done: bool,
+        in_progress: impl Fn(VolumeId) -> u64,
+    ) -> Vec<ProgressLine> {
         let mut lines = Vec::new();
         // A stage's total is final once the stage before it is over everywhere.
         let mut is_final = scan_done;
         for (i, &stage) in STAGES.iter().enumerate() {
-            for (volume, name) in self.volumes.iter().zip(names) {
+            for ((number, volume), name) in (0..).zip(&self.volumes).zip(names) {
                 let work = volume[i];
+                // Long reads come last.
+                let is_last = volume[i + 1..].iter().all(StageWork::is_done);
+                let more = match work.is_done() || !is_last {
+                    true => 0,
+                    false => in_progress(VolumeId(number)).into(),
+                };
                 if work.files > 0 {
                     lines.push(ProgressLine {
                         stage,
                         device: name.clone(),
                         files_done: work.files_done,
                         files_total: work.files,
-                        bytes_done: told(work.bytes_done),
+                        bytes_done: told((work.bytes_done + more).min(work.bytes)),
                         bytes_total: told(work.bytes),
                         total_is_final: is_final,
                     });
                 }
             }
-            is_final &= self.volumes.iter().all(|v| v[i].files == v[i].files_done);
+            is_final &= self.volumes.iter().all(|v| v[i].is_done());
         }
         lines
     }
@@ -165,6 +183,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn files_that_are_being_read_count_as_far_as_they_are() {
+        let mut tally = Tally::default();
+        let (volume, names) = (VolumeId(0), ["/".to_owned()]);
+        for stage in [Stage::Head, Stage::Content, Stage::Content] {
+            tally.wanted(volume, stage, 1000);
+        }
+        let done = |tally: &Tally, in_progress: u64| {
+            let lines = tally.lines(&names, true, |_| in_progress);
+            lines.iter().map(|line| line.bytes_done).collect::<Vec<_>>()
+        };
+        assert_eq!(done(&tally, 300), [0, 300], "they belong to the last stage");
+        tally.done(volume, Stage::Content, 1000, 1000);
+        assert_eq!(done(&tally, 300), [0, 1300]);
+        assert_eq!(done(&tally, 3000), [0, 2000], "no more than there is");
+        tally.done(volume, Stage::Content, 1000, 1000);
+        assert_eq!(done(&tally, 300), [300, 2000]);
+    }
+
+    #[test]
     fn the_longest_files_are_counted_together() {
         let mut tally = Tally::default();
         let (volume, longest) = (VolumeId(0), i64::MAX as u64);
@@ -172,12 +209,20 @@ mod tests {
             tally.wanted(volume, Stage::Head, 4096);
             tally.moved(volume, (Stage::Head, 4096), (Stage::Content, longest));
         }
-        let line = || tally.lines(&["/".to_owned()], true).pop().expect("a line");
+        let line = || {
+            tally
+                .lines(&["/".to_owned()], true, |_| 0)
+                .pop()
+                .expect("a line")
+        };
         assert_eq!((line().files_total, line().bytes_total), (5, u64::MAX));
         for read in [longest, longest, longest, 0, 0] {
             tally.done(volume, Stage::Content, longest, read);
         }
-        let line = tally.lines(&["/".to_owned()], true).pop().expect("a line");
+        let line = tally
+            .lines(&["/".to_owned()], true, |_| 0)
+            .pop()
+            .expect("a line");
         assert_eq!((line.bytes_done, line.bytes_total), (u64::MAX, u64::MAX));
         assert_eq!(tally.bytes_read(volume), u64::MAX);
         assert_eq!(tally.stages()[0].bytes_read, u64::MAX);

@@ -11,6 +11,7 @@ use crate::sys::open;
 use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
 use super::buffer::{LargePages, PIECE};
+use super::in_progress::InProgress;
 
 /// Shorter files go through the page cache and stay there.
 pub(super) const LONG: u64 = PIECE as u64;
@@ -22,6 +23,8 @@ pub struct Access {
     pub budgets: Arc<Budgets>,
     /// The thread that drops pages.
     pub behind: Behind,
+    /// The bytes of files that are being read.
+    pub in_progress: Arc<InProgress>,
     /// Buffers for reads past the page cache; none if there are no such reads.
     pub past_cache: Option<LargePages>,
 }
@@ -33,6 +36,7 @@ impl Access {
         Self {
             budgets: Arc::new(Budgets::new(rate)),
             behind: Behind::new(page_use),
+            in_progress: Arc::default(),
             past_cache: large.map(LargePages::new),
         }
     }

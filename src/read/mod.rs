@@ -14,6 +14,7 @@ mod fold;
 mod holes;
 #[cfg(test)]
 mod holes_tests;
+mod in_progress;
 mod many;
 mod one;
 mod open_file;
@@ -40,6 +41,7 @@ pub use behind::PageUse;
 pub use compare::{Unequal, Which, equal};
 pub use elevator::SweepOrder;
 pub use fold::Fold;
+pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile, leaves_cache};
 pub use parts::PART;
 pub use reader::ReadSettings;

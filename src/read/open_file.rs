@@ -3,7 +3,7 @@
 //! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::io::{Errno, Result};
 
@@ -14,6 +14,7 @@ use crate::sys::pread;
 use super::access::{Access, LONG, Signs};
 use super::behind::{Behind, Range};
 use super::buffer::{LARGE, PIECE};
+use super::in_progress::{COUNTED_FROM, ReadSoFar};
 
 /// Bytes read of each of several files in turn on a disk with a head: a seek of 12 ms between two turns of 8 MiB, which
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.
@@ -48,6 +49,8 @@ pub struct OpenFile<Fd> {
     pub drops_behind: bool,
     /// Best number of bytes per read of one of several files that are compared; `None` if any number is as good.
     pub turn: Option<usize>,
+    /// The bytes read so far, once they are counted.
+    so_far: OnceLock<ReadSoFar>,
 }
 
 impl<Fd: AsFd> OpenFile<Fd> {
@@ -60,6 +63,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             is_direct,
             drops_behind: false,
             turn: None,
+            so_far: OnceLock::new(),
         }
     }
 
@@ -131,10 +135,20 @@ impl<Fd: AsFd> OpenFile<Fd> {
             access.spend(self.volume, unpaid, signs);
         }
         signs.ask(self.volume, &self.fd);
-        match self.is_direct {
+        let read = match self.is_direct {
             true => pread::read_direct(&self.fd, buffer, len, offset),
             false => pread::full(&self.fd, &mut buffer[..len], offset),
+        }?;
+        if offset >= COUNTED_FROM {
+            let so_far = || access.in_progress.begin(self.volume);
+            self.so_far.get_or_init(so_far).add(read.min(len) as u64);
         }
+        Ok(read)
+    }
+
+    /// Takes over the count of the bytes read, which count as long as the result is kept.
+    pub fn take_so_far(&mut self) -> Option<ReadSoFar> {
+        self.so_far.take()
     }
 
     /// Takes bytes out of the budget that the kernel is about to read on its own.

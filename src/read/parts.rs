@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
+use super::in_progress::ReadSoFar;
 use super::reader::{finished, is_whole};
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
@@ -44,6 +45,8 @@ struct Progress<P> {
     under_way: usize,
     /// Bytes read.
     read: u64,
+    /// The same as the progress display counts them.
+    so_far: Vec<ReadSoFar>,
     done: Vec<Option<P>>,
     failure: Option<Failure>,
 }
@@ -67,6 +70,7 @@ impl<F: Fold> Parts<F> {
                 next: 0,
                 under_way: 0,
                 read: 0,
+                so_far: Vec::new(),
                 done: std::iter::repeat_with(|| None).take(count).collect(),
                 failure: None,
             }),
@@ -113,12 +117,13 @@ impl<F: Fold> Parts<F> {
         &self,
         number: usize,
         part: Result<F::Part, Failure>,
-        read: u64,
+        (read, so_far): (u64, Option<ReadSoFar>),
         fold: &F,
     ) -> Option<Outcome<F::Digest>> {
         let mut progress = self.progress();
         progress.under_way -= 1;
         progress.read += read;
+        progress.so_far.extend(so_far);
         match part {
             Ok(part) => progress.done[number] = Some(part),
             Err(failure) => drop(progress.failure.get_or_insert(failure)),
@@ -126,6 +131,7 @@ impl<F: Fold> Parts<F> {
         if progress.under_way > 0 || progress.has_more() {
             return None;
         }
+        progress.so_far.clear();
         let done = std::mem::take(&mut progress.done);
         let (failure, read) = (progress.failure, progress.read);
         drop(progress);

@@ -326,7 +326,8 @@ impl<F: Fold> File<F> {
         let read = self.read - self.skipped.min(self.read);
         if let Some((parts, number)) = self.part.take() {
             let part = failure.map_or_else(|| self.end_part(reader), Err);
-            return parts.end(number, part, read, &reader.fold);
+            let so_far = self.open.take_so_far();
+            return parts.end(number, part, (read, so_far), &reader.fold);
         }
         Some(match failure {
             Some(failure) => Outcome::Failed(failure),

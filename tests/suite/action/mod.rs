@@ -5,6 +5,7 @@ mod crash;
 mod empty_folders;
 mod faults;
 mod folder_noise;
+mod folder_race;
 mod folder_reports;
 mod folder_times;
 mod folders_refused;

@@ -4,6 +4,7 @@ mod folders;
 mod folders_written;
 mod formats;
 mod large_reports;
+mod long_reads;
 mod plan_reports;
 mod screens;
 mod scripts;
