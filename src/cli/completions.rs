@@ -98,6 +98,9 @@ fn fish(script: &str) -> String {
 /// How the generated code looks for the command.
 const FISH_PARSES: &str = "argparse -s (__fish_seekless_global_optspecs) -- $cmd 2>/dev/null";
 
+/// Takes the runs that cannot be undone out of the list of `undo --list`.
+const UNDOABLE: &str = "grep -vE '^[^ ]+  [^ ]+ [^ ]+  (permanent|undone)( |$)'";
+
 /// Puts the words in that this program knows.
 fn functions(text: &str) -> String {
     // A rule with an argument has to be quoted together with it.
@@ -106,7 +109,8 @@ fn functions(text: &str) -> String {
     let classes = Class::ALL.iter().map(|class| class.word());
     let selectors = classes.chain(["default"]).map(|word| format!("{word}:"));
     let selectors: Vec<_> = selectors.collect();
-    text.replace("@RULES@", &rules.join(" "))
+    text.replace("@UNDOABLE@", UNDOABLE)
+        .replace("@RULES@", &rules.join(" "))
         .replace("@SELECTORS@", &selectors.join(" "))
 }
 

@@ -295,6 +295,11 @@ fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(),
         }
         (Value::Words(words), true) => words,
     };
+    let is_relative = |word: &String| !word.starts_with('/');
+    if setting.option == "cache" && words.iter().any(is_relative) {
+        let wrong = "cache needs the whole path of a folder, from / on: seekless may be started in any folder";
+        return Err(at(config, setting, wrong));
+    }
     let typed = words
         .iter()
         .map(|word| format!("--{}={word}", setting.option));

@@ -57,7 +57,7 @@ pub struct FilterArgs {
     /// Only include files whose path matches this regular expression
     ///
     /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
-    #[arg(long, value_name = "REGEX", help_heading = "Which files to search")]
+    #[arg(long, value_name = "REGEX", value_parser = expression, help_heading = "Which files to search")]
     pub regex: Vec<String>,
 
     /// Match all patterns case-insensitively
@@ -139,4 +139,12 @@ fn extension(text: &str) -> Result<String, String> {
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let names = Kind::ALL.map(Kind::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
+}
+
+/// An empty expression matches every path, which nobody asks for.
+fn expression(text: &str) -> Result<String, &'static str> {
+    match text {
+        "" => Err("an empty expression matches every path (an unset variable?): omit --regex"),
+        text => Ok(text.to_owned()),
+    }
 }

@@ -83,7 +83,7 @@ pub struct SearchArgs {
     ///
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
     /// Can be repeated; later names take precedence.
-    #[arg(long, value_name = "NAME", help_heading = "Where to search")]
+    #[arg(long, value_name = "NAME", value_parser = ignore_file, help_heading = "Where to search")]
     pub ignore_file: Vec<String>,
 
     /// Include empty files
@@ -219,4 +219,12 @@ fn orders() -> impl TypedValueParser<Value = SweepOrder> {
         let named = SweepOrder::ALL.into_iter().find(|o| o.word() == word);
         named.unwrap_or_default()
     })
+}
+
+/// The name of a file in any folder.
+fn ignore_file(name: &str) -> Result<String, &'static str> {
+    match name.is_empty() || name.contains('/') {
+        true => Err("write the name of a file without its folder, such as .gitignore"),
+        false => Ok(name.to_owned()),
+    }
 }

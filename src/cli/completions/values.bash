@@ -34,7 +34,7 @@ _seekless_values() {
                 _seekless "$@"
                 return
             fi
-            values=($(seekless undo --list 2>/dev/null | cut -d ' ' -f 1))
+            values=($(seekless undo --list 2>/dev/null | @UNDOABLE@ | cut -d ' ' -f 1))
             ;;
     esac
     COMPREPLY=()

@@ -17,7 +17,7 @@ end
 
 function __seekless_runs
     # A name, two blanks, and what the run did.
-    seekless undo --list 2>/dev/null | string replace '  ' \t
+    seekless undo --list 2>/dev/null | @UNDOABLE@ | string replace '  ' \t
 end
 
 complete -c seekless -n "__fish_seekless_using_subcommand undo" -f -k -a '(__seekless_runs)'

@@ -12,7 +12,7 @@ _seekless_threads() {
 
 _seekless_runs() {
     local -a runs
-    runs=(${(f)"$(seekless undo --list 2>/dev/null)"})
+    runs=(${(f)"$(seekless undo --list 2>/dev/null | @UNDOABLE@)"})
     # A name, two blanks, and what the run did.
     runs=(${${runs//:/\\:}/  /:})
     _describe -V run runs

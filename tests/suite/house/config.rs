@@ -63,24 +63,28 @@ fn compare_and_folders_follow_it_and_name_it_once() {
 
 #[test]
 fn a_cache_can_be_set_for_searches_and_actions() {
-    let table = |command: &str, folder: &str| format!("[{command}]\ncache = \"{folder}\"\n");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let kept = elsewhere.path().join("kept");
+    let option = format!("--cache {}", kept.display());
+    let table = |command: &str| format!("[{command}]\ncache = \"{}\"\n", kept.display());
     for (command, line) in [("find", "find ."), ("remove", "remove --dry-run .")] {
-        let tree = tree(&table(command, "../kept"));
+        let tree = tree(&table(command));
         run(&tree, &format!("{line} --no-config")).run().exits(0);
-        assert!(!tree.path("kept").exists(), "{command}");
+        assert!(!kept.exists(), "{command}");
         let without = run(&tree, &format!("{line} --no-cache")).run().exits(0);
-        without.never_says("--cache ../kept");
-        assert!(!tree.path("kept").exists(), "{command}");
-        run(&tree, line).run().exits(0).says("--cache ../kept");
-        assert!(tree.path("kept").is_dir(), "{command}");
+        without.never_says(&option);
+        assert!(!kept.exists(), "{command}");
+        run(&tree, line).run().exits(0).says(&option);
+        assert!(kept.is_dir(), "{command}");
+        fs::remove_dir_all(&kept).expect("removed");
     }
     // An action on a report searches nothing.
-    let tree = tree(&table("remove", "../kept"));
+    let tree = tree(&table("remove"));
     run(&tree, "-o report .").run().exits(0);
     run(&tree, "remove --yes --from report").run().exits(0);
-    assert!(!tree.path("kept").exists());
+    assert!(!kept.exists());
     // `compare` keeps nothing.
-    let tree = self::tree(&table("compare", "../kept"));
+    let tree = self::tree(&table("compare"));
     let wrong = run(&tree, "compare . .").run().exits(2);
     wrong.says("compare has no option --cache");
 }
@@ -227,6 +231,8 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[find]\ncolor = \"red\"\n", 2, "auto, always, never"),
         ("[find]\nio-idle = \"on\"\n", 2, "write io-idle = true"),
         ("[find]\nmin-size = true\n", 2, "min-size needs a value"),
+        ("[find]\ncache = \"~/x\"\n", 2, "from / on"),
+        ("[find]\nregex = \"\"\n", 2, "omit --regex"),
     ] {
         let tree = tree(text);
         for command in ["-f nul .", "config"] {

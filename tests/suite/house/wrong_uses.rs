@@ -54,6 +54,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--ext *.x t", "--ext *.x", "--name"),
     ("--name [ t", "\"[\"", "\\["),
     ("--name a/b t", "a/b", "--path"),
+    ("remove --regex= t", "empty expression", "omit --regex"),
+    ("--ignore-file none/x t", "none/x", ".gitignore"),
     ("--keep best t", "best", "best-name"),
     ("--keep under t", "under", "'under "),
     ("--preset nope t", "nope", "nas, photos"),
