@@ -74,7 +74,7 @@ impl fmt::Display for Apart {
             Self::Group => "has another group than",
             Self::Reach => "can be moved or replaced by other users, unlike",
             Self::Metadata => {
-                "has other metadata (owner, mode, modification time or extended attributes) than"
+                "differs in owner, mode, modification time or extended attributes from"
             }
         })
     }

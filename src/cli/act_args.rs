@@ -18,8 +18,8 @@ pub struct ActArgs {
     ///
     /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
     /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
-    /// report that another user owns or can write to requires a PATH. Of a report of folders, delete both lines of each
-    /// folder to leave alone: 'remove' and 'move' act on the others.
+    /// report that another user owns or can write to requires a PATH. In a report of folders, delete both lines of each
+    /// folder that is to stay; 'remove' and 'move' act on the others.
     #[arg(
         long,
         value_name = "REPORT",
@@ -132,7 +132,7 @@ pub struct WayArgs {
     )]
     pub format: PlanFormat,
 
-    /// Write a shell script that does it, and change nothing
+    /// Write the plan as a shell script, and change nothing
     ///
     /// The script runs with sh and standard tools. You can read and edit it first. It compares each pair of files once
     /// more before it acts. seekless itself checks more than a script can, and its runs can be undone.
@@ -224,8 +224,7 @@ pub struct HardlinkArgs {
     /// Also link files that have other owners or access rights than the kept file
     ///
     /// A hard link has the owner, the permissions and the ACL of the kept file. Without this option, seekless only
-    /// links files that have the same owner, ACL and security labels, and that group and others may read and write
-    /// alike.
+    /// links files that have the same owner, ACL and security labels, and the same permissions for group and others.
     #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 }
@@ -244,7 +243,7 @@ pub struct SymlinkArgs {
     /// Also link files that have other owners or access rights than the kept file
     ///
     /// A program that opens the link gets the kept file. Without this option, seekless only links files that have the
-    /// same owner, ACL and security labels, and that group and others may read and write alike.
+    /// same owner, ACL and security labels, and the same permissions for group and others.
     #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 
@@ -258,7 +257,7 @@ pub struct MoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// Move the files into DIR; each keeps its whole path below DIR
+    /// Move the files into DIR, and keep their full paths below DIR
     #[arg(long, value_name = "DIR", required = true, help_heading = "How to act")]
     pub to: PathBuf,
 
@@ -278,11 +277,11 @@ pub struct FolderArgs {
     #[arg(long, help_heading = "How to act")]
     pub remove_empty_folders: bool,
 
-    /// Also take the noise from folders that hold nothing else afterwards, so that they can be removed
+    /// Also move noise files out of folders that are otherwise empty, so that they can be removed
     ///
     /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes into the trash or to
-    /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A file of noise
-    /// stays if another file of the run goes because of it. Undo restores the noise.
+    /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A noise file
+    /// stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
     #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]
     pub with_noise: bool,
 
@@ -308,7 +307,7 @@ pub enum PlanFormat {
     Json,
 }
 
-/// How to treat companions.
+/// How to treat sidecar files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SidecarChoice {
     /// Treat each file by itself, and name groups that are split

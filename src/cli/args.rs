@@ -15,7 +15,7 @@ use super::probe_args::ProbeArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
 
-/// Finds duplicate files
+/// Find duplicate files
 ///
 /// seekless compares the files below the given paths and prints the sets of files with the same content. It changes
 /// nothing. It reads a spinning disk in the order in which the files lie on it, and all other devices with many reads
@@ -52,10 +52,10 @@ pub enum Command {
 
     /// Find folders that are identical, contained in another folder, or mostly elsewhere
     ///
-    /// seekless compares the contents of all files below the given folders, whatever their paths and names. It reports
-    /// the topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
-    /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden
-    /// files are included. A folder that was not fully seen gets no verdict. seekless changes nothing.
+    /// seekless compares the contents of all files below the given folders, regardless of path and name. It reports the
+    /// topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
+    /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden files
+    /// are included. A folder that was not fully seen gets no verdict. seekless changes nothing.
     #[command(
         after_help = "Run 'seekless folders --help' for details and examples.",
         after_long_help = FOLDERS_EXAMPLES
@@ -64,9 +64,9 @@ pub enum Command {
 
     /// Check whether everything in a folder or on a disk is also in the others
     ///
-    /// seekless compares files by content, whatever their paths and names. It compares empty files, empty folders,
-    /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a match on another side, and that the match was read and would remain if this side were
-    /// deleted.
+    /// seekless compares files by content, regardless of path and name. It compares empty files, empty folders,
+    /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
+    /// match on another side, and that the match was read and would remain if this side were deleted.
     #[command(
         after_help = "Run 'seekless compare --help' for details and examples.",
         after_long_help = COMPARE_EXAMPLES
@@ -82,8 +82,8 @@ pub enum Command {
 
     /// Replace duplicates with hard links to the kept file
     ///
-    /// All names then lead to one file: a change made through one name shows under all of them. A hard link cannot
-    /// cross file systems, so one file stays on each file system.
+    /// All names then lead to one file: a change through one name is visible through all of them. A hard link
+    /// cannot cross file systems, so one file stays on each file system.
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Hardlink(Box<HardlinkArgs>),
 
@@ -123,16 +123,16 @@ pub enum Command {
 
     /// Measure a disk and recommend settings
     ///
-    /// For half a minute, probe reads files below PATH, past the page cache. It does not change your files. It then
-    /// prints how many scattered reads and how many files at a time suit this disk. With --save, 'seekless find' uses
-    /// these settings from then on.
+    /// For half a minute, probe reads files below PATH, bypassing the page cache. It does not change your files. It
+    /// then prints how many scattered reads and how many files at a time suit this disk. With --save, 'seekless find'
+    /// uses these settings from then on.
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
 
     /// Show the cache of searches, or remove it
     ///
-    /// A search saves the digests of the files that it reads in a folder, in one file per file system. You can
-    /// remove the cache at any time: the next search then reads the files again.
+    /// A search saves the digests of the files that it reads. The cache is a folder with one file for each file
+    /// system. You can remove the cache at any time: the next search then reads the files again.
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
 
@@ -166,8 +166,8 @@ pub struct UndoArgs {
 
     /// Only restore files that a killed run left unfinished, from RUN or from all such runs
     ///
-    /// Steps that the run finished stay done. An action on the same folders does this first, after a question or with
-    /// --yes.
+    /// Steps that the run finished stay done. An action in the same folders does this first; it asks unless --yes is
+    /// given.
     #[arg(long, conflicts_with_all = ["list", "dry_run"])]
     pub sweep: bool,
 
@@ -233,7 +233,7 @@ pub struct ManArgs {
 const UNDO_EXAMPLES: &str = "\
 Examples:
   seekless undo                                 undo the last run
-  seekless undo --list                          list the runs that can be undone
+  seekless undo --list                          list all runs
   seekless undo 20261121T045702Z                undo this run
   seekless undo --dry-run                       show what undo would do to each file
   seekless undo --sweep                         only restore files that a killed run left unfinished
@@ -276,7 +276,7 @@ Examples:
 
 Before each step, seekless checks both files again and compares them byte by byte. It names
 files that have changed, and leaves them alone. 'seekless undo' undoes a run, except a removal
-without --trash. (Reflinked files stay separate files, so nothing to undo.)
+without --trash. Reflinked files stay separate, so there is nothing to undo.
 
 Exit status:
   0    done
@@ -304,7 +304,7 @@ Exit status:
   0    done
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report has what was found by then";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:

@@ -219,7 +219,7 @@ fn removed(place: &Place, kept: &[Kept]) -> Exit {
         }
     }
     say(&format!(
-        "removed the cached digests of {} {} ({})",
+        "Removed the cached digests of {} {} ({})",
         count(done),
         plural(done, "file system", "file systems"),
         Bytes(bytes),

@@ -99,17 +99,17 @@ fn formats() -> impl TypedValueParser<Value = &'static FolderFormat> {
 
 pub const FOLDERS_EXAMPLES: &str = "\
 Examples:
-  seekless folders ~/Pictures /mnt/backup       which folders lie elsewhere, too?
+  seekless folders ~/Pictures /mnt/backup       which folders also exist elsewhere?
   seekless folders --min-overlap 100 ~/Pictures /mnt/phone
-                                                only folders that lie elsewhere completely
+                                                only folders that are completely elsewhere
   seekless folders --min-size 100k --name 'monday*' /mnt/backup
-                                                only large folders of such names
-  seekless folders --noise '*.tmp' ~/src        count only files with such names as noise
+                                                only larger folders with matching names
+  seekless folders --noise '*.tmp' ~/src        treat only *.tmp files as noise
   seekless folders -f csv -o folders.csv /mnt/backup
                                                 write a table
 
-Each verdict holds by itself: run seekless again after a folder is gone. To remove from a
-folder X what another folder Y has: seekless remove --reference Y X
+Each verdict assumes that all other folders stay. After you remove one, run seekless again. To
+remove from a folder X what another folder Y has: seekless remove --reference Y X
 
 Exit status:
   0    everything was seen

@@ -1,4 +1,4 @@
-//! Arguments for progress, colours and verbosity.
+//! Arguments for progress, colors and verbosity.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::color::Terminal;
 
 #[derive(Args, Clone, Debug)]
 pub struct TalkArgs {
-    /// When to use colours
+    /// When to use colors
     #[arg(
         long,
         value_enum,
@@ -92,7 +92,7 @@ impl ProgressChoice {
     }
 }
 
-/// When the result is coloured.
+/// When the result is colored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
@@ -112,7 +112,7 @@ pub struct Talk {
     pub summary: bool,
     /// How much of the decisions is told: 0 to 3.
     pub verbose: u8,
-    /// Colour that.
+    /// Color that.
     pub colored_log: bool,
     /// Columns of the terminal that it is told on.
     pub columns: Option<usize>,

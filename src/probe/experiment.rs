@@ -30,7 +30,7 @@ impl std::fmt::Debug for Experiment {
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "random",
-        title: "Scattered reads of 4 KiB, by how many are in flight",
+        title: "Scattered reads of 4 KiB, by number in flight",
         about: "where the line becomes flat, more threads or a deeper queue only add latency",
         share: 18,
         first: false,
@@ -46,7 +46,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "metadata",
-        title: "Metadata of files, by how many threads ask",
+        title: "Metadata of files, by number of threads",
         about: "the cost of listing files before any file is read",
         share: 6,
         first: true,
@@ -70,7 +70,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "blocks",
-        title: "Direct reads, by size of the block",
+        title: "Direct reads, by block size",
         about: "how many bytes one read should request; strided reads one block of four",
         share: 8,
         first: false,

@@ -36,7 +36,7 @@ fn write(out: &mut String, findings: &Findings) -> fmt::Result {
             _ => format!("{} files", source.files),
         };
         let cache = match (source.cache, source.cache_checked) {
-            ("direct", _) => "read past the page cache",
+            ("direct", _) => "bypassing the page cache",
             ("dropped", true) => "dropped from the page cache before each read, and checked",
             ("dropped", false) => "dropped from the page cache before each read",
             _ => "answered by the page cache",

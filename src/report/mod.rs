@@ -136,7 +136,7 @@ pub fn format(name: &str) -> Option<&'static Format> {
 /// How a report should look; says nothing about what is in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Mark parts with terminal colours. A coloured report cannot be read back.
+    /// Mark parts with terminal colors. A colored report cannot be read back.
     pub color: bool,
     /// Columns of the terminal that a person reads the report on. Such a report leaves out what only programs need,
     /// and folds long sets, so it cannot be read back. `None` writes everything.

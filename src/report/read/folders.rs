@@ -264,6 +264,6 @@ mod tests {
         assert!(refused(&WHOLE.replace("identical to", "similar to")).contains("line 8: expected"));
         assert!(refused(&WHOLE.replace("  ./parts", "./parts")).contains("expected an entry"));
         assert!(refused(&format!("{WHOLE}{WHOLE}")).contains("second report"));
-        assert!(refused(&WHOLE.replace("./a", "\u{1b}[1m./a")).contains("colours"));
+        assert!(refused(&WHOLE.replace("./a", "\u{1b}[1m./a")).contains("colors"));
     }
 }

@@ -233,8 +233,8 @@ pub enum BadLine {
     /// The line is longer than any name can be.
     #[error("the line is too long for a name")]
     TooLong,
-    /// The line holds terminal colours.
-    #[error("the report contains terminal colours; create it again without them")]
+    /// The line holds terminal colors.
+    #[error("the report contains terminal colors; create it again without them")]
     Colored,
 }
 

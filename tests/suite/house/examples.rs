@@ -160,12 +160,12 @@ const EXAMPLES: &[Example] = &[
     ),
     shows(
         "seekless cache prune --older-than 90d",
-        &["removed the cached digests of 0 file systems"],
+        &["Removed the cached digests of 0 file systems"],
     )
     .after(&[KEPT]),
     shows(
         "seekless cache clear --yes",
-        &["removed the cached digests of 1 file system "],
+        &["Removed the cached digests of 1 file system "],
     )
     .after(&[KEPT]),
     // man, completions
@@ -289,7 +289,7 @@ const EXAMPLES: &[Example] = &[
         &["seekless remove --dry-run --from backup.txt"],
     ),
     shows(
-        "seekless hardlink --dry-run --from backup.txt",
+        "seekless hardlink --dry-run --from backup.txt --same-metadata",
         &["tuesday/IMG_1"],
     )
     .after(&[BACKUP]),

@@ -257,7 +257,7 @@ fn the_same_metadata_can_be_demanded_for_symbolic_links() {
     stage
         .run("symlink --yes --same-metadata .")
         .exits(0)
-        .says("1 name left alone because it has other metadata");
+        .says("1 name left alone because it differs in owner, mode");
     let is_link = |name| stage.tree.path(name).is_symlink();
     assert!(!is_link("a") && is_link("b") && !is_link("c"));
 }
