@@ -20,10 +20,11 @@ use super::in_progress::{COUNTED_FROM, ReadSoFar};
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.
 const TURN: usize = 8 << 20;
 
-/// Bytes in the middle of a long file, of which the search first asks whether they are cached. No sample reaches them.
-/// To count the pages of whole files took a tenth of the CPU time where files of 1 MB are compared
+/// Bytes just before the middle of a long file, of which the search first asks whether they are cached. Samples lie at
+/// both ends, and stretches begin at the middle: they get here when all from the head on has been read. To count the
+/// pages of whole files took a tenth of the CPU time where files of 1 MB are compared
 /// (`docs/measurements/benchmarks.md`, `adversarial`).
-const MIDDLE: u64 = 64 << 10;
+const BEFORE_MIDDLE: u64 = 64 << 10;
 
 /// The device of a file, as far as it matters for reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,13 +74,13 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_long = size >= LONG;
         // Nobody wants to know it, or nobody can tell.
         let in_layers = device.is_layered && size > PIECE as u64;
-        let has_cached_middle = || {
-            let middle = (size / 2, MIDDLE.min(size - size / 2));
-            is_long && !is_limited && uncached_bytes(&fd, middle, in_layers) == Some(0)
+        let is_cached_before_middle = || {
+            let asked = ((size / 2).saturating_sub(BEFORE_MIDDLE), BEFORE_MIDDLE);
+            is_long && !is_limited && uncached_bytes(&fd, asked, in_layers) == Some(0)
         };
         let missing = match access.asks_about(size) || is_long && device.has_head {
             // Most likely, all of it was read before.
-            true if has_cached_middle() => Some(0),
+            true if is_cached_before_middle() => Some(0),
             true => uncached_bytes(&fd, (0, size), in_layers),
             false => None,
         };
@@ -227,4 +228,48 @@ pub fn uncached_bytes(fd: impl AsFd, (offset, len): (u64, u64), in_layers: bool)
         cached => cached,
     };
     Some(pages.saturating_sub(cached) * page)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::Path;
+
+    use crate::read::behind::PageUse;
+    use crate::read::testing::{bytes, forget_pages};
+
+    use super::*;
+
+    /// Stretches of files that are told apart begin at the middle (`decide/stretches.rs`), and their pages may stay.
+    #[test]
+    fn a_file_of_which_stretches_were_read_is_not_taken_for_cached() {
+        const SIZE: usize = 4 << 20;
+        // Temporary files may lie in memory, where no page can be dropped.
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
+        fs::create_dir_all(&target).expect("a folder");
+        let folder = tempfile::tempdir_in(target).expect("a folder");
+        let path = folder.path().join("f");
+        fs::write(&path, bytes(1, SIZE)).expect("written");
+        let access = Access::new(None, PageUse::Drop, None);
+        let disk = Device {
+            has_head: true,
+            ..Device::default()
+        };
+        let opened = || {
+            let file = File::open(&path).expect("is there");
+            OpenFile::whole(file, SIZE as u64, disk, &access)
+        };
+        assert!(!opened().drops_behind, "all of it is cached");
+        assert!(forget_pages(&path));
+        assert!(opened().drops_behind);
+        let file = File::open(&path).expect("is there");
+        page_cache::advise(&file, 0, 0, Advice::Random);
+        let mut stretch = vec![0; 256 << 10];
+        for start in [0, SIZE / 2] {
+            let read = pread::full(&file, &mut stretch, start as u64).expect("read");
+            assert_eq!(read, stretch.len());
+        }
+        let opened = opened();
+        assert!(opened.drops_behind && opened.turn.is_some());
+    }
 }
