@@ -12,6 +12,9 @@ use seekless::units::Bytes;
 use super::resolve_act::ActRun;
 use super::{dangling_text, option_words, plan_summary};
 
+/// The indent of the lines below a path.
+const REASON: &str = "             ";
+
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText {
     action: ActionKind,
@@ -93,9 +96,7 @@ impl PlanText {
                 Fate::Keep(_) if name.goes => {
                     let why = "a hard link to a kept file: frees no space";
                     self.line(out, self.action.name(), &name.path, Some(why))?;
-                    if let Some(folder) = &self.destination {
-                        self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
-                    }
+                    self.to_destination(out, &name.path)?;
                 }
                 Fate::Keep(_) if name.is_safer => {
                     self.line(out, "keep", &name.path, name.why_kept())?;
@@ -122,17 +123,15 @@ impl PlanText {
                     self.line(out, self.action.name(), &name.path, None)?;
                     let to = set.files.get(*keeper).and_then(|file| file.names.first());
                     if let Some(to) = to.filter(|_| kept > 1) {
-                        self.because(out, &format!("for {}", escape(&to.path)))?;
+                        writeln!(out, "{REASON}for {}", escape(&to.path))?;
                     }
                     if let Some(owner) = set.other_owner(file, self.action) {
                         let why = format!("the kept file belongs to another owner (uid {owner})");
-                        self.sentence(out, format!("             {why}"))?;
+                        self.because(out, &why)?;
                     }
-                    if let Some(folder) = &self.destination {
-                        self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
-                    }
+                    self.to_destination(out, &name.path)?;
                     if let Some(why) = frees_nothing(file, self.action) {
-                        self.sentence(out, format!("             {why}"))?;
+                        self.because(out, &why)?;
                     }
                 }
             }
@@ -149,7 +148,7 @@ impl PlanText {
     ) -> io::Result<()> {
         writeln!(out, "  {what:<8} {}", escape(path))?;
         match why {
-            Some(why) => self.sentence(out, format!("             {why}")),
+            Some(why) => self.because(out, why),
             None => Ok(()),
         }
     }
@@ -161,7 +160,15 @@ impl PlanText {
     }
 
     fn because(&self, out: &mut dyn Write, why: &str) -> io::Result<()> {
-        writeln!(out, "             {why}")
+        self.sentence(out, format!("{REASON}{why}"))
+    }
+
+    /// Says where a file goes, if it goes to another folder.
+    fn to_destination(&self, out: &mut dyn Write, path: &[u8]) -> io::Result<()> {
+        match &self.destination {
+            Some(folder) => writeln!(out, "{REASON}to {}{}", escape(folder), escape(path)),
+            None => Ok(()),
+        }
     }
 
     /// Names companions that would be torn apart.

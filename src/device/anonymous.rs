@@ -84,11 +84,8 @@ pub(super) fn keeps_times(mount: &Mount, mounts: &MountTable, sysfs: &Sysfs) -> 
     let shows_others = FilesystemKind::of(&mount.filesystem).may_show_others();
     let makes_up_times =
         |other: &Mount| other.filesystem == "fuse.rclone" || is_metacopy(other, sysfs);
-    match mount.filesystem.as_str() {
-        "overlay" => !mounts.iter().any(makes_up_times),
-        other if !asks_for_new_names(other, mount.source.as_bytes()) => false,
-        _ => !shows_others || !mounts.iter().any(makes_up_times),
-    }
+    asks_for_new_names(&mount.filesystem, mount.source.as_bytes())
+        && !(shows_others && mounts.iter().any(makes_up_times))
 }
 
 fn is_metacopy(mount: &Mount, sysfs: &Sysfs) -> bool {

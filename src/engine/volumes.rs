@@ -131,11 +131,11 @@ impl Volumes {
             scheduler.may_change(id, lane, limits);
         }
         self.ready.push(Ready {
-            disks,
             cost: volume.cost(),
             past_cache: self.uses_past_cache && volume.may_go_past_cache(),
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
-                || self.is_reached_again(id),
+                || self.is_reached_again(volume, &disks),
+            disks,
             shares_blocks: false,
             in_order: volume.is_read_in_order(),
             is_layered: volume.is_layered(),
@@ -146,11 +146,10 @@ impl Volumes {
 
     /// True if an earlier volume is the same file system, as far as is known: it has the same UUID and lies on the same
     /// disks, but is mounted from another device (an image through two loop devices).
-    fn is_reached_again(&self, id: VolumeId) -> bool {
-        let volume = self.device_map.get(id);
-        let mut earlier = self.device_map.volumes().take(id.at());
-        let is_same = |other: &Volume| other.uuid == volume.uuid && other.disks() == volume.disks();
-        volume.uuid.is_some() && earlier.any(|(_, other)| is_same(other))
+    fn is_reached_again(&self, volume: &Volume, disks: &str) -> bool {
+        let mut earlier = self.device_map.volumes().zip(&self.ready);
+        let is_same = |other: &Volume, on: &str| other.uuid == volume.uuid && on == disks;
+        volume.uuid.is_some() && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
     }
 
     /// Records that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers of its

@@ -1,7 +1,9 @@
 //! Counts the bytes of files that are still being read, for the progress display: a long file is done after minutes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
+
+use crate::lock::locked;
 
 /// Reads before this offset are not counted: they take no time that anybody notices.
 pub(super) const COUNTED_FROM: u64 = 1 << 20;
@@ -9,26 +11,20 @@ pub(super) const COUNTED_FROM: u64 = 1 << 20;
 /// The bytes read so far of files that are still open, by the number of their volume.
 #[derive(Debug, Default)]
 pub struct InProgress {
-    by_volume: RwLock<Vec<Arc<AtomicU64>>>,
+    by_volume: Mutex<Vec<Arc<AtomicU64>>>,
 }
 
 impl InProgress {
     /// Bytes read so far of the files of a volume that are still open.
     pub fn bytes(&self, volume: usize) -> u64 {
-        let volumes = self
-            .by_volume
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let volumes = locked(&self.by_volume);
         let bytes = volumes.get(volume);
         bytes.map_or(0, |bytes| bytes.load(Ordering::Relaxed))
     }
 
     /// Begins to count the reads of a file.
     pub(super) fn begin(&self, volume: usize) -> ReadSoFar {
-        let mut volumes = self
-            .by_volume
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut volumes = locked(&self.by_volume);
         if volumes.len() <= volume {
             volumes.resize_with(volume + 1, Arc::default);
         }

@@ -27,8 +27,11 @@ const PSEUDO: &[u64] = &[
 
 /// The number that stands for the type of the file system; `None` where the kernel does not say.
 pub fn magic(file: impl AsFd) -> Option<u64> {
-    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64;
-    Some(kind & 0xffff_ffff)
+    rustix::fs::fstatfs(file).ok().map(magic_of)
+}
+
+fn magic_of(volume: rustix::fs::StatFs) -> u64 {
+    volume.f_type as u64 & 0xffff_ffff
 }
 
 /// `PIPEFS_MAGIC` (include/uapi/linux/magic.h).
@@ -65,8 +68,8 @@ pub fn is_answered(file: impl AsFd) -> bool {
 
 /// As [`is_answered`], of a path; `None` if it does not exist or cannot be queried.
 pub fn is_path_answered(path: &std::path::Path) -> Option<bool> {
-    let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
-    Some(ANSWERED.contains(&(kind & 0xffff_ffff)))
+    let volume = rustix::fs::statfs(path).ok()?;
+    Some(ANSWERED.contains(&magic_of(volume)))
 }
 
 /// True where a program answers for the files.
@@ -122,7 +125,7 @@ const TRUE_HOLES: &[u64] = &[
 
 /// True if what is called a hole of this file is one; false where the kernel does not say.
 pub fn has_true_holes(file: impl AsFd) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|s| TRUE_HOLES.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    magic(file).is_some_and(|magic| TRUE_HOLES.contains(&magic))
 }
 
 /// File systems with one journal for all metadata, whose entries reach the disk in their order, none of them
@@ -135,7 +138,7 @@ const ORDERED: &[u64] = &[
 /// True if what happens to names there reaches the disk after all that was written back before; false
 /// where the kernel does not say.
 pub fn is_ordered(file: impl AsFd) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    magic(file).is_some_and(|magic| ORDERED.contains(&magic))
 }
 
 /// The party that answers calls to a file system.
@@ -221,7 +224,7 @@ const MOST_NAMES: &[(u64, u64)] = &[
 
 /// How many names the file may have; `None` where that is not known, or is more than anybody makes.
 pub fn most_names(file: impl AsFd) -> Option<u64> {
-    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;
+    let kind = magic(file)?;
     let known = MOST_NAMES.iter().find(|(number, _)| *number == kind);
     known.map(|&(_, most)| most)
 }

@@ -1,5 +1,6 @@
 //! Files and folders in a temporary place.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Seek, SeekFrom, Write};
@@ -12,6 +13,16 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
+
+/// Every content of a file below a folder.
+pub fn contents_below(top: &Path) -> BTreeSet<Vec<u8>> {
+    let entries = walkdir::WalkDir::new(top).into_iter();
+    let files = entries.map(|entry| entry.expect("an entry"));
+    let files = files.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|entry| fs::read(entry.path()).expect("a file"))
+        .collect()
+}
 
 /// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
 /// make the folders on the way, and return the tree, so that one is written as one expression.

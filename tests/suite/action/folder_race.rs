@@ -1,7 +1,6 @@
 //! While a report of folders is acted on, another thread moves, exchanges and links the files on both sides. It never
 //! removes a file, so all contents must be there afterwards.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::common::rng::Rng;
 use crate::common::stage::Stage;
+use crate::common::tree::contents_below;
 use crate::common::{Tree, noise, rounds};
 
 const FOLDERS: usize = 6;
@@ -34,16 +34,6 @@ fn card_and_disk() -> Stage {
         );
     }
     Stage::new(tree.file("disk/more", noise(1000, 3000)))
-}
-
-/// Every content below the tree.
-fn contents(root: &Path) -> BTreeSet<Vec<u8>> {
-    let files = walkdir::WalkDir::new(root).into_iter();
-    let files = files.map(|entry| entry.expect("an entry"));
-    let files = files.filter(|entry| entry.file_type().is_file());
-    files
-        .map(|entry| fs::read(entry.path()).expect("read"))
-        .collect()
 }
 
 /// One change. It may fail, since the run removes files meanwhile.
@@ -83,7 +73,7 @@ fn no_content_is_lost_while_both_sides_change() {
     for seed in 0..rounds(12) as u64 {
         let stage = card_and_disk();
         let root = stage.tree.root().to_owned();
-        let before = contents(&root);
+        let before = contents_below(&root);
         let report = stage.run("folders .").exits(0).stdout_text();
         let action = match seed % 3 {
             0 => "remove --yes --from -",
@@ -112,7 +102,7 @@ fn no_content_is_lost_while_both_sides_change() {
         });
         assert!(matches!(run.code(), 0..=2), "seed {seed}: {run}");
         assert!(
-            contents(&root) == before,
+            contents_below(&root) == before,
             "seed {seed}: {action}: a content is lost\n{run}"
         );
         let left = (0..FOLDERS * FILES).filter(|number| {

@@ -1,6 +1,5 @@
 //! Acting on a report of folders: what goes, what stays, and that no content is ever lost.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
@@ -8,6 +7,7 @@ use std::os::unix::fs::symlink;
 use crate::common::rng::Rng;
 use crate::common::scene::picture;
 use crate::common::stage::Stage;
+use crate::common::tree::contents_below;
 use crate::common::{Run, Tree, noise};
 
 const REMOVE: &str = "remove --yes --from -";
@@ -44,16 +44,6 @@ fn without(report: &str, folders: &[&str]) -> String {
         }
     }
     left
-}
-
-/// Every content below the tree.
-fn contents(stage: &Stage) -> BTreeSet<Vec<u8>> {
-    let files = walkdir::WalkDir::new(stage.tree.root()).into_iter();
-    let files = files.map(|entry| entry.expect("an entry"));
-    let files = files.filter(|entry| entry.file_type().is_file());
-    files
-        .map(|entry| fs::read(entry.path()).expect("read"))
-        .collect()
 }
 
 #[test]
@@ -137,7 +127,7 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
     for seed in 0..25 {
         let mut rng = Rng::new(seed);
         let stage = chance(&mut rng);
-        let before = contents(&stage);
+        let before = contents_below(stage.tree.root());
         let number = stage.names().len();
         let all = report(&stage, "--min-overlap 30 .");
         let folders: Vec<&str> = all
@@ -151,7 +141,7 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
         let run = stage.on_report(REMOVE, without(&all, &folders));
         assert!(matches!(run.code(), 0 | 2), "seed {seed}: {run}");
         assert!(
-            contents(&stage) == before,
+            contents_below(stage.tree.root()) == before,
             "seed {seed}: a content is lost\n{all}{run}"
         );
         gone += number - stage.names().len();
@@ -195,9 +185,12 @@ fn a_report_that_says_what_is_not_so_costs_nothing() {
         (&[(".", "y")], 6),
     ] {
         let stage = Stage::new(tree());
-        let before = contents(&stage);
+        let before = contents_below(stage.tree.root());
         let run = stage.on_report(REMOVE, by_hand(&stage, pairs)).exits(0);
-        assert!(contents(&stage) == before, "{pairs:?}: {run}");
+        assert!(
+            contents_below(stage.tree.root()) == before,
+            "{pairs:?}: {run}"
+        );
         assert!(
             stage.names().len() >= left,
             "{pairs:?}: {:?}",

@@ -1,11 +1,11 @@
 //! "May I wipe this disk?": each command of the README, on two disks, and then the first disk is really wiped.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::common::noise;
+use crate::common::tree::contents_below;
 use crate::common::volume::{Volume, sh};
 
 /// The commands below the question in the README, in their order.
@@ -43,15 +43,6 @@ fn write(top: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::write(path, content).expect("written");
 }
 
-fn contents(top: &Path) -> BTreeSet<Vec<u8>> {
-    let entries = walkdir::WalkDir::new(top).into_iter();
-    let files = entries.map(|entry| entry.expect("an entry"));
-    let files = files.filter(|entry| entry.file_type().is_file());
-    files
-        .map(|file| fs::read(file.path()).expect("a file"))
-        .collect()
-}
-
 #[test]
 #[ignore = "needs root to mount, and rsync"]
 fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
@@ -84,10 +75,10 @@ fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
     let yes = run(ask_again);
     assert_eq!(code(&yes), Some(0), "{yes:?}");
     assert_eq!(yes.stdout, b"everything is also on the backup\n");
-    let were = contents(&from);
+    let were = contents_below(&from);
     sh(&format!("rm -rf {}/*", from.display()));
     drop(old);
-    assert!(contents(&to).is_superset(&were));
+    assert!(contents_below(&to).is_superset(&were));
 }
 
 #[test]
@@ -104,11 +95,14 @@ fn the_commands_of_the_readme_replace_nothing_on_the_backup() {
     write(&to, "elsewhere/report.txt", "also only there");
     std::os::unix::fs::symlink("elsewhere", to.join("away")).expect("made");
     write(&to, "old/report", "from before");
-    let were = contents(&to);
+    let were = contents_below(&to);
     for command in commands() {
         run(&command, &from, &to, "--same-disk");
     }
-    assert!(contents(&to).is_superset(&were), "nothing is replaced");
+    assert!(
+        contents_below(&to).is_superset(&were),
+        "nothing is replaced"
+    );
     assert!(to.join("away").is_symlink());
     let again = run(&commands()[3], &from, &to, "--same-disk");
     assert_eq!(again.status.code(), Some(1), "something was left out");
