@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Command};
 use super::config_defaults::{InForce, check, command_of, in_force, readers, words_of};
 use super::config_file::{ConfigFile, Setting};
 use super::config_rules::refusal;
+use super::config_values::{check_together, without_places};
 use super::exit::Exit;
 use super::sanitize::{complain, message, path};
 use super::{args, config_folder};
@@ -85,6 +86,7 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
         .filter(|name| one.is_none_or(|one| one == **name))
     {
         let chosen = in_force(&config, &definition, name, args.preset.as_deref(), &[])?;
+        check_together(&config, &without_places(&chosen.settings))?;
         let mut rows = rows_of(&chosen);
         if one.is_some() {
             rows.extend(defaults(command_of(&definition, name), name, &chosen));
@@ -95,6 +97,10 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
     }
     if one.is_none() && args.preset.is_none() {
         for preset in config.presets() {
+            for name in &readers {
+                let chosen = in_force(&config, &definition, name, Some(preset), &[])?;
+                check_together(&config, &without_places(&chosen.settings))?;
+            }
             let of_preset = |setting: &&Setting| setting.preset.as_deref() == Some(preset);
             let rows = config.settings.iter().filter(of_preset).map(row).collect();
             push(&mut text, &format!("--preset {preset}"), &rows);

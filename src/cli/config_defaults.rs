@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::config_file::{ConfigFile, Setting, Value};
 use super::config_rules::{is_never_set, refusal};
+use super::config_values::{check_one, check_together};
 use super::{args, other_words, sanitize, script};
 
 /// The command that is meant if none is named.
@@ -116,7 +117,9 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
         .get_arguments()
         .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
         .collect();
-    in_force(&config, &definition, name, preset, &typed)
+    let in_force = in_force(&config, &definition, name, preset, &typed)?;
+    check_together(&config, &in_force.settings)?;
+    Ok(in_force)
 }
 
 /// What a command follows if these arguments are typed.
@@ -149,6 +152,7 @@ pub fn in_force(
         let Some(arg) = arg_of(command, &setting.option) else {
             continue;
         };
+        check_one(config, name, setting)?;
         chosen.retain(|other| !is_undone_by(command, &other.option, arg));
         if !typed
             .iter()
@@ -157,9 +161,6 @@ pub fn in_force(
         {
             chosen.push(setting.clone());
         }
-    }
-    for setting in &chosen {
-        value_check(config, name, setting)?;
     }
     Ok(InForce {
         file: shown(config.path.as_deref()),
@@ -245,7 +246,7 @@ fn wrong_in(definition: &Command, command: &str, option: &str) -> Option<String>
         ));
     }
     match arg_of(command_of(definition, command), option) {
-        None if !is_never_set(option) => Some(no_option(command, option)),
+        None if !is_never_set(option) => Some(no_option(definition, command, &[command], option)),
         _ => refusal(command, option),
     }
 }
@@ -257,7 +258,7 @@ fn wrong_in_all(definition: &Command, option: &str) -> Option<String> {
         .filter(|command| arg_of(command_of(definition, command), option).is_some())
         .peekable();
     let Some(first) = having.peek() else {
-        return Some(no_option("seekless", option));
+        return Some(no_option(definition, "seekless", &readers, option));
     };
     let refused = refusal(first, option);
     match having.all(|command| refusal(command, option).is_some()) {
@@ -266,8 +267,20 @@ fn wrong_in_all(definition: &Command, option: &str) -> Option<String> {
     }
 }
 
-fn no_option(command: &str, option: &str) -> String {
-    format!("{command} has no option --{option}: --help lists all options")
+/// Says that none of the commands has the option, and which key may be meant.
+fn no_option(definition: &Command, who: &str, commands: &[&str], option: &str) -> String {
+    let settable = commands.iter().flat_map(|command| {
+        let args = command_of(definition, command).get_arguments();
+        let longs = args.filter_map(Arg::get_long);
+        longs.filter(|long| refusal(command, long).is_none())
+    });
+    let longs: Vec<&str> = settable.collect();
+    let hyphens = option.replace('_', "-").to_lowercase();
+    let same = longs.iter().find(|long| **long == hyphens).copied();
+    match same.or_else(|| other_words::nearly(&hyphens, longs.iter().copied())) {
+        Some(meant) => format!("{who} has no option --{option}: write {meant}"),
+        None => format!("{who} has no option --{option}: --help lists all options"),
+    }
 }
 
 /// The commands that read the file.
@@ -277,52 +290,8 @@ pub fn readers(definition: &Command) -> Vec<&str> {
     reading.map(Command::get_name).collect()
 }
 
-/// Lets the parser look at the value.
-fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(), String> {
-    let definition = args::command();
-    let command = command_of(&definition, name);
-    let takes_value = arg_of(command, &setting.option)
-        .is_some_and(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append));
-    let words = match (&setting.value, takes_value) {
-        (Value::Flag(_), false) => return Ok(()),
-        (Value::Flag(_), true) => {
-            let wrong = format!("{0} needs a value: write {0} = \"...\"", setting.option);
-            return Err(at(config, setting, &wrong));
-        }
-        (Value::Words(_), false) => {
-            let wrong = format!("{0} takes no value: write {0} = true", setting.option);
-            return Err(at(config, setting, &wrong));
-        }
-        (Value::Words(words), true) => words,
-    };
-    let is_relative = |word: &String| !word.starts_with('/');
-    if setting.option == "cache" && words.iter().any(is_relative) {
-        let wrong = "cache needs the whole path of a folder, from / on: seekless may be started in any folder";
-        return Err(at(config, setting, wrong));
-    }
-    let typed = words
-        .iter()
-        .map(|word| format!("--{}={word}", setting.option));
-    let typed: Vec<String> = ["seekless".to_owned(), name.to_owned()]
-        .into_iter()
-        .chain(typed)
-        .collect();
-    let Err(error) = definition.try_get_matches_from(typed) else {
-        return Ok(());
-    };
-    use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
-    match error.kind() {
-        InvalidValue | ValueValidation | ArgumentConflict => {
-            let text = other_words::wrong_value(&error);
-            let text = text.unwrap_or_else(|| error.kind().to_string());
-            Err(at(config, setting, &text))
-        }
-        // Something else is missing, such as the destination of a move.
-        _ => Ok(()),
-    }
-}
-
-fn at(config: &ConfigFile, setting: &Setting, wrong: &str) -> String {
+/// The message, with the place of the setting before it.
+pub fn at(config: &ConfigFile, setting: &Setting, wrong: &str) -> String {
     let place = shown(config.path.as_deref());
     match setting.line {
         Some(line) => format!("{place}:{line}: {wrong}"),
@@ -340,7 +309,8 @@ pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
     definition.find_subcommand(name).unwrap_or(definition)
 }
 
-fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
+/// The definition of an option, by its long name.
+pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
     command
         .get_arguments()
         .find(|arg| arg.get_long() == Some(option))

@@ -161,11 +161,16 @@ fn parse(text: &str, has_lines: bool) -> Result<Vec<Setting>, Flaw> {
             .filter(|b| **b == b'\n')
             .count()
     };
-    let document = DeTable::parse(text).map_err(|error| Flaw {
-        line: error
-            .span()
-            .map_or(1, |span| line_of(span.start.min(text.len()))),
-        what: error.message().replace('\n', "; "),
+    let document = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = line_of(at);
+        Flaw {
+            line,
+            what: no_toml(
+                error.message(),
+                text.lines().nth(line - 1).unwrap_or_default(),
+            ),
+        }
     })?;
     let mut reading = Reading {
         line_of: &line_of,
@@ -188,6 +193,17 @@ fn parse(text: &str, has_lines: bool) -> Result<Vec<Setting>, Flaw> {
     let mut settings = reading.settings;
     settings.sort_by_key(|setting| setting.line);
     Ok(settings)
+}
+
+/// The message of the parser, with the right form where a text has no quotes.
+fn no_toml(message: &str, line: &str) -> String {
+    match line.split_once('=') {
+        Some((key, value)) if message.contains("must be quoted") => {
+            let (key, value) = (key.trim(), value.trim());
+            format!("{key} has a text without quotes: write {key} = \"{value}\"")
+        }
+        _ => message.replace('\n', "; "),
+    }
 }
 
 struct Reading<'t> {

@@ -18,6 +18,7 @@ mod config_defaults;
 mod config_file;
 mod config_folder;
 mod config_rules;
+mod config_values;
 mod console;
 mod dangling_text;
 mod devices;

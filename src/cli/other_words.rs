@@ -6,7 +6,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::config_defaults::DEFAULT;
-use super::other_options;
+use super::{other_options, script};
 
 /// Options that nobody should be led to by a slip of the keyboard.
 const DANGEROUS: &[&str] = &[
@@ -165,23 +165,26 @@ fn value(error: &clap::Error) -> Option<String> {
     let value = text(ContextKind::InvalidValue)?;
     let option = arg.split(' ').next().unwrap_or(arg);
     let number = NUMBERS.iter().find(|(known, _)| *known == option);
-    let way_out = match (number, error.get(ContextKind::ValidValue)) {
-        (Some((_, number)), _) if !value.is_empty() => format!("{option} {value}: write {number}"),
-        (_, Some(ContextValue::Strings(values))) if !value.is_empty() => {
+    let shown = match value {
+        "" => format!("{option} needs a value"),
+        value => format!("{option} {}", script::word(value.as_bytes())),
+    };
+    Some(match (number, error.get(ContextKind::ValidValue)) {
+        (Some((_, number)), _) => format!("{shown}: write {number}"),
+        (_, Some(ContextValue::Strings(values))) if !values.is_empty() => {
             let values = values.join(", ");
             // In fdupes and jdupes, the order of the files in a set.
             let elsewhere = match option {
                 "--order" => ", or --keep RULE for the file to list first",
                 _ => "",
             };
-            format!("{option} {value}: use one of {values}{elsewhere}")
+            format!("{shown}: use one of {values}{elsewhere}")
         }
         _ => match std::error::Error::source(error) {
-            Some(cause) => format!("{option} {value}: {cause}"),
+            Some(cause) => format!("{option} {}: {cause}", script::word(value.as_bytes())),
             None => format!("{option} needs a value: --help explains it"),
         },
-    };
-    Some(way_out)
+    })
 }
 
 /// Commands of other programs, and what stands for them.

@@ -233,6 +233,64 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[find]\nmin-size = true\n", 2, "min-size needs a value"),
         ("[find]\ncache = \"~/x\"\n", 2, "from / on"),
         ("[find]\nregex = \"\"\n", 2, "omit --regex"),
+        ("[find]\nquiet = yes\n", 2, "write quiet = \"yes\""),
+        // Values that the parser of the options accepts.
+        (
+            "[find]\nnewer = \"soon\"\n",
+            2,
+            "--newer: \"soon\" is not a time",
+        ),
+        ("[find]\n\nolder = 5\n", 3, "--older: \"5\" is not a time"),
+        ("[find]\nname = \"[\"\n", 2, "--name: \"[\" is not a glob"),
+        ("[find]\npath = [\"x\", \"\"]\n", 2, "--path: \"\""),
+        (
+            "[find]\nexclude = \"[\"\n",
+            2,
+            "--exclude: \"[\" is not a glob",
+        ),
+        ("[find]\nregex = \"(\"\n", 2, "--regex: \"(\" is not"),
+        ("[find]\nbwlimit = 20\n", 2, "--bwlimit 20 allows 20 bytes"),
+        (
+            "[find]\nkeep = \"best\"\n",
+            2,
+            "--keep: \"best\" is not a rule",
+        ),
+        ("[find]\nkeep = \"under\"\n", 2, "--keep 'under DIR'"),
+        ("[find]\nmemory = 20\n", 2, "8.0 MB or more"),
+        ("[find]\ndepth-random = 0\n", 2, "use 1 or more"),
+        ("[find]\nrf-under = 1\n", 2, "--rf-under 2"),
+        ("[find]\nmax-size = 0\n", 2, "add --empty"),
+        // The second of two values that exclude each other.
+        (
+            "[find]\nmin-size = \"10k\"\nmax-size = \"1k\"\n",
+            3,
+            "swap them",
+        ),
+        ("[find]\nnewer = \"1d\"\n\nolder = \"3d\"\n", 4, "swap them"),
+        (
+            "[find]\nempty = true\nmin-size = 1\n",
+            3,
+            "omit one of them",
+        ),
+        // Values of another type.
+        (
+            "[find]\ntop = \"\"\n",
+            2,
+            "--top needs a value: write a whole number",
+        ),
+        ("[find]\nformat = []\n", 2, "format takes one value"),
+        ("[find]\nmin-size = [1, 2]\n", 2, "min-size takes one value"),
+        ("[find]\nmin-size = false\n", 2, "min-size needs a value"),
+        (
+            "[find]\nname = { x = 1 }\n",
+            2,
+            "name has a value of the type",
+        ),
+        // Keys that are nearly right.
+        ("[find]\nmin_size = 1\n", 2, "write min-size"),
+        ("[find]\nmin-siz = 1\n", 2, "write min-size"),
+        ("[preset.x]\nPage_Cache = 1\n", 2, "write page-cache"),
+        ("[remove]\nkep = \"newest\"\n", 2, "write keep"),
     ] {
         let tree = tree(text);
         for command in ["-f nul .", "config"] {
@@ -244,6 +302,72 @@ fn what_changes_files_is_never_read_from_the_file() {
             assert!(run.stdout.is_empty(), "{run}");
         }
         run(&tree, "-q -f nul --no-config .").run().exits(0);
+    }
+}
+
+#[test]
+fn the_value_of_an_action_or_a_preset_is_named_with_its_line() {
+    for (text, line, words) in [
+        (
+            "[remove]\n\nkeep = \"best\"\n",
+            "remove -n .",
+            ":3: --keep: \"best\" is",
+        ),
+        (
+            "[move]\nbwlimit = 20\n",
+            "move -n --to x .",
+            ":2: --bwlimit 20",
+        ),
+        (
+            "[compare]\nbwlimit = 20\n",
+            "compare a.jpg b.jpg",
+            ":2: --bwlimit 20",
+        ),
+        ("[folders]\nbwlimit = 20\n", "folders .", ":2: --bwlimit 20"),
+        (
+            "[remove]\nkeep-n = 0\n",
+            "remove -n .",
+            ":2: --keep-n 0: write",
+        ),
+        (
+            "[preset.x]\nbwlimit = 20\n",
+            "--preset x .",
+            ":2: --bwlimit 20",
+        ),
+        (
+            "[preset.x.find]\nnewer = \"soon\"\n",
+            "find --preset x .",
+            ":2: --newer",
+        ),
+    ] {
+        let tree = tree(text);
+        for line in [line, "config"] {
+            let run = run(&tree, line).run().exits(2);
+            let said = run.stderr_text();
+            assert!(
+                said.contains(words) && said.lines().count() == 1,
+                "{text}{run}"
+            );
+        }
+    }
+}
+
+#[test]
+fn places_of_the_file_must_be_there_only_for_a_run() {
+    for (text, says) in [
+        (
+            "[find]\n\nthreads = \"dev:/dev/nope:1\"\n",
+            ":3: --threads: there is no block device",
+        ),
+        (
+            "[find]\n\nkeep = [\"newest\", \"under /nope\"]\n",
+            ":3: --keep: under: cannot find /nope",
+        ),
+    ] {
+        let tree = tree(text);
+        let refused = run(&tree, "-f nul .").run().exits(2).says(says);
+        assert_eq!(refused.stderr_text().lines().count(), 1, "{refused}");
+        run(&tree, "config").run().exits(0);
     }
 }
 

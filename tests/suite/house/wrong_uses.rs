@@ -51,7 +51,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--newer 5 t", "--newer", "3d"),
     ("--newer 2024-13 t", "2024-13", "2024-05"),
     ("--older tomorrow t", "tomorrow", "today"),
-    ("--ext *.x t", "--ext *.x", "--name"),
+    ("--ext *.x t", "--ext '*.x'", "--name"),
     ("--name [ t", "\"[\"", "\\["),
     ("--name a/b t", "a/b", "--path"),
     ("remove --regex= t", "empty expression", "omit --regex"),
