@@ -79,9 +79,6 @@ pub struct ProbeArgs {
     pub no_progress: bool,
 }
 
-/// Longest time that can be asked for: a day.
-const LONGEST: Duration = Duration::from_secs(86_400);
-
 fn seconds(text: &str) -> Result<Duration, String> {
     let example = "write 30s or 2m";
     let parsed = match text.parse::<f64>() {
@@ -92,7 +89,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
             .and_then(|time| Duration::try_from(time).ok()),
     };
     match parsed {
-        Some(time) if time > LONGEST => Err("use one day or less".to_owned()),
+        Some(time) if time > probe::LONGEST => Err("use one day or less".to_owned()),
         Some(time) if time >= probe::SHORTEST => Ok(time),
         Some(_) => Err(format!("use {:?} or more", probe::SHORTEST)),
         None => Err(format!("not a span of time: {example}")),

@@ -31,3 +31,13 @@ impl Cancel {
         &self.0
     }
 }
+
+/// Calls a function when it goes, also when a callback of the caller panics: work on another thread ends then, instead
+/// of being waited for.
+pub(super) struct WhenLeft<F: Fn()>(pub F);
+
+impl<F: Fn()> Drop for WhenLeft<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::Callback;
-use super::cancel::Cancel;
+use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
 use super::progress::TICK;
 use crate::device::{Overrides, SystemRoot};
-use crate::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
+use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, text};
 use crate::units::Bytes;
 
 /// Measures which reads suit the disk below a path. It reads existing files and writes to none of them.
@@ -81,9 +81,9 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The longest time that it may take. The default is one minute.
+    /// The longest time that it may take. The default is one minute, the most is one day.
     pub fn time(mut self, time: Duration) -> Self {
-        self.spec.time = time;
+        self.spec.time = time.min(LONGEST);
         self
     }
 
@@ -122,6 +122,7 @@ impl<'a> Probe<'a> {
             let (spec, control) = (&self.spec, &control);
             let measure = move || probe::measure(spec, Overrides::default(), control);
             let measuring = thread::Builder::new().spawn_scoped(scope, measure)?;
+            let left = WhenLeft(|| control.cancel());
             while !measuring.is_finished() {
                 thread::park_timeout(TICK);
                 if self.cancel.is_cancelled() {
@@ -132,6 +133,7 @@ impl<'a> Probe<'a> {
                     tell(&format!("{} {}", stage.name, stage.detail));
                 }
             }
+            drop(left);
             let measured = measuring.join();
             io::Result::Ok(measured.unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
         });

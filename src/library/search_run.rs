@@ -7,7 +7,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, tick, unbounded};
 
-use super::cancel::Cancel;
+use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
 use super::progress::{Progress, TICK};
 use super::set::{Set, Summary};
@@ -52,6 +52,8 @@ pub(super) fn run(
             })
         };
         let engine = thread::Builder::new().spawn_scoped(scope, engine)?;
+        // Nobody takes anything more then. If the engine has ended, this changes nothing.
+        let left = WhenLeft(|| control.cancel());
         attend(sets, problems, |event| {
             if cancel.is_cancelled() {
                 control.cancel();
@@ -74,6 +76,7 @@ pub(super) fn run(
                 false => ControlFlow::Continue(()),
             }
         });
+        drop(left);
         io::Result::Ok(
             engine
                 .join()
@@ -81,9 +84,9 @@ pub(super) fn run(
         )
     });
     match found.map_err(Cause::Thread)? {
-        Err(_) if ended_early => Ok(Summary {
+        found if ended_early => Ok(Summary {
             incomplete: true,
-            ..Summary::default()
+            ..found.map(Summary::from).unwrap_or_default()
         }),
         Ok(_) if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() => {
             Err(Cause::NoPath(bad_roots.swap_remove(0)).into())

@@ -372,3 +372,6 @@ fn place(volume: &Volume) -> Place {
 
 /// The shortest time in which anything can be measured.
 pub const SHORTEST: Duration = Duration::from_millis(100);
+
+/// The longest time that a measurement may take: a day.
+pub const LONGEST: Duration = Duration::from_secs(86_400);

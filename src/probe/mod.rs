@@ -44,5 +44,5 @@ pub use advice::{Situation, advise};
 pub use control::Control;
 pub use experiment::{EXPERIMENTS, Experiment, experiment};
 pub use findings::Findings;
-pub use measure::{Measured, SHORTEST, measure};
+pub use measure::{LONGEST, Measured, SHORTEST, measure};
 pub use spec::{ProbeError, Spec};

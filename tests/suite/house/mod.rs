@@ -8,6 +8,7 @@ mod docs;
 mod examples;
 mod layering;
 mod library;
+mod library_ends;
 mod options;
 mod repository;
 mod sessions;
