@@ -1,27 +1,31 @@
 //! Options of other programs, and what to type in their place.
 
 /// The commands that search for duplicates.
-const SEARCHES: &[&str] = &["find", "remove", "hardlink", "symlink", "reflink", "move"];
+pub const SEARCHES: &[&str] = &["find", "remove", "hardlink", "symlink", "reflink", "move"];
 /// The commands that change files, and ask first.
 const CHANGES: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move", "undo"];
-const ACTIONS: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move"];
+/// The commands that change files and search for them.
+pub const ACTIONS: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move"];
 /// The commands with filters for files.
-const FILTERS: &[&str] = &[
+pub const FILTERS: &[&str] = &[
     "find", "remove", "hardlink", "symlink", "reflink", "move", "compare",
 ];
 /// The commands that list folders.
-const FOLDERS: &[&str] = &[
+pub const FOLDERS: &[&str] = &[
     "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
 ];
-const COMPARISONS: &[&str] = &["compare", "folders"];
+/// The commands that compare folders.
+pub const COMPARISONS: &[&str] = &["compare", "folders"];
 /// The commands that write reports.
-const REPORTS: &[&str] = &["find", "compare", "folders"];
-const FIND: &[&str] = &["find"];
+pub const REPORTS: &[&str] = &["find", "compare", "folders"];
+/// The search.
+pub const FIND: &[&str] = &["find"];
 /// The commands that make links, and compare owners and modes.
 const LINKS: &[&str] = &["hardlink", "symlink"];
 /// The other actions.
 const NO_LINKS: &[&str] = &["remove", "reflink", "move"];
-const EVERY: &[&str] = &[];
+/// All commands.
+pub const EVERY: &[&str] = &[];
 
 /// Options of other programs, and what to type in their place.
 pub struct Row {
@@ -33,7 +37,8 @@ pub struct Row {
     pub answer: &'static str,
 }
 
-const fn row(
+/// A row of a table.
+pub const fn row(
     options: &'static [&'static str],
     commands: &'static [&'static str],
     answer: &'static str,

@@ -46,6 +46,7 @@ fn elsewhere(option: &str, asked: &str, program: &Command) -> Option<String> {
 mod tests {
     use super::*;
     use crate::cli::args;
+    use crate::cli::find_words::FIND_WORDS;
 
     /// The options that an answer names for a command: those behind 'seekless COMMAND' are for that one.
     fn named<'a>(answer: &'a str, asked: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn an_answer_names_only_options_that_its_command_has() {
         let program = args::command();
-        for row in FOREIGN {
+        for row in FOREIGN.iter().chain(FIND_WORDS) {
             for asked in row.commands {
                 assert!(program.find_subcommand(asked).is_some(), "{asked}");
                 for (command, option) in named(row.answer, asked) {
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn no_answer_stands_for_an_option_that_the_command_has() {
         let program = args::command();
-        for row in FOREIGN {
+        for row in FOREIGN.iter().chain(FIND_WORDS) {
             let commands = program.get_subcommands();
             let asked = commands
                 .filter(|it| row.commands.is_empty() || row.commands.contains(&it.get_name()));

@@ -6,7 +6,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::config_defaults::DEFAULT;
-use super::{other_options, script};
+use super::{clusters, other_options, script};
 
 /// Options that nobody should be led to by a slip of the keyboard.
 const DANGEROUS: &[&str] = &[
@@ -32,9 +32,20 @@ const HELP: &str = "help";
 /// no dangerous one.
 pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Option<String> {
     let asked = asked(words, program);
+    if let (
+        ErrorKind::UnknownArgument
+        | ErrorKind::InvalidValue
+        | ErrorKind::ValueValidation
+        | ErrorKind::ArgumentConflict,
+        answer @ Some(_),
+    ) = (error.kind(), clusters::answer(error, words, asked, program))
+    {
+        return answer;
+    }
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::ArgumentConflict => {
-            return wrong_value(error);
+            let said = wrong_value(error)?;
+            return Some(said + elsewhere(error, words, asked));
         }
         ErrorKind::TooManyValues => {
             let option = listed(error, ContextKind::InvalidArg)?;
@@ -75,6 +86,20 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
             format!("one argument too many: {option}; 'seekless {asked} --help' shows the usage")
         }
     })
+}
+
+/// Says what stands for `-d` and `-f` of fdupes and jdupes, which take no value.
+fn elsewhere(error: &clap::Error, words: &[OsString], asked: &str) -> &'static str {
+    let typed = |option: &str| words.iter().any(|word| word == option);
+    match listed(error, ContextKind::InvalidArg).as_deref() {
+        Some("--max-depth <N>") if typed("-d") && asked == DEFAULT => {
+            "; to remove duplicates, use 'seekless remove PATH', which shows a plan and asks"
+        }
+        Some("--format <FORMAT>") if typed("-f") && asked == DEFAULT => {
+            "; to omit the first file of each set, use -f fdupes --omit-first"
+        }
+        _ => "",
+    }
 }
 
 /// Only `seekless cache` and `seekless help` are followed by the name of a command; a word after any other command is

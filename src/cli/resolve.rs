@@ -19,7 +19,7 @@ use super::resolve_search::search;
 use super::root_links::RootLinks;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
-use super::wrong_use::{WrongUse, contradiction, not_dash};
+use super::wrong_use::{WrongUse, contradiction, meant_as_file};
 
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
@@ -181,7 +181,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             ));
         }
     }
-    not_dash(args.output.as_deref())?;
+    meant_as_file(args.output.as_deref(), "find")?;
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(
             "--format {format} has no summary: use --summary-only with text, json or ndjson",

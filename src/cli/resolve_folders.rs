@@ -19,7 +19,7 @@ use super::folders_args::FoldersArgs;
 use super::resolve_search::meant;
 use super::sanitize;
 use super::talk_args::Talk;
-use super::wrong_use::{WrongUse, contradiction, not_dash};
+use super::wrong_use::{WrongUse, contradiction, meant_as_file};
 
 /// All decisions of one `seekless folders`.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct FoldersRun {
 
 /// Decides everything.
 pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, WrongUse> {
-    not_dash(args.output.as_deref())?;
+    meant_as_file(args.output.as_deref(), "folders")?;
     let noise = match args.noise.is_empty() {
         true => NOISE.map(str::to_owned).to_vec(),
         false => args.noise,

@@ -4,7 +4,7 @@ use seekless::action::ActionKind;
 
 use super::act_args::{PlanFormat, WayArgs};
 use super::environment::Environment;
-use super::wrong_use::{WrongUse, contradiction};
+use super::wrong_use::{WrongUse, contradiction, meant_as_file};
 
 /// The use of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub fn use_of_plan(
     action: ActionKind,
     around: &Environment<'_>,
 ) -> Result<Use, WrongUse> {
+    meant_as_file(way.output.as_deref(), action.name())?;
     if way.ask && !around.can_ask {
         return contradiction(
             "--ask needs a terminal: check the plan with --dry-run, then add --yes",

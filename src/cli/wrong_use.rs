@@ -7,8 +7,8 @@ use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
 use super::root_list::BadList;
-use super::sanitize;
 use super::time_arg::BadTime;
+use super::{clusters, sanitize};
 
 /// Says in one line why the arguments cannot be followed, and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -41,13 +41,22 @@ impl From<NoFolder> for WrongUse {
     }
 }
 
-/// Refuses `-` as the name of an output: elsewhere it is standard output, here it would be a file.
-pub fn not_dash(output: Option<&Path>) -> Result<(), WrongUse> {
-    match output.is_some_and(|file| file.as_os_str() == "-") {
-        true => contradiction(
+/// Refuses names of an output that are probably meant as something else: `-`, which elsewhere is standard output, and
+/// `json:FILE`, which in rmlint names a format. `asked` is the command.
+pub fn meant_as_file(output: Option<&Path>, asked: &str) -> Result<(), WrongUse> {
+    let Some(output) = output.and_then(Path::to_str) else {
+        return Ok(());
+    };
+    if output == "-" {
+        return contradiction(
             "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
-        ),
-        false => Ok(()),
+        );
+    }
+    match clusters::formatter(output, asked) {
+        Some(answer) => contradiction(format!(
+            "-o {output}: {answer}; for a file of that name write -o ./{output}"
+        )),
+        None => Ok(()),
     }
 }
 
