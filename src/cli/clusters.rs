@@ -7,8 +7,8 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue};
 
 use super::find_words::FIND_WORDS;
-use super::foreign_options::{FOREIGN, Row};
-use super::other_options;
+use super::foreign_options::FOREIGN;
+use super::other_options::{self, row_for};
 
 /// Says what to type in place of such a word.
 pub fn answer(
@@ -26,12 +26,6 @@ pub fn answer(
     find_word
         .or_else(|| rmlint(error, &words, asked))
         .or_else(|| cluster(error, &words, asked, program))
-}
-
-fn row_for(rows: &'static [Row], option: &str, asked: &str) -> Option<&'static Row> {
-    let is_for = |row: &&Row| row.commands.is_empty() || row.commands.contains(&asked);
-    let mut rows = rows.iter().filter(is_for);
-    rows.find(|row| row.options.contains(&option))
 }
 
 /// Answers `-O sh:FILE` and `-c sh:WHAT`. As they are parsed, `-o sh:FILE` names a file: see [`formatter`].

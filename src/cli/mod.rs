@@ -49,6 +49,7 @@ mod option_words;
 mod other_options;
 mod other_words;
 mod output;
+mod own_options;
 mod patience;
 mod perform;
 mod plan_json;

@@ -2,22 +2,26 @@
 
 use clap::Command;
 
-use super::foreign_options::FOREIGN;
+use super::foreign_options::{FOREIGN, Row};
+use super::own_options::{OWN, TOOLS};
 
 /// Says what to type in place of an option that the command `asked` does not have. Only an option with the meaning of
 /// the typed one is named.
 pub fn answer(option: &str, asked: &str, program: &Command) -> Option<String> {
-    let mut rows = FOREIGN.iter();
-    let row = rows.find(|row| {
-        row.options.contains(&option) && (row.commands.is_empty() || row.commands.contains(&asked))
-    });
-    match row {
+    match row_for(FOREIGN, option, asked) {
         Some(row) => Some(format!("no such option: {option}; {}", row.answer)),
         None => elsewhere(option, asked, program),
     }
 }
 
-/// Says which other commands have the option.
+/// The row of a table for an option and a command.
+pub fn row_for(rows: &'static [Row], option: &str, asked: &str) -> Option<&'static Row> {
+    let is_for = |row: &&Row| row.commands.is_empty() || row.commands.contains(&asked);
+    let mut rows = rows.iter().filter(is_for);
+    rows.find(|row| row.options.contains(&option))
+}
+
+/// Says what to type in place of an option that other commands have.
 fn elsewhere(option: &str, asked: &str, program: &Command) -> Option<String> {
     let has_it = |command: &&Command| {
         let mut args = command.get_arguments().filter(|arg| {
@@ -32,14 +36,25 @@ fn elsewhere(option: &str, asked: &str, program: &Command) -> Option<String> {
     };
     let commands = program.get_subcommands().filter(has_it);
     let names: Vec<_> = commands.map(Command::get_name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let start = format!("'seekless {asked}' has no option {option}");
+    if let Some(row) = row_for(OWN, option, asked) {
+        return Some(format!("{start}; {}", row.answer));
+    }
+    // What such a command does has nothing in common with a search.
+    if TOOLS.contains(&asked) {
+        return Some(format!(
+            "{start}; omit it, or see 'seekless {asked} --help'"
+        ));
+    }
     let with = match &names[..] {
         [] => return None,
         [only] => format!("the command 'seekless {only}'"),
         [others @ .., last] => format!("the commands {} and {last}", others.join(", ")),
     };
-    Some(format!(
-        "'seekless {asked}' has no option {option}; use it with {with}"
-    ))
+    Some(format!("{start}; use it with {with}"))
 }
 
 #[cfg(test)]
@@ -109,6 +124,80 @@ mod tests {
                     });
                     assert!(!is_there, "{} {option}", command.get_name());
                 }
+            }
+        }
+    }
+
+    /// The commands that an answer tells the user to use.
+    fn pointed_at(answer: &str) -> Vec<&str> {
+        let Some((_, with)) = answer.split_once("use it with the command") else {
+            return Vec::new();
+        };
+        let words = with.split([' ', ',', '\'']);
+        let words = words.filter(|word| !["", "s", "and", "seekless"].contains(word));
+        words.collect()
+    }
+
+    #[test]
+    fn each_option_of_a_command_is_answered_by_each_other_one() {
+        let program = args::command();
+        let is_shown = |arg: &&clap::Arg| !arg.is_hide_set();
+        let options = |command: &Command| {
+            let args = command.get_arguments().filter(is_shown);
+            let both = args.flat_map(|arg| {
+                let long = arg.get_long().map(|long| format!("--{long}"));
+                let short = arg.get_short().map(|short| format!("-{short}"));
+                long.into_iter().chain(short)
+            });
+            both.collect::<Vec<_>>()
+        };
+        let commands = || {
+            program
+                .get_subcommands()
+                .filter(|it| it.get_name() != "help")
+        };
+        let mut pairs = 0;
+        for asked in commands() {
+            for option in commands().flat_map(options) {
+                if has(asked, &option) || ["--help", "-h", "--version", "-V"].contains(&&*option) {
+                    continue;
+                }
+                pairs += 1;
+                let answer = answer(&option, asked.get_name(), &program)
+                    .unwrap_or_else(|| panic!("{} {option}", asked.get_name()));
+                let pointed_at = pointed_at(&answer);
+                for name in &pointed_at {
+                    let command = program.find_subcommand(name);
+                    let command = command.unwrap_or_else(|| panic!("{name}: {answer}"));
+                    assert!(has(command, &option), "{answer}");
+                    // A command that searches nothing, or the other way round, is no way out.
+                    assert_ne!(asked.get_name(), *name, "{answer}");
+                    assert!(!TOOLS.contains(&asked.get_name()), "{answer}");
+                }
+                let (_, way_out) = answer.split_once("; ").expect("a way out");
+                for (command, option) in named(way_out, asked.get_name()) {
+                    let is_task = command == "cache" && option == "--yes";
+                    let command = program.find_subcommand(command).expect("a command");
+                    assert!(
+                        is_task || option == "--help" || has(command, option),
+                        "{answer}"
+                    );
+                }
+            }
+        }
+        assert!(pairs > 1000, "{pairs}");
+    }
+
+    #[test]
+    fn each_row_is_for_an_option_that_another_command_has() {
+        let program = args::command();
+        for row in OWN {
+            for option in row.options {
+                let mut commands = program.get_subcommands();
+                assert!(commands.any(|command| has(command, option)), "{option}");
+            }
+            for asked in row.commands {
+                assert!(program.find_subcommand(asked).is_some(), "{asked}");
             }
         }
     }
