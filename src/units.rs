@@ -21,6 +21,14 @@ pub enum BadSize {
     /// The commas may separate thousands, or a fraction.
     #[error("{0:?} can be read in two ways: write 1500000 or 1.5M, without commas")]
     Commas(String),
+    /// The point may separate thousands, or a fraction.
+    #[error(
+        "{0:?} can be read in two ways: write 1500000 or 1.5M, without points between thousands"
+    )]
+    Points(String),
+    /// A fraction of a byte.
+    #[error("{0:?} is no whole number of bytes: write a unit, as in 1.5k or 1.5M")]
+    Fraction(String),
     /// The number is followed by something that is no unit.
     #[error(
         "unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)"
@@ -54,6 +62,11 @@ impl FromStr for Bytes {
             }
             Some(_) => return Err(BadSize::Commas(text.to_owned())),
         };
+        if let Some((_, part)) = number.split_once('.')
+            && (part.len() == 3 || part.contains('.'))
+        {
+            return Err(BadSize::Points(text.to_owned()));
+        }
         let factor = unit_factor(unit).ok_or_else(|| BadSize::UnknownUnit {
             text: text.to_owned(),
             unit: unit.to_owned(),
@@ -65,6 +78,9 @@ impl FromStr for Bytes {
                 .ok_or_else(|| BadSize::TooLarge(text.to_owned()));
         }
         match number.parse::<f64>() {
+            Ok(_) if number.contains('.') && factor == Ok(1) => {
+                Err(BadSize::Fraction(text.to_owned()))
+            }
             Ok(fraction) if number.contains('.') => Ok(Bytes((fraction * factor? as f64) as u64)),
             // Digits only, yet no u64.
             Ok(_) => Err(BadSize::TooLarge(text.to_owned())),
@@ -158,6 +174,10 @@ mod tests {
             (".", "not a size"),
             ("1,500", "1.5M, without commas"),
             ("1,500,000k", "without commas"),
+            ("1.500", "without points"),
+            ("1.500M", "without points"),
+            ("1.500.000", "without points"),
+            ("1.5", "1.5k or 1.5M"),
             ("10x", "unknown size unit \"x\""),
             ("99999999T", "more than 16 EiB"),
             ("99999999999999999999999", "more than 16 EiB"),

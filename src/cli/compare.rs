@@ -1,7 +1,8 @@
 //! `seekless compare`: is what is on one side also on the others?
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use seekless::compare::{Answer, Comparison, Note, Obstacle, Question};
 use seekless::device::{Overrides, SystemRoot};
@@ -19,9 +20,10 @@ use super::engine_watch::EngineWatch;
 use super::environment::Environment;
 use super::exit::Exit;
 use super::listener::Listener;
-use super::resolve_filter::{filter_spec, typed};
+use super::resolve_filter::{built, filter_spec, typed};
 use super::resolve_search::meant;
 use super::run::watched;
+use super::sanitize;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -108,8 +110,24 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
     }
 }
 
+/// The parts of a path, without those that lead nowhere else.
+fn parts(side: &OsString) -> Vec<Component<'_>> {
+    let parts = Path::new(side).components();
+    parts.filter(|part| *part != Component::CurDir).collect()
+}
+
 fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<ComparisonRun, WrongUse> {
     meant(&args.sides)?;
+    let is_same = |side: &OsString| {
+        let others = args.sides.iter();
+        others.filter(|other| parts(other) == parts(side)).count() > 1
+    };
+    if let Some(twice) = args.sides.iter().find(|side| is_same(side)) {
+        return contradiction(format!(
+            "{} was given twice: compare needs different sides; 'seekless PATH' finds duplicates in one folder",
+            sanitize::path(Path::new(twice))
+        ));
+    }
     if args.flat && args.format != Format::Nul {
         return contradiction("--flat is for bare names: use it with -f nul");
     }
@@ -131,7 +149,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
                 .iter()
                 .map(|side| Root::from(PathBuf::from(side)))
                 .collect(),
-            filter: filter.build()?,
+            filter: built(filter, &args.filter)?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,
             io_idle: args.reads.io_idle,

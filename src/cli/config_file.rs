@@ -125,9 +125,9 @@ fn text(path: &Path) -> Result<Option<String>, String> {
     };
     if let Some(stranger) = source.stranger {
         return Err(format!(
-            "the configuration file is not used, because another user could have written it: {stranger}. {}, or add \
+            "the configuration file is not used, because another user could have written it: {stranger}; {}, or add \
              --no-config",
-            capitalized(&stranger.way_out("XDG_CONFIG_HOME")),
+            stranger.way_out("XDG_CONFIG_HOME"),
         ));
     }
     let mut bytes = Vec::new();
@@ -138,12 +138,6 @@ fn text(path: &Path) -> Result<Option<String>, String> {
     }
     let text = String::from_utf8(bytes).map_err(|_| unread(&"it is not UTF-8"))?;
     Ok(Some(text))
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
 }
 
 /// What is wrong in one line.

@@ -130,7 +130,17 @@ pub struct FilterArgs {
 
 fn extension(text: &str) -> Result<String, String> {
     let bare = text.trim_start_matches('.');
-    if bare.is_empty() || bare.contains(['/', '*', '?']) {
+    if bare.is_empty() {
+        return Err("an entry of the list is empty: write extensions as jpg,png".to_owned());
+    }
+    if bare.contains(char::is_whitespace) {
+        let words: Vec<_> = bare.split_whitespace().collect();
+        return Err(format!(
+            "a list has commas and no spaces: write --ext {}",
+            words.join(",")
+        ));
+    }
+    if bare.contains(['/', '*', '?']) {
         return Err("write extensions as jpg,png; for patterns use --name '*.jp*'".to_owned());
     }
     Ok(bare.to_owned())

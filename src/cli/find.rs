@@ -40,6 +40,10 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
     }
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing is searched");
+        // A question about nothing has no answer: the program that writes the list has probably failed.
+        if run.exit_code {
+            return Exit::Nothing;
+        }
     }
     let ranking = run.ranking.take();
     if let Some(wanted) = &run.wanted {

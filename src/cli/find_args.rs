@@ -127,6 +127,8 @@ pub struct FindArgs {
     pub flat: bool,
 
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
+    ///
+    /// The exit status is also 2 if the list of --stdin or -0 is empty, because then nothing was searched.
     #[arg(long, conflicts_with = "explain", help_heading = "Output")]
     pub exit_code: bool,
 

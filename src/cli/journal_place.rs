@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use seekless::action::{JournalError, Run};
+use seekless::action::{self, JournalError, Run};
 use seekless::file::Untrusted;
 use seekless::file::trust::Distrust;
 use seekless::report::escape::escape;
@@ -79,16 +79,38 @@ impl JournalPlace {
         }
     }
 
+    /// The answer to a name that no run has: perhaps the beginning of one.
+    fn missing(&self, name: &str) -> String {
+        let found = action::journals(&self.folder).unwrap_or_default();
+        let begun: Vec<&str> = found
+            .iter()
+            .map(|run| run.name.as_str())
+            .filter(|run| !name.is_empty() && run.starts_with(name))
+            .collect();
+        let all = format!("{} lists all runs", self.list());
+        match &begun[..] {
+            [] if name == "last" => {
+                format!("no such run: last; to undo the last run, omit the name; {all}")
+            }
+            [] => format!("no such run: {name}; {all}"),
+            [run] => format!("no such run: {name}; write the whole name, {run}; {all}"),
+            [.., last] => format!(
+                "no such run: {name}; {} runs begin with it, the last is {last}: write the whole name; {all}",
+                begun.len()
+            ),
+        }
+    }
+
     /// The error, with advice.
     pub fn with_way_out(&self, error: &JournalError) -> String {
         match error {
-            JournalError::Missing(_) => format!("{error}: see {}", self.list()),
+            JournalError::Missing(name) => self.missing(name),
             JournalError::Busy(_) => format!("{error}: wait until it ends, or stop it"),
             JournalError::Untrusted(_, untrusted) => {
                 format!("{error}: {}", self.own(untrusted))
             }
             JournalError::Shared(folder, _) => format!(
-                "{error}: chmod 700 {0}, or use a folder that contains only journals with --journal DIR",
+                "{error}: run chmod 700 {0}, or use a folder that contains only journals with --journal DIR",
                 folder.display()
             ),
             JournalError::Folder(..) | JournalError::File(..) => {

@@ -62,6 +62,9 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
         return None;
     };
     let option = option.split('=').next().unwrap_or(option);
+    if let answer @ Some(_) = negative(option, words) {
+        return answer;
+    }
     if let answer @ Some(_) = other_options::answer(option, asked, program) {
         return answer;
     }
@@ -136,11 +139,42 @@ const NUMBERS: &[(&str, &str)] = &[
     ),
     ("--keep-n", "a whole number, 1 or more, as in --keep-n 2"),
     ("--max-depth", "a whole number, as in --max-depth 1"),
+    ("--seed", "a whole number, 0 or more, as in --seed 1"),
+    (
+        "--min-overlap",
+        "a percentage from 1 to 100, as in --min-overlap 80",
+    ),
     (
         "--depth-random",
         "a whole number, 1 or more, as in --depth-random 8",
     ),
 ];
+
+/// Options that take a number and something else, and what to write.
+const AMOUNTS: &[(&str, &str)] = &[
+    (
+        "--threads",
+        "numbers of threads, as in --threads 8 or --threads ssd:64,4",
+    ),
+    ("--bwlimit", "a rate without a sign, as in --bwlimit 5M"),
+    ("--memory", "a size without a sign, as in --memory 500M"),
+    ("--scratch", "a size without a sign, as in --scratch 4G"),
+    ("--time", "a span of time, as in --time 30s"),
+];
+
+/// Says what to write in place of a negative number behind an option: the parser reads it as an option.
+fn negative(option: &str, words: &[OsString]) -> Option<String> {
+    option.strip_prefix('-')?.parse::<f64>().ok()?;
+    let mut pairs = words.windows(2).filter_map(|pair| {
+        let (name, value) = (pair[0].to_str()?, pair[1].to_str()?);
+        let name = if name == "-d" { "--max-depth" } else { name };
+        (name.starts_with("--") && value.starts_with(option)).then_some((name, value))
+    });
+    let (name, value) = pairs.next()?;
+    let mut rows = NUMBERS.iter().chain(AMOUNTS);
+    let (_, right) = rows.find(|(known, _)| *known == name)?;
+    Some(format!("{name} {value} is negative: write {right}"))
+}
 
 /// Says what is wrong with the value of an option that the command has, or with several options together.
 pub fn wrong_value(error: &clap::Error) -> Option<String> {

@@ -181,6 +181,11 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             ));
         }
     }
+    if args.omit_first && (args.unique || args.rf_under == Some(2)) {
+        return contradiction(
+            "--omit-first omits every file without a copy: omit --omit-first, or --unique (--rf-under 2)",
+        );
+    }
     meant_as_file(args.output.as_deref(), "find")?;
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(

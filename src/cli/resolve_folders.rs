@@ -63,7 +63,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
     };
     let config = Config {
         roots: roots(args.roots)?,
-        filter: every_file.build()?,
+        filter: every_file.build().map_err(WrongUse::pattern("name"))?,
         one_file_system: args.one_file_system,
         io_idle: args.reads.io_idle,
         bytes_per_second: args.reads.rate()?,
@@ -82,9 +82,9 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
     Ok(FoldersRun {
         config,
         min_size: args.min_size.unwrap_or(Bytes(0)),
-        names: Globs::new(&args.name, false)?,
+        names: Globs::new(&args.name, false).map_err(WrongUse::pattern("name"))?,
         min_overlap: args.min_overlap,
-        is_noise: Globs::new(&noise, false)?,
+        is_noise: Globs::new(&noise, false).map_err(WrongUse::pattern("noise"))?,
         noise,
         format: args.format,
         style: Style {

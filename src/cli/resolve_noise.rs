@@ -23,5 +23,6 @@ pub fn noise(
     if way.script {
         return contradiction("a script cannot take noise: omit --with-noise or --script");
     }
-    Ok(Some(Noise::named(&folders.noise)?))
+    let noise = Noise::named(&folders.noise).map_err(WrongUse::pattern("noise"))?;
+    Ok(Some(noise))
 }

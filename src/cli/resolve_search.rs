@@ -12,7 +12,7 @@ use super::config_folder;
 use super::environment::Environment;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
-use super::resolve_filter::filter_spec;
+use super::resolve_filter::{built, filter_spec};
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::wrong_use::{WrongUse, contradiction};
@@ -27,7 +27,7 @@ pub fn search(
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let filter = filter(filters, args.empty, around)?.build()?;
+    let filter = built(filter(filters, args.empty, around)?, filters)?;
     let overrides = overrides(args, around)?;
     if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
         return contradiction(format!(

@@ -14,8 +14,13 @@ use super::{clusters, sanitize};
 #[derive(Debug, thiserror::Error)]
 pub enum WrongUse {
     /// A pattern.
-    #[error(transparent)]
-    Pattern(#[from] BadPattern),
+    #[error("--{option}: {cause}")]
+    Pattern {
+        /// The option's name.
+        option: &'static str,
+        /// The reason.
+        cause: BadPattern,
+    },
     /// A time.
     #[error("--{option}: {cause}")]
     Moment {
@@ -33,6 +38,13 @@ pub enum WrongUse {
     /// Options that exclude each other, or that no file could satisfy.
     #[error("{0}")]
     Contradiction(String),
+}
+
+impl WrongUse {
+    /// The error for a pattern of an option.
+    pub fn pattern(option: &'static str) -> impl Fn(BadPattern) -> Self {
+        move |cause| Self::Pattern { option, cause }
+    }
 }
 
 impl From<NoFolder> for WrongUse {

@@ -95,6 +95,9 @@ pub enum BadOverride {
     /// `dev:` without a device.
     #[error("no device named in {0:?}: write it as in dev:/dev/sdb:1,1")]
     NoDevice(String),
+    /// `dev:NAME` without a number.
+    #[error("no number of threads after {0:?}: write it as in {0}:8,1, or {0}:hdd for the class")]
+    DeviceAlone(String),
     /// A device that is not there.
     #[error("there is no block device {device:?} on this system{}", known(.disks))]
     UnknownDevice {
@@ -118,6 +121,11 @@ impl FromStr for Override {
     fn from_str(text: &str) -> Result<Self, BadOverride> {
         // Device paths may have colons in them: what follows the last one is the numbers.
         let (selector, numbers) = match text.rsplit_once(':') {
+            Some((selector, name))
+                if selector.trim().eq_ignore_ascii_case("dev") && !name.trim().is_empty() =>
+            {
+                return Err(BadOverride::DeviceAlone(text.trim().to_owned()));
+            }
             Some((selector, numbers)) => (selector_of(selector, text)?, numbers),
             None if class_told(text).is_some() => (Selector::Default, text),
             None if selector_of(text, text).is_ok() => {

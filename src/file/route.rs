@@ -32,13 +32,23 @@ impl Untrusted {
                 format!("use sudo -H, or set {variable} to a folder of root's")
             }
             Distrust::Owner { .. } => format!("set HOME or {variable} to a folder of your own"),
-            Distrust::Writable(_) => format!("chmod go-w {path}"),
+            Distrust::Writable(_) => format!("run chmod go-w {}", word(&self.path)),
             Distrust::Link
             | Distrust::NotFolder
             | Distrust::NotRegular
             | Distrust::FurtherNames
             | Distrust::OtherFileSystem => format!("move {path} away"),
         }
+    }
+}
+
+/// A path as one word of a command for a shell.
+fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@,".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

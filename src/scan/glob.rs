@@ -69,7 +69,7 @@ pub(super) fn escape(text: &str) -> String {
 /// Translates a glob, or returns its defect.
 fn to_regex(glob: &str) -> Result<String, &'static str> {
     if glob.is_empty() {
-        return Err("it is empty and matches nothing");
+        return Err("it is empty and matches nothing (an unset variable?): omit it");
     }
     let mut regex = String::from(r"\A(?s:");
     let mut open_braces = 0_u32;

@@ -417,7 +417,7 @@ fn a_file_that_others_may_write_to_is_refused() {
         .run()
         .exits(2)
         .says("another user could have written it")
-        .says("Chmod go-w")
+        .says("; run chmod go-w /")
         .says("--no-config");
     run(&tree, "-f nul --no-config .").run().exits(0);
 }

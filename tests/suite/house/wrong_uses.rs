@@ -66,6 +66,32 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("probe --time x t", "--time x", "30s"),
     ("probe --scratch 1 t", "--scratch 1", "1MiB"),
     ("completions foo", "foo", "bash"),
+    ("--threads -1 t", "--threads -1 is negative", "--threads 8"),
+    ("--threads dev:vda t", "after \"dev:vda\"", "dev:vda:8,1"),
+    (
+        "--bwlimit -5M t",
+        "--bwlimit -5M is negative",
+        "--bwlimit 5M",
+    ),
+    ("--memory -1 t", "--memory -1", "--memory 500M"),
+    ("probe --seed x t", "--seed x", "--seed 1"),
+    ("probe --time -1 t", "--time -1", "--time 30s"),
+    (
+        "folders --min-overlap 101 t",
+        "--min-overlap 101",
+        "from 1 to 100",
+    ),
+    ("folders --noise [ t", "--noise: \"[\"", "\\["),
+    ("--ext jpg,,png t", "--ext ''", "jpg,png"),
+    ("--exclude= t", "--exclude: \"\"", "is empty"),
+    ("--max-size 1.500 t", "1.500", "1.5M"),
+    ("--min-size 1.5 t", "1.5", "1.5k"),
+    ("--keep= t", "--keep: \"\"", "newest"),
+    ("--unique --omit-first -f nul t", "--omit-first", "omit"),
+    ("compare t/ t", "t/ was given twice", "different sides"),
+    ("compare ./t t", "./t was given twice", "different sides"),
+    ("-d -1 t", "--max-depth -1", "--max-depth 1"),
+    ("undo last", "no such run: last", "omit the name"),
     // Values that are missing.
     ("--min-size", "--min-size", "value"),
     ("--threads", "--threads", "value"),
@@ -391,6 +417,53 @@ fn each_wrong_use_names_the_thing_and_the_way_out() {
     let names = fs::read_dir(tree.path("t")).expect("a folder").count();
     assert_eq!(names, 2);
     assert!(!state.exists(), "a wrong use keeps no journal");
+}
+
+#[test]
+fn a_value_with_spaces_is_answered_with_the_right_form() {
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    for (option, value, thing, way_out) in [
+        ("--ext", "jpg png", "--ext 'jpg png'", "write --ext jpg,png"),
+        (
+            "--keep",
+            "under t,newest",
+            "t,newest",
+            "--keep 'under DIR' --keep newest",
+        ),
+        ("--exclude", "", "--exclude: \"\"", "omit"),
+    ] {
+        let run = seekless(tree.root(), option).arg(value).arg("t");
+        let run = run.run().exits(2).says(thing).says(way_out);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    }
+}
+
+#[test]
+fn an_empty_list_is_no_answer_to_a_question() {
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    for (line, code) in [
+        ("--stdin", 0),
+        ("--stdin --exit-code", 2),
+        ("-0 --exit-code", 2),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(code);
+        run.says("standard input is empty: nothing is searched");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_run_is_answered_with_its_name() {
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    let journals = |line: &str| seekless(tree.root(), line).arg("--journal").arg("j").run();
+    journals("hardlink --yes t").exits(0);
+    let list = journals("undo --list").exits(0).stdout_text();
+    let name = list.split(' ').next().expect("a name");
+    journals(&format!("undo {}", &name[..10]))
+        .exits(2)
+        .says(&format!("write the whole name, {name};"));
+    tree.write("t/c", "same");
+    journals("hardlink --yes t").exits(0);
+    journals("undo 2").exits(2).says("2 runs begin with it");
 }
 
 #[test]
