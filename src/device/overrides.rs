@@ -122,7 +122,11 @@ impl FromStr for Override {
         // Device paths may have colons in them: what follows the last one is the numbers.
         let (selector, numbers) = match text.rsplit_once(':') {
             Some((selector, name))
-                if selector.trim().eq_ignore_ascii_case("dev") && !name.trim().is_empty() =>
+                if selector.trim().eq_ignore_ascii_case("dev")
+                    && name
+                        .trim()
+                        .starts_with(|c: char| c.is_alphabetic() || c == '/')
+                    && class_told(name).is_none() =>
             {
                 return Err(BadOverride::DeviceAlone(text.trim().to_owned()));
             }
