@@ -1,18 +1,38 @@
-//! Files that change while they are being read: the program is held in the middle of one that is
-//! large enough, mostly holes, for the time of the change.
+//! Files that change while they are being read: the program is held in the middle of one, mostly holes, for the time of
+//! the change.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Child;
 
 use rustix::process::{Signal, kill_process};
 
-use super::running::{finish, pid, wait_until_busy};
+use super::running::{bytes_read, finish, hold, pid, wait_until};
 use super::*;
 
-const LENGTH: u64 = 2 << 30;
+const LENGTH: u64 = 256 << 20;
+
+/// Bytes of both files that are read before the change: far more than samples, and far before [`LATE`].
+const EARLY: u64 = 16 << 20;
 
 /// Far behind the middle, and in no sample of the head or the tail.
 const LATE: u64 = LENGTH / 8 * 7 + 12_345;
+
+/// A run that stands still when it has read the beginning of both files, or of one.
+fn held_in_the_middle(tree: &Tree) -> Child {
+    let arguments = "find -f nul --page-cache keep --without holes .";
+    // On a machine with other work, this process may be late.
+    for _ in 0..50 {
+        let child = seekless(tree.root(), arguments).spawn();
+        wait_until(|| bytes_read(&child) > EARLY);
+        if hold(&child) && bytes_read(&child) < LATE {
+            return child;
+        }
+        kill_process(pid(&child), Signal::KILL).expect("a child");
+        finish(child);
+    }
+    panic!("it always reads on before it can be held");
+}
 
 /// `moving` and `still` differ in one late byte; `change` is done while `moving` is read.
 #[track_caller]
@@ -21,13 +41,7 @@ fn is_named_and_in_no_set(change: impl Fn(&Path)) {
         .sparse("moving", LENGTH, &[(LATE, b"!")])
         .sparse("still", LENGTH, &[])
         .copies(["small1", "small2"], "same");
-    let child = seekless(
-        tree.root(),
-        "find -f nul --page-cache keep --without holes .",
-    )
-    .spawn();
-    wait_until_busy(&child);
-    kill_process(pid(&child), Signal::STOP).expect("it runs");
+    let child = held_in_the_middle(&tree);
     change(&tree.path("moving"));
     kill_process(pid(&child), Signal::CONT).expect("it is held");
     finish(child)

@@ -4,7 +4,7 @@ use std::process::Child;
 use std::thread;
 use std::time::Instant;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::*;
 
@@ -23,16 +23,40 @@ pub fn finish(child: Child) -> Run {
 
 /// Waits until it has used a moment of processor time: it is in the middle of things.
 pub fn wait_until_busy(child: &Child) {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(60) {
+    wait_until(|| {
         let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()));
         let stat = stat.unwrap_or_default();
         let after_name = stat.rsplit(')').next().unwrap_or_default();
         let ticks = after_name.split_whitespace().skip(11).take(2);
-        if ticks.flat_map(str::parse::<u64>).sum::<u64>() > 15 {
-            return;
-        }
+        ticks.flat_map(str::parse::<u64>).sum::<u64>() > 15
+    });
+}
+
+/// Waits until something is true of a program that runs.
+pub fn wait_until(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "the program does nothing"
+        );
         thread::sleep(Duration::from_millis(2));
     }
-    panic!("the program does nothing");
+}
+
+/// Bytes that its calls have read so far, from whatever.
+pub fn bytes_read(child: &Child) -> u64 {
+    let counts = fs::read_to_string(format!("/proc/{}/io", child.id()));
+    let counts = counts.expect("it was not waited for");
+    let bytes = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
+    let bytes = bytes.and_then(|bytes| bytes.parse().ok());
+    bytes.expect("a count")
+}
+
+/// Makes it stand still; false if it was over first.
+pub fn hold(child: &Child) -> bool {
+    kill_process(pid(child), Signal::STOP).expect("a child");
+    let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+    let state = waitid(WaitId::Pid(pid(child)), options).expect("a child");
+    state.expect("waited for").stopped()
 }

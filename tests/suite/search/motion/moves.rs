@@ -2,9 +2,10 @@
 //!
 //! The run is stopped when it has opened some of many folders, so that each run meets it.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -21,6 +22,8 @@ struct Scene {
     tree: Tree,
     watch: Watch,
     folders: Vec<String>,
+    /// What was renamed since the last run began.
+    renamed: RefCell<Option<([PathBuf; 2], RenameFlags)>>,
 }
 
 impl Scene {
@@ -41,11 +44,18 @@ impl Scene {
             tree,
             watch,
             folders,
+            renamed: RefCell::default(),
         }
     }
 
-    /// Runs, and does something with a folder where the run was and one of the same root where it has yet to come.
+    /// Puts back what was renamed in the run before. Then runs, and does something with a folder where the run was and
+    /// one of the same root where it has yet to come.
     fn run(&self, options: &str, mut does: impl FnMut(&str, &str)) -> Run {
+        if let Some(([old, new], flags)) = self.renamed.take() {
+            renameat_with(CWD, new, CWD, old, flags).expect("put back");
+            // What is seen to be younger than the run is what happens in it.
+            self.tree.tick();
+        }
         let arguments = format!("find -f json --threads 1 {options} one two");
         let root = self.tree.root();
         stopped_once(root, &arguments, &self.watch, OPENED, |opened| {
@@ -63,8 +73,16 @@ impl Scene {
         format!("{folder}/f{number}")
     }
 
+    /// Renames once a run.
     fn rename(&self, old: &str, new: &str) {
-        fs::rename(self.tree.path(old), self.tree.path(new)).expect("renamed");
+        self.rename_with(old, new, RenameFlags::NOREPLACE);
+    }
+
+    fn rename_with(&self, old: &str, new: &str, flags: RenameFlags) {
+        let [old, new] = [old, new].map(|name| self.tree.path(name));
+        renameat_with(CWD, &old, CWD, &new, flags).expect("renamed");
+        let before = self.renamed.replace(Some(([old, new], flags)));
+        assert!(before.is_none(), "it could not all be put back");
     }
 }
 
@@ -114,8 +132,8 @@ fn knows_all(scene: &Scene, options: &str, run: &Run) {
 
 #[test]
 fn a_file_that_is_moved_back_to_where_the_run_was_is_not_lost_unsaid() {
+    let scene = Scene::new();
     for options in UNIQUE {
-        let scene = Scene::new();
         let run = scene.run(options, |was, ahead| {
             let file = scene.file(ahead);
             scene.rename(&file, &format!("{was}/{}", last(&file)));
@@ -126,11 +144,11 @@ fn a_file_that_is_moved_back_to_where_the_run_was_is_not_lost_unsaid() {
 
 #[test]
 fn a_file_that_is_moved_ahead_of_the_run_is_one_file() {
+    let scene = Scene::new();
     for options in UNIQUE
         .into_iter()
         .chain(["", "-H", "-H -L", "-H --verify", "-H -I"])
     {
-        let scene = Scene::new();
         let run = scene.run(options, |was, ahead| {
             let file = scene.file(was);
             scene.rename(&file, &format!("{ahead}/{}", last(&file)));
@@ -147,11 +165,11 @@ fn a_file_that_is_moved_ahead_of_the_run_is_one_file() {
 
 #[test]
 fn files_that_exchange_their_names_are_two_files() {
+    let scene = Scene::new();
     for options in UNIQUE.into_iter().chain(["", "-H", "-H -L", "-H -I"]) {
-        let scene = Scene::new();
         let run = scene.run(options, |was, ahead| {
-            let [one, other] = [was, ahead].map(|folder| scene.tree.path(scene.file(folder)));
-            renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("exchanged");
+            let [one, other] = [was, ahead].map(|folder| scene.file(folder));
+            scene.rename_with(&one, &other, RenameFlags::EXCHANGE);
         });
         let found = sets(&run);
         match options.contains("--unique") {
@@ -172,8 +190,8 @@ fn files_that_exchange_their_names_are_two_files() {
 
 #[test]
 fn a_folder_that_is_moved_back_to_where_the_run_was_is_not_lost_unsaid() {
+    let scene = Scene::new();
     for options in UNIQUE {
-        let scene = Scene::new();
         let run = scene.run(options, |was, ahead| {
             scene.rename(ahead, &format!("{was}/moved"));
         });
@@ -183,8 +201,8 @@ fn a_folder_that_is_moved_back_to_where_the_run_was_is_not_lost_unsaid() {
 
 #[test]
 fn a_folder_that_is_moved_ahead_of_the_run_is_one_folder() {
+    let scene = Scene::new();
     for options in UNIQUE.into_iter().chain(["", "-H", "-H -L", "-H -I"]) {
-        let scene = Scene::new();
         let run = scene.run(options, |was, ahead| {
             scene.rename(was, &format!("{ahead}/moved"));
         });
@@ -197,8 +215,8 @@ fn a_folder_that_is_moved_ahead_of_the_run_is_one_folder() {
 
 #[test]
 fn a_folder_that_gets_another_name_before_the_run_comes_to_it_is_not_lost_unsaid() {
+    let scene = Scene::new();
     for options in UNIQUE {
-        let scene = Scene::new();
         let run = scene.run(options, |_, ahead| {
             let (root, number) = ahead.split_once('/').expect("below a root");
             scene.rename(ahead, &format!("{root}/renamed-{number}"));
@@ -209,21 +227,21 @@ fn a_folder_that_gets_another_name_before_the_run_comes_to_it_is_not_lost_unsaid
 
 #[test]
 fn a_pair_of_which_one_is_moved_back_is_not_lost_unsaid_where_it_matters() {
+    let scene = Scene::new();
+    // Each file has a twin in the other root, in the root's own folder, which is listed first.
+    for folder in &scene.folders {
+        let away = if folder.starts_with("one") {
+            "two"
+        } else {
+            "one"
+        };
+        let (file, twin) = (
+            scene.file(folder),
+            format!("{away}/twin-of-{}", &folder[4..]),
+        );
+        fs::copy(scene.tree.path(file), scene.tree.path(twin)).expect("copied");
+    }
     for options in ["-I", "-I -H", "-I -L"] {
-        let scene = Scene::new();
-        // Each file has a twin in the other root, in the root's own folder, which is listed first.
-        for folder in &scene.folders {
-            let away = if folder.starts_with("one") {
-                "two"
-            } else {
-                "one"
-            };
-            let (file, twin) = (
-                scene.file(folder),
-                format!("{away}/twin-of-{}", &folder[4..]),
-            );
-            fs::copy(scene.tree.path(file), scene.tree.path(twin)).expect("copied");
-        }
         let run = scene.run(options, |was, ahead| {
             let file = scene.file(ahead);
             scene.rename(&file, &format!("{was}/{}", last(&file)));
