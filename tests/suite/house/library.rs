@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -90,33 +91,40 @@ fn public_names_come_and_go_on_purpose_only() {
     insta::assert_snapshot!(all.cloned().collect::<Vec<_>>().join("\n"));
 }
 
-/// Runs an example as its first line says, with these answers to its questions.
+/// Runs an example with these answers to its questions.
 fn example(name: &str, words: &[&str], answers: &str) -> Output {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // The folder that this test was built in.
-    let target = Path::new(env!("CARGO_BIN_EXE_seekless"));
-    let target = target.ancestors().nth(2).expect("target/PROFILE/seekless");
-    let mut run = Command::new(cargo);
-    run.current_dir(top())
-        .args(["run", "--quiet", "--offline", "--example", name])
-        .arg("--target-dir")
-        .arg(target);
-    if !cfg!(debug_assertions) {
-        run.arg("--release");
-    }
-    let mut run = run
-        .arg("--")
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(built_examples);
+    let mut run = Command::new(BUILT.join(name))
         .args(words)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("cargo runs");
+        .expect("the example runs");
     let mut stdin = run.stdin.take().expect("a pipe");
     // An example that asks nothing may have ended.
     let _ignored = stdin.write_all(answers.as_bytes());
     drop(stdin);
-    run.wait_with_output().expect("cargo ends")
+    run.wait_with_output().expect("the example ends")
+}
+
+/// The folder of the examples, built from the sources of now: `cargo test --test suite` builds none.
+fn built_examples() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // The folder that this test was built in.
+    let profile = Path::new(env!("CARGO_BIN_EXE_seekless")).parent();
+    let profile = profile.expect("target/PROFILE/seekless");
+    let mut build = Command::new(cargo);
+    build
+        .current_dir(top())
+        .args(["build", "--quiet", "--offline", "--examples"])
+        .arg("--target-dir")
+        .arg(profile.parent().expect("target"));
+    if !cfg!(debug_assertions) {
+        build.arg("--release");
+    }
+    printed(build.output().expect("cargo runs"));
+    profile.join("examples")
 }
 
 /// Says what it printed, if it ended well.
