@@ -45,6 +45,15 @@ fn children() -> String {
         .collect()
 }
 
+/// Checks all cases at the same time, for checks that mostly wait.
+pub fn all_at_once<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| check(case));
+        }
+    });
+}
+
 /// A child that gets a line and answers with a line.
 pub struct Partner {
     child: Child,

@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::children::all_at_once;
 use crate::common::limits::skipped;
 use crate::common::run::{Run, catches};
 use crate::common::terminal::on_terminal;
@@ -331,20 +332,14 @@ fn struck(folder: &Path, signal: Signal, after: Duration) -> (String, Option<i32
 
 #[test]
 fn an_interruption_at_any_time_leaves_no_scratch_file() {
-    let folder = folder();
-    let names = || {
-        let entries = fs::read_dir(folder.path()).expect("listed");
-        entries
-            .map(|entry| entry.expect("an entry").file_name())
-            .collect::<Vec<_>>()
-    };
-    for after in [0, 20, 100, 500, 2000].map(Duration::from_millis) {
-        struck(folder.path(), Signal::KILL, after);
-        assert_eq!(names(), [""; 0], "killed after {after:?}");
-    }
-    for signal in [Signal::INT, Signal::TERM] {
-        for after in [400, 1500].map(Duration::from_millis) {
-            let (text, code) = struck(folder.path(), signal, after);
+    let killed = [0, 20, 100, 500, 2000].map(|after| (Signal::KILL, after));
+    let asked = [Signal::INT, Signal::TERM].map(|signal| [(signal, 400), (signal, 1500)]);
+    let strikes = killed.into_iter().chain(asked.into_iter().flatten());
+    all_at_once(strikes, |(signal, after)| {
+        let folder = folder();
+        let after = Duration::from_millis(after);
+        let (text, code) = struck(folder.path(), signal, after);
+        if signal != Signal::KILL {
             // On memory it may be done by then.
             let done = text.contains("in memory");
             assert!(
@@ -353,9 +348,13 @@ fn an_interruption_at_any_time_leaves_no_scratch_file() {
             );
             assert!(done || text.contains("interrupted"), "{text}");
             let _picture = fs::remove_file(folder.path().join("picture.svg"));
-            assert_eq!(names(), [""; 0], "{signal:?} after {after:?}");
         }
-    }
+        let entries = fs::read_dir(folder.path()).expect("listed");
+        let names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
+        assert_eq!(names, [""; 0], "{signal:?} after {after:?}");
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::children::all_at_once;
 use crate::common::{Tree, seekless};
 
 fn tree() -> Tree {
@@ -254,13 +255,14 @@ fn progress_can_be_read_where_there_is_no_terminal() {
     let json = first_line_while_waiting(&tree, "find --progress json:5");
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["stages"][0]["stage"], "report");
-    for options in ["", "--progress never", "--no-progress --progress json"] {
+    let silent = ["", "--progress never", "--no-progress --progress json"];
+    all_at_once(silent, |options| {
         let said = said_after_waiting(&tree, &format!("remove --dry-run {options}"));
         assert!(
             said.starts_with("seekless: standard input:"),
             "{options}: {said}"
         );
-    }
+    });
     for (value, part) in [
         ("bar", "auto, plain, json or never"),
         ("plain:0", "plain:60"),

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::children::all_at_once;
 use crate::common::run::{Run, Seekless};
 use crate::common::stage::Stage;
 use crate::common::users::{Neighbours, give_away, set_mode};
@@ -45,11 +46,11 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     let pipe = stage.state.path().join("report");
     let bits = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, bits).expect("made");
-    for arguments in ["remove --yes", "remove --dry-run"] {
+    all_at_once(["remove --yes", "remove --dry-run"], |arguments| {
         on(&stage, arguments, &pipe)
             .exits(2)
             .says("it is a named pipe, and no program writes to it");
-    }
+    });
     assert_eq!(stage.names().len(), 4);
 }
 
