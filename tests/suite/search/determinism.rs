@@ -213,12 +213,31 @@ fn found_alike(folder: &Path, arguments: &str, times: usize) {
 
 const ROOTS: &str = "c a/d3 a b a/d7";
 
-#[test]
-fn collected_formats_are_the_same_byte_for_byte() {
+/// Runs of the short forms: each way of walking twice, three of them with half of the files out of the page cache.
+const FEW: usize = 10;
+
+/// Runs of the long form.
+const MANY: usize = 60;
+
+fn collected_formats_are_the_same(times: usize) {
     let tree = tree();
     for format in ["text", "json", "csv"] {
-        found_alike(tree.root(), &format!("--format {format} {ROOTS}"), 30);
+        found_alike(tree.root(), &format!("--format {format} {ROOTS}"), times);
     }
+}
+
+#[test]
+fn collected_formats_are_the_same_byte_for_byte() {
+    collected_formats_are_the_same(FEW);
+}
+
+#[test]
+#[ignore = "takes minutes: sixty runs of each"]
+fn in_full_reports_and_plans_are_the_same() {
+    collected_formats_are_the_same(MANY);
+    streamed_formats_are_the_same(MANY);
+    plans_are_one(MANY);
+    reports_make_one_plan(MANY);
 }
 
 #[test]
@@ -243,30 +262,36 @@ fn whatever_is_asked_for() {
     }
 }
 
-#[test]
-fn streamed_formats_are_the_same_set_by_set() {
+fn streamed_formats_are_the_same(times: usize) {
     let tree = tree();
     for format in ["ndjson", "fdupes", "nul", "fdupes -H", "nul --unique"] {
-        found_alike(tree.root(), &format!("--format {format} {ROOTS}"), 30);
+        found_alike(tree.root(), &format!("--format {format} {ROOTS}"), times);
     }
+}
+
+#[test]
+fn streamed_formats_are_the_same_set_by_set() {
+    streamed_formats_are_the_same(FEW);
 }
 
 /// Inode numbers say which file of a folder is looked at first, and which folder.
 #[test]
 fn the_order_in_which_a_tree_was_made_is_no_matter() {
     let folder = Regex::new(r#""folder":.*?\},"#).expect("a pattern");
+    let trees = [0, 1, 2, 3].map(|order| {
+        let tree = Tree::new();
+        make(&tree, specs(40, 160), order);
+        tree
+    });
     for options in ["", "-H", "--unique", "--isolate", "-L"] {
-        let report = |order| {
-            let tree = Tree::new();
-            make(&tree, specs(40, 160), order);
+        let reports = trees.each_ref().map(|tree| {
             let line = format!("find --format json {options} {ROOTS}");
             let run = seekless(tree.root(), &line).run().exits(0);
             let report = without_inodes(&comparable(&run.stdout));
             folder.replace(&report, &b""[..]).into_owned()
-        };
-        let first = report(0);
-        for order in 1..4 {
-            same(&first, &report(order), &format!("{options}, order {order}"));
+        });
+        for (order, report) in reports.iter().enumerate() {
+            same(&reports[0], report, &format!("{options}, order {order}"));
         }
     }
 }
@@ -317,16 +342,20 @@ fn planned_alike(action: &str, times: usize) {
     }
 }
 
-#[test]
-fn thirty_plans_are_one_and_the_run_keeps_what_they_show() {
-    planned_alike("remove", 30);
-    planned_alike("hardlink", 30);
-    planned_alike("symlink", 30);
-    planned_alike("remove --trash", 30);
-    planned_alike("move --to aside", 30);
+fn plans_are_one(times: usize) {
+    planned_alike("remove", times);
+    planned_alike("hardlink", times);
+    planned_alike("symlink", times);
+    planned_alike("remove --trash", times);
+    planned_alike("move --to aside", times);
     // Not every file system lets files share blocks; elsewhere the plan leaves them alone.
-    let first = one_plan(&Stage::new(tree()), "reflink", 30);
+    let first = one_plan(&Stage::new(tree()), "reflink", times);
     assert!([0, 2].contains(&first.code()), "{first}");
+}
+
+#[test]
+fn plans_are_one_and_the_run_keeps_what_they_show() {
+    plans_are_one(FEW);
 }
 
 #[test]
@@ -345,10 +374,14 @@ fn rules_that_tie_leave_it_to_the_order_of_names() {
 
 #[test]
 fn reports_of_many_runs_make_one_plan() {
+    reports_make_one_plan(FEW);
+}
+
+fn reports_make_one_plan(times: usize) {
     let stage = Stage::new(tree());
     for format in ["text", "json", "ndjson"] {
         let mut first: Option<Vec<u8>> = None;
-        for threads in THREADS.iter().cycle().take(15) {
+        for threads in THREADS.iter().cycle().take(times) {
             let report = stage.report(&format!("find --format {format} {ROOTS} {threads}"));
             let plan = stage.on_report("remove --dry-run --keep newest --from -", report);
             // The sets of a streamed report come in another order.

@@ -6,12 +6,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::common::oracle::{Identity, Question};
 use crate::common::run::Seekless;
 use crate::common::volume::{SpinningDisk, Volume};
-use crate::common::{Run, Tree, noise, seekless};
+use crate::common::{Run, Tree, noise, rounds, seekless};
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
@@ -25,11 +24,11 @@ const FOLDERS: [&str; 9] = [
     "r0", "r0/a", "r0/a/b", "r0/.h", "r1", "r1/a", "r1/.h/c", "r2", "r2/a/b/c",
 ];
 
-/// No new tree is made after this time, so that slow machines look at fewer.
-const ENOUGH: Duration = Duration::from_secs(16);
+/// Trees of each of the short forms.
+const FEW: u32 = 100;
 
-/// But so many in any case.
-const LEAST: usize = 10;
+/// Trees of each of the long forms.
+const MANY: u32 = 2000;
 
 #[derive(Clone, Debug)]
 struct Entry {
@@ -242,62 +241,37 @@ fn check_identities(entries: &[Entry], question: &Question) -> TestCaseResult {
     Ok(())
 }
 
-/// Tries random cases until there were enough, or the time is up.
+/// Tries so many random cases.
 fn search<T: std::fmt::Debug>(
+    count: u32,
     cases: impl Strategy<Value = T>,
     check: impl Fn(&T) -> TestCaseResult,
 ) {
-    let start = Instant::now();
     let config = Config {
-        cases: 400,
+        cases: rounds(count),
         max_shrink_iters: 400,
         source_file: Some(file!()),
         ..Config::default()
     };
-    let tried = std::cell::Cell::new(0);
-    let failed = std::cell::Cell::new(false);
-    let result = TestRunner::new(config).run(&cases, |case| {
-        let is_enough = start.elapsed() > ENOUGH && tried.get() >= LEAST;
-        if is_enough && !failed.get() {
-            return Ok(());
-        }
-        tried.set(tried.get() + 1);
-        let result = check(&case);
-        failed.set(failed.get() || result.is_err());
-        result
-    });
+    let result = TestRunner::new(config).run(&cases, |case| check(&case));
     if let Err(error) = result {
         panic!("{error}");
     }
 }
 
-#[test]
-fn random_trees_give_the_sets_that_comparing_every_pair_gives() {
-    search((entries(), questions()), |(entries, question)| {
+fn give_the_sets_of_comparing(trees: u32) {
+    search(trees, (entries(), questions()), |(entries, question)| {
         check_names(entries, question)
     });
 }
 
-#[test]
-fn random_trees_give_the_same_sets_where_io_uring_is_forbidden() {
-    search((entries(), questions()), |(entries, question)| {
+fn give_the_same_without_io_uring(trees: u32) {
+    search(trees, (entries(), questions()), |(entries, question)| {
         check_names_in(Tree::new(), entries, question, Seekless::without_io_uring)
     });
 }
 
-#[test]
-#[ignore = "needs root: mounts a loop device"]
-fn random_trees_on_a_spinning_disk_give_the_same_sets() {
-    let volume = Volume::on_loop("ext4", 400, "");
-    let disk = SpinningDisk::under(&volume.path());
-    search((entries(), questions()), |(entries, question)| {
-        let empty = Tree::inside(&volume.path());
-        check_names_in(empty, entries, question, |run| run.before(disk.show()))
-    });
-}
-
-#[test]
-fn isolated_random_trees_give_the_sets_that_span_them() {
+fn isolated_give_the_sets_that_span(trees: u32) {
     let roots = subsequence(vec!["r0", "r1", "r2"], 2..=3).prop_shuffle();
     let questions = (roots, questions()).prop_map(|(roots, question)| Question {
         roots: roots.into_iter().map(String::from).collect(),
@@ -309,19 +283,58 @@ fn isolated_random_trees_give_the_sets_that_span_them() {
         entries.retain(|entry| !matches!(entry.kind, Kind::HardLink(_)));
         entries
     });
-    search((entries, questions), |(entries, question)| {
+    search(trees, (entries, questions), |(entries, question)| {
         check_names(entries, question)
     });
 }
 
-#[test]
-fn followed_links_lead_to_each_file_once() {
+fn followed_links_lead_once(trees: u32) {
     let questions = questions().prop_map(|question| Question {
         follow_links: true,
         hard_links: false,
         ..question
     });
-    search((entries(), questions), |(entries, question)| {
+    search(trees, (entries(), questions), |(entries, question)| {
         check_identities(entries, question)
+    });
+}
+
+#[test]
+fn random_trees_give_the_sets_that_comparing_every_pair_gives() {
+    give_the_sets_of_comparing(FEW);
+}
+
+#[test]
+fn random_trees_give_the_same_sets_where_io_uring_is_forbidden() {
+    give_the_same_without_io_uring(FEW);
+}
+
+#[test]
+fn isolated_random_trees_give_the_sets_that_span_them() {
+    isolated_give_the_sets_that_span(FEW);
+}
+
+#[test]
+fn followed_links_lead_to_each_file_once() {
+    followed_links_lead_once(FEW);
+}
+
+#[test]
+#[ignore = "takes minutes: thousands of trees"]
+fn in_full_random_trees_give_the_sets_that_comparing_every_pair_gives() {
+    give_the_sets_of_comparing(MANY);
+    give_the_same_without_io_uring(MANY);
+    isolated_give_the_sets_that_span(MANY);
+    followed_links_lead_once(MANY);
+}
+
+#[test]
+#[ignore = "needs root: mounts a loop device"]
+fn random_trees_on_a_spinning_disk_give_the_same_sets() {
+    let volume = Volume::on_loop("ext4", 400, "");
+    let disk = SpinningDisk::under(&volume.path());
+    search(FEW, (entries(), questions()), |(entries, question)| {
+        let empty = Tree::inside(&volume.path());
+        check_names_in(empty, entries, question, |run| run.before(disk.show()))
     });
 }
