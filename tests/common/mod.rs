@@ -27,7 +27,8 @@ pub use limits::rounds;
 pub use run::{Run, seekless};
 pub use tree::Tree;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 /// A name as bytes, without a leading `./`.
 pub type Name = Vec<u8>;
@@ -74,6 +75,17 @@ pub fn plain(mut name: &[u8]) -> &[u8] {
 
 /// Bytes that look random, differ for each seed, and are the same on every run.
 pub fn noise(seed: u64, length: usize) -> Vec<u8> {
+    // Builds without optimization take milliseconds to make what each scene has.
+    static MADE: Mutex<BTreeMap<u64, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    if length != scene::SIZE {
+        return fresh_noise(seed, length);
+    }
+    let mut made = MADE.lock().expect("no panic");
+    let bytes = made.entry(seed);
+    bytes.or_insert_with(|| fresh_noise(seed, length)).clone()
+}
+
+fn fresh_noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {
