@@ -1,7 +1,7 @@
-//! Maps and sets with file numbers as keys. Files are numbered in the order of their arrival, so no user can choose the
+//! Maps with file numbers as keys. Files are numbered in the order of their arrival, so no user can choose the
 //! numbers, and a hash that only mixes their bits is enough.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::file::FileIndex;
@@ -10,9 +10,6 @@ use super::keys::mixed;
 
 /// A map by file.
 pub type FileMap<T> = HashMap<FileIndex, T, BuildHasherDefault<NumberHasher>>;
-
-/// A set of files.
-pub type FileSet = HashSet<FileIndex, BuildHasherDefault<NumberHasher>>;
 
 /// Hashes a number.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ mod by_size;
 mod chain;
 mod class;
 mod file_map;
+mod file_set;
 mod first_visit;
 mod keyed_join;
 mod keys;

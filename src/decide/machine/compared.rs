@@ -100,7 +100,7 @@ impl Machine {
 
     /// True if comparing a file costs no seeks: its samples were in the page cache, or known.
     fn may_be_compared(&self, file: FileIndex) -> bool {
-        let is_near = self.cached.contains(&file) || self.told.contains_key(&file);
+        let is_near = self.cached.contains(file) || self.told.contains_key(&file);
         is_near && !self.tail_rule.seeks(self.file_table.volume(file))
     }
 

@@ -172,7 +172,7 @@ impl Machine {
 
     /// True if an earlier run read the file's content, and this one did not.
     pub fn is_recalled(&self, file: FileIndex) -> bool {
-        self.recalled.contains(&file)
+        self.recalled.contains(file)
     }
 
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
