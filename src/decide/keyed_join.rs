@@ -6,8 +6,10 @@
 //! barrier.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::file::FileIndex;
+use crate::sys::memory;
 
 use super::chain::{Chain, Held};
 use super::class::{ClassId, ClassState};
@@ -93,10 +95,11 @@ impl<K: Key> KeyedJoin<K> {
     /// # Panics
     /// If there are 2^31 files.
     pub fn offer(&mut self, key: K, file: FileIndex, chain: &mut Chain) -> Offered {
-        let Some(id) = self.find(key) else {
-            assert!(file.0 & IS_MANY == 0, "fewer than 2^31 files");
-            return Offered::Held(self.add(key, file.0));
-        };
+        assert!(file.0 & IS_MANY == 0, "fewer than 2^31 files");
+        let (id, is_new) = self.find_or_add(key, file.0);
+        if is_new {
+            return Offered::Held(id);
+        }
         let many = self.many_mut(id, chain);
         many.files += 1;
         match &mut many.state {
@@ -115,17 +118,24 @@ impl<K: Key> KeyedJoin<K> {
             return id;
         }
         let place = self.place_for(KeyFiles::one(Held::default()));
-        self.add(key, place)
+        self.find_or_add(key, place).0
     }
 
-    fn add(&mut self, key: K, files: u32) -> ClassId {
+    /// The class of a key, and true if it is a new one with these files.
+    fn find_or_add(&mut self, key: K, files: u32) -> (ClassId, bool) {
         let id = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
+        let of = |i: u32| &self.classes[i as usize].key;
+        match self
+            .table
+            .entry(key.hash(), |&i| *of(i) == key, |&i| of(i).hash())
+        {
+            Entry::Occupied(known) => return (ClassId(*known.get()), false),
+            Entry::Vacant(room) => room.insert(id),
+        };
         let link = NONE;
+        memory::reserve(&mut self.classes, 1);
         self.classes.push(KeyClass { key, link, files });
-        let classes = &self.classes;
-        self.table
-            .insert_unique(key.hash(), id, |&i| classes[i as usize].key.hash());
-        ClassId(id)
+        (ClassId(id), true)
     }
 
     fn place_for(&mut self, many: KeyFiles) -> u32 {

@@ -147,6 +147,33 @@ impl DerefMut for Slice {
     }
 }
 
+/// Tables with room for this many bytes are put into large pages. A guess: it costs up to one large page of memory, of
+/// which the end is not used yet.
+const LARGE_TABLE: usize = LARGE_PAGE / 2;
+
+/// Makes room for more elements at the end of a table, in large pages if the table is large. The kernel then hands out
+/// memory in few pieces, each of which it prepares at once.
+pub fn reserve<T>(table: &mut Vec<T>, more: usize) {
+    if table.capacity() - table.len() < more {
+        table.reserve(more);
+        if table.capacity() * size_of::<T>() >= LARGE_TABLE {
+            prefer_large_pages(table);
+        }
+    }
+}
+
+/// The advice holds for the whole mapping of the table: a mapping in parts cannot grow without being copied.
+fn prefer_large_pages<T>(table: &mut Vec<T>) {
+    let page = page_size() as usize;
+    let before = table.as_ptr().addr() % page;
+    let len = (before + table.capacity() * size_of::<T>()).next_multiple_of(page);
+    // SAFETY: the pages of memory that is ours. It is advice: it changes no byte, also of what else is in these pages.
+    unsafe {
+        let start = table.as_mut_ptr().cast::<u8>().wrapping_sub(before);
+        libc::madvise(start.cast(), len, libc::MADV_HUGEPAGE);
+    }
+}
+
 // `mallopt`: how the allocator gives memory back.
 
 /// Blocks of this many bytes have mappings of their own: the C library's default to begin with.
@@ -278,6 +305,25 @@ mod large_page_tests {
             assert_eq!(slice.as_ptr().addr() % LEN, 0);
             assert!(slice.iter().all(|&byte| byte == number));
         }
+    }
+}
+
+#[cfg(test)]
+mod table_tests {
+    use super::*;
+
+    #[test]
+    fn a_table_keeps_its_elements_while_it_grows() {
+        let mut table = Vec::new();
+        for number in 0..LARGE_TABLE as u32 / 2 {
+            reserve(&mut table, 1);
+            table.push(number);
+        }
+        assert!(
+            (0..)
+                .zip(&table)
+                .all(|(at, &number): (u32, _)| at == number)
+        );
     }
 }
 
