@@ -1,13 +1,16 @@
 //! Rows in memory: those of requested inodes, and those of their neighbours, which are mostly requested next.
 
+use std::ops::ControlFlow;
+
 use hashbrown::HashTable;
 
 use super::pack::{self, PackKey};
 use super::row::Row;
 use super::store::{CacheError, Store};
+use crate::sys::memory;
 
 /// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
-/// again. A guess: it is enough for the rows of about a million files.
+/// again. A guess: it is enough for the rows of more than a million files.
 const MOST: usize = 128 << 20;
 
 /// Bytes that a pack takes beside its data: its number, and its place.
@@ -21,10 +24,12 @@ pub struct KnownRows {
     /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
     /// itself.
     store: Option<Store>,
-    /// Packs by their numbers, in their stored form: most rows are requested once, so a row is decoded only then.
+    /// Packs by their numbers.
     packs: HashTable<Pack>,
-    /// Bytes of these packs.
-    bytes: usize,
+    /// The stored form of these packs: most rows are requested once, so a row is decoded only then. One buffer for all
+    /// packs: a box for each of them costs three times as much, since the C library makes the heap of a thread longer
+    /// page by page.
+    bytes: Vec<u8>,
     /// Number of packs that the next statement reads.
     ahead: usize,
     /// Number of packs that were read.
@@ -36,7 +41,9 @@ pub struct KnownRows {
 /// A pack in memory. If no pack with its number is stored, it is empty.
 struct Pack {
     number: i64,
-    rows: Box<[u8]>,
+    /// Its place among the bytes.
+    start: usize,
+    end: usize,
     is_requested: bool,
 }
 
@@ -53,11 +60,16 @@ impl KnownRows {
         Ok(Self {
             store,
             packs: HashTable::new(),
-            bytes: 0,
+            bytes: Vec::new(),
             ahead: 1,
             read: 0,
             requested: 0,
         })
+    }
+
+    /// True if any row is stored.
+    pub fn any(&self) -> bool {
+        self.store.is_some()
     }
 
     /// The file of rows, unless it was missing or empty.
@@ -81,40 +93,52 @@ impl KnownRows {
         let Some(pack) = found else { return Ok(None) };
         self.requested += usize::from(!pack.is_requested);
         pack.is_requested = true;
-        Ok(pack::find(&pack.rows, subvolume, inode))
+        let rows = self.bytes.get(pack.start..pack.end).unwrap_or_default();
+        Ok(pack::find(rows, subvolume, inode))
     }
 
-    /// Reads a pack, and the packs after it as long as at least half of the packs read so far were requested. So if few
-    /// rows are requested, few packs are read.
+    /// Reads a pack, and the packs after it up to one that is in memory, as long as at least half of the packs read so
+    /// far were requested. So if few rows are requested, few packs are read.
     fn read(&mut self, number: i64) -> Result<(), CacheError> {
-        if self.bytes > MOST {
+        if self.bytes.len() + self.packs.len() * EACH > MOST {
             self.packs.clear();
-            self.bytes = 0;
+            self.bytes.clear();
         }
         self.ahead = match self.requested * 2 >= self.read {
             true => (self.ahead * 2).min(AHEAD),
             false => 1,
         };
-        let Some(store) = &self.store else {
+        let Self {
+            store: Some(store),
+            packs,
+            bytes,
+            ..
+        } = self
+        else {
             return Ok(());
         };
-        let packs = store.packs(number, self.ahead)?;
-        self.read += packs.len();
-        let is_missing = packs.first().is_none_or(|(first, _)| *first != number);
-        let missing = is_missing.then(|| (number, Box::default()));
-        for (number, rows) in missing.into_iter().chain(packs) {
-            if self.packs.find(hash(number), is(number)).is_some() {
-                continue;
+        let mut read = 0;
+        let mut add = |number, rows: &[u8]| {
+            if packs.find(hash(number), is(number)).is_some() {
+                return ControlFlow::Break(());
             }
-            self.bytes += rows.len() + EACH;
+            let start = bytes.len();
+            memory::reserve(bytes, rows.len());
+            bytes.extend_from_slice(rows);
             let pack = Pack {
                 number,
-                rows,
+                start,
+                end: bytes.len(),
                 is_requested: false,
             };
-            self.packs
-                .insert_unique(hash(number), pack, |pack| hash(pack.number));
-        }
+            packs.insert_unique(hash(number), pack, |pack| hash(pack.number));
+            read += usize::from(!rows.is_empty());
+            ControlFlow::Continue(())
+        };
+        store.packs(number, self.ahead, &mut add)?;
+        // If it is missing.
+        let _is_known = add(number, &[]);
+        self.read += read;
         Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! Replaces `store` in a build without the feature `cache`: there is no file to open.
 
+use std::ops::ControlFlow;
+
 use super::folder::CacheFolder;
 use super::kept::Contents;
-use super::pack::{Numbered, StoredPacks};
+use super::pack::Numbered;
 use super::row::Row;
 use super::volume::VolumeKey;
 use super::writer::RunMark;
@@ -49,7 +51,12 @@ impl Store {
     ///
     /// # Errors
     /// None.
-    pub fn packs(&self, _: i64, _: usize) -> Result<StoredPacks, CacheError> {
+    pub fn packs(
+        &self,
+        _: i64,
+        _: usize,
+        _: impl FnMut(i64, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), CacheError> {
         match *self {}
     }
 

@@ -50,9 +50,6 @@ impl PackKey {
     }
 }
 
-/// Stored packs, with their numbers in the table.
-pub type StoredPacks = Vec<(i64, Box<[u8]>)>;
-
 /// Length of a key in a pack, bytes.
 const KEY: usize = 16;
 

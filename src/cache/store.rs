@@ -3,6 +3,7 @@
 //! It is in WAL mode: a killed process leaves it intact, and two runs may use it at a time.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 
 use super::folder::CacheFolder;
 use super::kept::Contents;
-use super::pack::{self, Numbered, PackKey, StoredPacks};
+use super::pack::{self, Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
 
@@ -162,18 +163,27 @@ impl Store {
         }
     }
 
-    /// Up to `most` packs in the order of their numbers, beginning with this number. They may be damaged.
+    /// Passes on up to `most` packs in the order of their numbers, beginning with this number, until the receiver breaks
+    /// off. They may be damaged.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn packs(&self, number: i64, most: usize) -> Result<StoredPacks, CacheError> {
+    pub fn packs(
+        &self,
+        number: i64,
+        most: usize,
+        mut each: impl FnMut(i64, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), CacheError> {
         let select = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY number LIMIT ?2";
         let mut select = self.sqlite.prepare_cached(select)?;
-        let found = select.query_map(params![number, most as i64], |found| {
+        let mut found = select.query(params![number, most as i64])?;
+        while let Some(found) = found.next()? {
             let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
-            Ok((found.get(0)?, Box::from(rows)))
-        })?;
-        Ok(found.collect::<Result<_, _>>()?)
+            if each(found.get(0)?, rows).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// True if no row is stored.

@@ -23,8 +23,13 @@ fn row(byte: u8) -> Row {
 
 fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
     let number = PackKey::of(subvolume, inode).table_number();
-    let packs = store.packs(number, 1).expect("is read");
-    pack::find(&packs.first()?.1, subvolume, inode)
+    let mut found = Vec::new();
+    let packs = store.packs(number, 1, |_, pack| {
+        found.extend_from_slice(pack);
+        ControlFlow::Continue(())
+    });
+    packs.expect("is read");
+    pack::find(&found, subvolume, inode)
 }
 
 fn newest(_: Option<Row>, new: &Row) -> Row {
