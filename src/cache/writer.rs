@@ -190,8 +190,9 @@ fn write_all(
     }
 }
 
-/// A result of a batch: the key of its row, and its place in the batch. Results are sorted in this form since it is short.
-type Sorted = (PackKey, u64, u32);
+/// A result of a batch: the subvolume and the inode number of its file, and its place in the batch. Results are sorted in
+/// this form since it is short.
+type Sorted = (u64, u64, u32);
 
 /// The results by the keys of their rows. The results of one file stay in their order.
 fn order(learned: &[Learned]) -> Vec<Sorted> {
@@ -199,10 +200,10 @@ fn order(learned: &[Learned]) -> Vec<Sorted> {
         let Learned {
             subvolume, inode, ..
         } = *learned;
-        (PackKey::of(subvolume, inode), inode, nth)
+        (subvolume, inode, nth)
     });
     let mut order: Vec<_> = keyed.collect();
-    order.sort_unstable();
+    order.sort();
     order
 }
 
@@ -212,7 +213,8 @@ fn packs(
     order: &[Sorted],
     began_ns: i64,
 ) -> impl Iterator<Item = Vec<Numbered>> {
-    let packs = order.chunk_by(|(one, ..), (next, ..)| one == next);
+    let pack = |&(subvolume, inode, _): &Sorted| PackKey::of(subvolume, inode);
+    let packs = order.chunk_by(move |one, next| pack(one) == pack(next));
     packs.map(move |order| {
         let of_pack = order.iter().map(|&(.., nth)| &learned[nth as usize]);
         rows(of_pack, began_ns)

@@ -41,7 +41,7 @@ impl Session<'_> {
     /// Replaces a read with an answer from the cache, if an earlier run read the same part of the file in its present
     /// state. Returns false if the file has to be read.
     pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
-        if !self.cache.as_ref().is_some_and(|cache| cache.answers) {
+        if !self.cache.as_ref().is_some_and(CachedReads::can_answer) {
             return false;
         }
         let Some((row, trust)) = self.row_that_holds(file) else {

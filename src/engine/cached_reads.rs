@@ -38,7 +38,9 @@ pub struct CachedReads {
     /// Nobody asked for the cache.
     by_default: bool,
     /// Rows replace reads. If not, the results of reads are stored all the same.
-    pub(super) answers: bool,
+    answers: bool,
+    /// A file of rows had rows when the run began.
+    any_rows: bool,
     /// The properties of a file that must be unchanged for a row to apply.
     pub(super) trust: Trust,
     /// Files of rows with their UUIDs; `None` if the file cannot be used.
@@ -87,6 +89,7 @@ impl CachedReads {
             roots: digest_of(&searched),
             searched,
             answers: wanted.answers,
+            any_rows: false,
             trust: wanted.trust,
             files: Vec::new(),
             places: Vec::new(),
@@ -103,6 +106,11 @@ impl CachedReads {
     /// removed.
     pub fn tell(&self, observer: &dyn Observer, problem: Problem) {
         tell(observer, self.by_default, problem);
+    }
+
+    /// True if a row can replace a read.
+    pub fn can_answer(&self) -> bool {
+        self.answers && self.any_rows
     }
 
     /// The folder of its files.
@@ -175,7 +183,10 @@ impl CachedReads {
             return Ok(());
         }
         let (file, told) = match self.open_file(&key, folder) {
-            Ok(file) => (Some(file), Ok(())),
+            Ok(file) => {
+                self.any_rows |= file.known.any();
+                (Some(file), Ok(()))
+            }
             Err(error) => {
                 let path = self.folder.path().join(key.file_name());
                 (None, Err(Unfit::File(path, error)))
