@@ -17,6 +17,7 @@ use super::output::{NotWritten, Place, ReportOutput, may_replace};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
+use super::report_error::with_command;
 use super::report_progress::ReportProgress;
 use super::resolve::FindRun;
 use super::resolve_act::Source;
@@ -71,7 +72,8 @@ pub fn select(
     let selected = run_watched(
         watch.watchlist(),
         || {
-            let report = progress.read(input).map_err(|error| of_report(&error))?;
+            let report = progress.read(input);
+            let report = report.map_err(|error| of_report(&with_command(&error)))?;
             let selection = &wanted.selection;
             let place = match early {
                 Some(place) => place,

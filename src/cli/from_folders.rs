@@ -23,6 +23,7 @@ use super::from_report::FromReport;
 use super::gather::read_report;
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
+use super::report_error::with_command;
 use super::resolve_act::{ActRun, Source};
 use super::sanitize;
 
@@ -77,7 +78,12 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         return refuse(console, &format!("{}: {why}", about.name()));
     }
     let found = read_report(run, console, || read::read_folders(whole));
-    let found = found.or_else(|error| refuse(console, &format!("{}: {error}", about.name())))?;
+    let found = found.or_else(|error| {
+        refuse(
+            console,
+            &format!("{}: {}", about.name(), with_command(&error)),
+        )
+    })?;
     let header = Header {
         folder: found.folder.clone(),
         roots: found.roots.clone(),

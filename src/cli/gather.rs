@@ -15,6 +15,7 @@ use super::from_report::FromReport;
 use super::listener::Listener;
 use super::patience::{Changes, Patience, patiently, run_watched};
 use super::read_only_watch::ReadOnlyWatch;
+use super::report_error::with_command;
 use super::resolve_act::{ActRun, Source};
 use super::trash_text;
 
@@ -182,7 +183,10 @@ fn report(
     watch.clear();
     let PlannedReport { frame, kept } = match planned {
         Ok(planned) => planned,
-        Err(error) => return refuse(console, &format!("{}: {error}", about.name())),
+        Err(error) => {
+            let said = format!("{}: {}", about.name(), with_command(&error));
+            return refuse(console, &said);
+        }
     };
     patiently(run.patience, console, Changes::None, || {
         about.read(frame.header.as_ref(), &run.limits);

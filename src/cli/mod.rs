@@ -62,6 +62,7 @@ mod progress_text;
 mod question;
 mod read_args;
 mod read_only_watch;
+mod report_error;
 mod report_progress;
 mod resolve;
 mod resolve_act;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use seekless::device::{Cost, Measured, Overrides, Profile, SystemRoot};
 use seekless::engine::make_room;
-use seekless::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
+use seekless::probe::{self, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::file::Output;
 use seekless::report::fit::fitting;
 
@@ -62,7 +62,13 @@ pub fn probe(args: ProbeArgs) -> Exit {
     let measured = match measured {
         Ok(measured) => measured,
         Err(error) => {
-            console.complain(&error.to_string());
+            let way_out = match error {
+                ProbeError::Unsuitable(_) => {
+                    ": give a folder on the disk to be measured, as in seekless probe /mnt/disk"
+                }
+                ProbeError::NoPath { .. } => "",
+            };
+            console.complain(&format!("{error}{way_out}"));
             return Exit::Nothing;
         }
     };

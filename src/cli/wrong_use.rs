@@ -14,7 +14,7 @@ use super::{clusters, sanitize};
 #[derive(Debug, thiserror::Error)]
 pub enum WrongUse {
     /// A pattern.
-    #[error("--{option}: {cause}")]
+    #[error("--{option}: {cause}{}", way_out(cause))]
     Pattern {
         /// The option's name.
         option: &'static str,
@@ -44,6 +44,14 @@ impl WrongUse {
     /// The error for a pattern of an option.
     pub fn pattern(option: &'static str) -> impl Fn(BadPattern) -> Self {
         move |cause| Self::Pattern { option, cause }
+    }
+}
+
+/// What to type instead of a pattern, if another option takes it.
+fn way_out(pattern: &BadPattern) -> &'static str {
+    match pattern {
+        BadPattern::SlashInName(_) => ": use --path for paths",
+        _ => "",
     }
 }
 

@@ -40,9 +40,6 @@ pub enum ProbeError {
         cause: io::Error,
     },
     /// The path is neither a folder nor a regular file.
-    #[error(
-        "{}: neither a folder nor a regular file: give a folder on the disk to be measured, as in seekless probe /mnt/disk",
-        .0.display()
-    )]
+    #[error("{}: neither a folder nor a regular file", .0.display())]
     Unsuitable(PathBuf),
 }

@@ -20,7 +20,7 @@ pub enum BadPattern {
         reason: String,
     },
     /// A pattern for bare names has a slash and could never match.
-    #[error("{0:?} contains a slash, which a file name cannot contain: use --path for paths")]
+    #[error("{0:?} contains a slash, which a file name cannot contain")]
     SlashInName(String),
     /// A pattern for whole paths of files ends in a slash and could never match.
     #[error("{0:?} ends with a slash, so it matches no file: write {0}** for all files below")]

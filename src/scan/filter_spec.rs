@@ -175,7 +175,7 @@ mod tests {
                     names: one("a/b"),
                     ..default()
                 },
-                "use --path",
+                "contains a slash",
             ),
             (
                 FilterSpec {

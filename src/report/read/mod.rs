@@ -106,15 +106,13 @@ pub enum ReadError {
     #[error("cannot read the report: {0}")]
     Io(#[from] io::Error),
     /// It is in none of the formats that are read.
-    #[error("not a report in text, json or ndjson: create one with -f text, -f json or -f ndjson")]
+    #[error("not a report in text, json or ndjson")]
     OtherFormat,
     /// It is a report of folders in a format that cannot be read back.
-    #[error("seekless reads reports of folders as text only: create it again with -f text")]
+    #[error("seekless reads reports of folders as text only")]
     FoldersNotText,
     /// It lists folders, and no files.
-    #[error(
-        "a report of folders, which only the commands remove and move read: create one of files with 'seekless find'"
-    )]
+    #[error("a report of folders, not of files")]
     OfFolders,
     /// There is nothing in it.
     #[error("the report is empty: create it again")]
