@@ -301,6 +301,12 @@ impl Action {
         };
         let protected = self.protected.iter().map(place);
         let to = match &self.destination {
+            // Joined to the current folder, it would be that folder.
+            Some(folder) if folder.as_os_str().is_empty() => {
+                return Err(
+                    Cause::NoPath("the path of the destination is empty".to_owned()).into(),
+                );
+            }
             Some(folder) => Some(FoundFolder::look(&here.join(folder), |there| {
                 let way = own_way(there)?;
                 Ok::<_, Cause>(way.ok().map(|way| (way.real, way.id.0)))

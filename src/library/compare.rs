@@ -55,6 +55,7 @@ pub enum CompareAnswer {
 
 /// The result of a [`Compare`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Compared {
     /// The answer.
     pub answer: CompareAnswer,
@@ -68,6 +69,7 @@ pub struct Compared {
 
 /// How much of a side is on the others. A file with several names counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ComparedSide {
     /// Files.
     pub files: u64,
@@ -83,6 +85,7 @@ pub struct ComparedSide {
 
 /// An entry that is not the same at the same path of all sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The number of its side.
     pub side: usize,
@@ -96,6 +99,7 @@ pub struct Difference {
 
 /// The state of an entry on a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnSide {
     /// The same content at the same path.
     Same,
@@ -176,9 +180,12 @@ impl Compare {
     /// Compares. It blocks the calling thread.
     ///
     /// # Errors
-    /// If a pattern cannot be used, or the limits of the process leave too little to work with. A side that is not there is
-    /// a problem, and makes the answer [`CompareAnswer::Unknown`].
+    /// If there are fewer than two sides, a pattern cannot be used, or the limits of the process leave too little to work
+    /// with. A side that is not there is a problem, and makes the answer [`CompareAnswer::Unknown`].
     pub fn run(self) -> Result<Compared, Error> {
+        if self.config.roots.len() < 2 {
+            return Err(Cause::FewSides.into());
+        }
         let config = Config {
             filter: self.filter.build().map_err(Cause::from)?,
             ..self.config

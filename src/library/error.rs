@@ -49,6 +49,7 @@ impl Error {
             Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads | Cause::LosesNoise => {
                 ErrorKind::Setting
             }
+            Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
             }
@@ -82,6 +83,10 @@ pub(super) enum Cause {
     NeverReads,
     #[error("no copy of the noise would be left: only the trash and a move can take it")]
     LosesNoise,
+    #[error("a comparison needs two sides or more")]
+    FewSides,
+    #[error("{0:?} is not the name of a file: give the name without its folder")]
+    IgnoreFile(String),
     #[error("{0}")]
     NoPath(String),
     #[error(transparent)]

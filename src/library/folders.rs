@@ -46,6 +46,7 @@ pub struct Folders {
 
 /// The result of [`Folders`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FoldersFound {
     /// The topmost folders that have a verdict, largest gain first. Folders below these are not listed.
     pub entries: Vec<FolderEntry>,
@@ -59,6 +60,7 @@ pub struct FoldersFound {
 
 /// One folder, or several that are generations of one tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FolderEntry {
     /// Bytes that are freed if the folder is removed, or if all of several are removed but the largest.
     pub gain: u64,
@@ -68,6 +70,7 @@ pub struct FolderEntry {
 
 /// One folder and its verdict. After a folder is removed, the verdicts on others may no longer hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FolderFinding {
     /// Its path, beginning with the path that was given.
     pub path: PathBuf,
@@ -87,6 +90,7 @@ pub struct FolderFinding {
 
 /// The number of places that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Places {
     /// Their number.
     pub number: usize,
@@ -223,7 +227,7 @@ impl Folders {
     /// Compares. It blocks the calling thread.
     ///
     /// # Errors
-    /// If a pattern cannot be used, a given path is a file, all of them are missing, or the limits of the process leave
+    /// If a pattern cannot be used, a given path is no folder, all of them are missing, or the limits of the process leave
     /// too little to work with.
     pub fn run(self) -> Result<FoldersFound, Error> {
         let paths: Vec<PathBuf> = self
@@ -232,7 +236,8 @@ impl Folders {
             .into_iter()
             .map(|root| root.path)
             .collect();
-        if let Some(file) = paths.iter().find(|path| path.is_file()) {
+        let is_other = |path: &&PathBuf| path.metadata().is_ok_and(|found| !found.is_dir());
+        if let Some(file) = paths.iter().find(is_other) {
             return Err(Cause::NoPath(format!("{}: not a folder", file.display())).into());
         }
         if !paths.is_empty() && paths.iter().all(|path| path.metadata().is_err()) {

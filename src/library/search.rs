@@ -313,6 +313,10 @@ impl<'a> Search<'a> {
         if config.bytes_per_second == Some(Bytes(0)) {
             return Err(Cause::NeverReads.into());
         }
+        let is_no_name = |name: &&String| name.is_empty() || name.contains('/');
+        if let Some(name) = config.ignore_files.iter().find(is_no_name) {
+            return Err(Cause::IgnoreFile(name.clone()).into());
+        }
         let filter = std::mem::take(&mut self.filter);
         Ok(Config {
             filter: filter.build().map_err(Cause::from)?,

@@ -243,30 +243,6 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
 }
 
 #[test]
-fn a_search_leaves_the_process_as_it_is() {
-    let limit = || {
-        let limits = fs::read_to_string("/proc/self/limits").expect("limits");
-        let line = limits
-            .lines()
-            .find(|line| line.starts_with("Max open files"));
-        line.expect("a limit").to_owned()
-    };
-    let (_folder, path) = tree();
-    // A soft limit below the hard one, which a search could raise.
-    let now = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let lower = rustix::process::Rlimit {
-        current: now.maximum.map(|most| most.min(4000) - 1).or(Some(4000)),
-        ..now
-    };
-    rustix::process::setrlimit(rustix::process::Resource::Nofile, lower).expect("lowered");
-    let before = limit();
-    seekless::Search::new([path.join("tree")])
-        .run()
-        .expect("searched");
-    assert_eq!(limit(), before);
-}
-
-#[test]
 fn errors_say_what_they_are_about() {
     use seekless::{Action, ErrorKind, Journals, Search};
     let (_folder, path) = tree();
@@ -281,9 +257,19 @@ fn errors_say_what_they_are_about() {
         let no_folder = folders(name).run().expect_err("no folder");
         assert_eq!(kind(no_folder), ErrorKind::Path, "{name}");
     }
+    let device = seekless::Folders::new(["/dev/null"]).run();
+    assert_eq!(kind(device.expect_err("no folder")), ErrorKind::Path);
     let wrong = folders("tree").noise("[").run().expect_err("no pattern");
     assert_eq!(kind(wrong), ErrorKind::Setting);
+    for name in ["", "sub/.gitignore"] {
+        let wrong = search().ignore_file(name).run();
+        assert_eq!(kind(wrong.expect_err("no name")), ErrorKind::Setting);
+    }
+    let one_side = seekless::Compare::new([path.join("tree")]).run();
+    assert_eq!(kind(one_side.expect_err("one")), ErrorKind::Setting);
     let sets = search().run().expect("searched");
+    let nowhere = Action::move_to("").plan(&sets);
+    assert_eq!(kind(nowhere.expect_err("no path")), ErrorKind::Path);
     let rule = Action::remove().keep("loudest").plan(&sets);
     assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);
     fs::write(path.join("report"), "no report").expect("written");
