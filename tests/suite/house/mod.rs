@@ -9,6 +9,7 @@ mod examples;
 mod layering;
 mod library;
 mod library_ends;
+mod library_process;
 mod options;
 mod repository;
 mod sessions;
