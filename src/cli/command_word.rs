@@ -62,7 +62,8 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
         return None;
     }
     Some(format!(
-        "no such file: {word}. Did you mean the command 'seekless {meant}'?"
+        "no such file: {word}. Did you mean the command 'seekless {meant}'{}?",
+        other_words::effect(meant)
     ))
 }
 

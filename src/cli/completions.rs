@@ -99,7 +99,7 @@ fn fish(script: &str) -> String {
 const FISH_PARSES: &str = "argparse -s (__fish_seekless_global_optspecs) -- $cmd 2>/dev/null";
 
 /// Takes the runs that cannot be undone out of the list of `undo --list`.
-const UNDOABLE: &str = "grep -vE '^[^ ]+  [^ ]+ [^ ]+  (permanent|undone)( |$)'";
+const UNDOABLE: &str = "grep -vE '^[^ ]+  [^ ]+ [^ ]+  (permanent|undone|no change)( |$)'";
 
 /// Puts the words in that this program knows.
 fn functions(text: &str) -> String {

@@ -71,6 +71,13 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
     let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
     let time = time.to_zoned(TimeZone::system());
     let state = match run {
+        Run {
+            done: 0,
+            undone: false,
+            busy: false,
+            cut_short: false,
+            ..
+        } => "no change",
         // Whatever an earlier version said of it.
         Run {
             permanent: true, ..
@@ -83,9 +90,10 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
         _ => "done",
     };
     // What failed or was left alone is no step that can be undone.
-    let steps = match run.done == run.steps {
-        true => count(run.steps as u64),
-        false => format!("{} of {}", count(run.done as u64), count(run.steps as u64)),
+    let steps = match (run.done, run.steps) {
+        (_, 0) => "no".to_owned(),
+        (done, steps) if done == steps => count(steps as u64),
+        _ => format!("{} of {}", count(run.done as u64), count(run.steps as u64)),
     };
     let time = time.strftime("%Y-%m-%d %H:%M:%S");
     let what = plural(run.steps as u64, "step", "steps");

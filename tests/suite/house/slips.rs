@@ -14,7 +14,20 @@ fn a_mistyped_command_is_no_search() {
         // Commands of other programs.
         ("group A", "seekless find"),
         ("rm A", "seekless remove"),
-        ("dedupe A", "seekless reflink"),
+        ("dedupe A", "seekless reflink', which lets duplicates share"),
+        ("foldr A", "seekless folders'?"),
+        ("scan A", "seekless find'?"),
+        ("search A", "seekless find'?"),
+        ("list", "seekless find'?"),
+        ("status", "seekless undo --list'?"),
+        ("restore", "seekless undo', which reverts the last run"),
+        (
+            "delete A",
+            "seekless remove', which removes duplicates for good",
+        ),
+        ("clean A", "--dry-run shows the plan"),
+        ("trash A", "which puts duplicates into the trash"),
+        ("mvoe A", "which moves duplicates into another folder"),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(meant);
         assert!(
@@ -246,4 +259,14 @@ fn the_list_of_runs_tells_done_steps_from_others() {
         .says("differs from the kept file");
     let list = act("undo --list").exits(0).stdout_text();
     assert!(list.contains("  1 of 2 steps  "), "{list}");
+    // The same file again is all that is left, and differs still.
+    act("hardlink --yes --from report")
+        .exits(2)
+        .says("differs from the kept file");
+    let list = act("undo --list").exits(0).stdout_text();
+    let last = list.lines().last().expect("a run");
+    assert!(
+        last.contains("  no change  ") && !last.contains("done"),
+        "{list}"
+    );
 }
