@@ -11,6 +11,7 @@ use seekless::action::keep::RULES;
 use seekless::device::Class;
 
 use super::args::{self, CompletionsArgs};
+use super::config_defaults::readers;
 use super::exit::Exit;
 use super::sanitize;
 
@@ -47,15 +48,21 @@ fn bash(script: &str) -> String {
 /// Names a function in the description of each argument, in place of the files that it has by default.
 fn zsh(script: &str) -> String {
     let functions = functions(include_str!("completions/values.zsh"));
+    let commands = format!(":({})' \\", readers(&args::command()).join(" "));
     let mut completed = String::with_capacity(script.len() + functions.len());
     for line in script.lines() {
         let end = match line {
             _ if line.contains("--threads=[") => ":[DEVICE:]N[,N]|hdd|ssd:_default' \\",
+            _ if line.contains("--progress=[") => ":HOW:_default' \\",
+            _ if line.contains("--preset=[") => ":NAME:_default' \\",
             _ => ":_default' \\",
         };
         let own = match line {
             _ if line.contains("--threads=[") => ":threads:_seekless_threads' \\",
             _ if line.ends_with(":RULE:_default' \\") => ":_seekless_rules' \\",
+            _ if line.contains("--progress=[") => ":HOW:(auto plain json never)' \\",
+            _ if line.contains("--preset=[") => ":preset:_seekless_presets' \\",
+            _ if line.starts_with("'::command -- Show every option") => &commands,
             _ if line.starts_with("'::run -- ") => ":_seekless_runs' \\",
             _ => end,
         };
@@ -87,6 +94,8 @@ fn fish(script: &str) -> String {
         completed.push_str(line);
         completed.push_str(match line {
             _ if line.contains(" -l keep ") => " -f -a '(__seekless_rules)'",
+            _ if line.contains(" -l preset ") => " -f -a '(__seekless_presets)'",
+            _ if line.contains(" -l progress ") => " -f -a 'auto plain json never'",
             _ if line.contains(" -l threads ") => " -f -a '(__seekless_threads)'",
             _ => "",
         });
@@ -101,6 +110,12 @@ const FISH_PARSES: &str = "argparse -s (__fish_seekless_global_optspecs) -- $cmd
 /// Takes the runs that cannot be undone out of the list of `undo --list`.
 const UNDOABLE: &str = "grep -vE '^[^ ]+  [^ ]+ [^ ]+  (permanent|undone|no change)( |$)'";
 
+/// Lists the presets, those of the configuration file too.
+const PRESETS: &str = "seekless config 2>/dev/null | sed -n 's/^--preset //p'";
+
+/// The ways of progress.
+const PROGRESS: &str = "auto plain json never";
+
 /// Puts the words in that this program knows.
 fn functions(text: &str) -> String {
     // A rule with an argument has to be quoted together with it.
@@ -110,6 +125,9 @@ fn functions(text: &str) -> String {
     let selectors = classes.chain(["default"]).map(|word| format!("{word}:"));
     let selectors: Vec<_> = selectors.collect();
     text.replace("@UNDOABLE@", UNDOABLE)
+        .replace("@PRESETS@", PRESETS)
+        .replace("@PROGRESS@", PROGRESS)
+        .replace("@READERS@", &readers(&args::command()).join(" "))
         .replace("@RULES@", &rules.join(" "))
         .replace("@SELECTORS@", &selectors.join(" "))
 }
@@ -136,6 +154,10 @@ mod tests {
             .get_subcommands()
             .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "keep"))
             .count();
+        let presets = args::command()
+            .get_subcommands()
+            .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "preset"))
+            .count();
         // Those of the default command come besides.
         let (bash, zsh, fish) = (script(Shell::Bash), script(Shell::Zsh), script(Shell::Fish));
         assert!(bash.contains("complete -F _seekless_values ") && !bash.contains("-F _seekless "));
@@ -144,6 +166,9 @@ mod tests {
             (":_seekless_rules'", 2 * (keep + 1)),
             (":threads:_seekless_threads'", keep + 1),
             (":_seekless_runs'", 1),
+            (":preset:_seekless_presets'", presets + 1),
+            (":HOW:(auto plain json never)'", presets),
+            (":(find folders compare ", 1),
         ] {
             assert_eq!(zsh.matches(call).count(), times, "{call}");
         }
@@ -151,6 +176,7 @@ mod tests {
             ("-a '(__seekless_rules)'", keep + 1),
             ("-a '(__seekless_threads)'", keep + 1),
             ("-a '(__seekless_runs)'", 1),
+            ("-a '(__seekless_presets)'", presets + 1),
             ("-- $cmd[1..-2] ", 1),
         ] {
             assert_eq!(fish.matches(call).count(), times, "{call}");

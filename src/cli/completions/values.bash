@@ -29,12 +29,21 @@ _seekless_values() {
             # Numbers follow.
             compopt -o nospace 2>/dev/null
             ;;
+        --preset)
+            values=($(@PRESETS@))
+            ;;
+        --progress)
+            values=(@PROGRESS@)
+            ;;
         *)
-            if [[ ${COMP_WORDS[1]} != undo || $word == -* || $option == --journal || $option == --patience ]]; then
+            if [[ ${COMP_WORDS[1]} == config && $word != -* ]]; then
+                values=(@READERS@)
+            elif [[ ${COMP_WORDS[1]} != undo || $word == -* || $option == --journal || $option == --patience ]]; then
                 _seekless "$@"
                 return
+            else
+                values=($(seekless undo --list 2>/dev/null | @UNDOABLE@ | cut -d ' ' -f 1))
             fi
-            values=($(seekless undo --list 2>/dev/null | @UNDOABLE@ | cut -d ' ' -f 1))
             ;;
     esac
     COMPREPLY=()

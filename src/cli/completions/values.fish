@@ -15,9 +15,14 @@ function __seekless_threads
     end
 end
 
+function __seekless_presets
+    @PRESETS@
+end
+
 function __seekless_runs
     # A name, two blanks, and what the run did.
     seekless undo --list 2>/dev/null | @UNDOABLE@ | string replace '  ' \t
 end
 
 complete -c seekless -n "__fish_seekless_using_subcommand undo" -f -k -a '(__seekless_runs)'
+complete -c seekless -n "__fish_seekless_using_subcommand config" -f -a '@READERS@'

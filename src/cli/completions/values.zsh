@@ -10,6 +10,10 @@ _seekless_threads() {
     compadd -S '' -- @SELECTORS@ dev:/dev/${^disks}: dev:/dev/${^disks}:hdd dev:/dev/${^disks}:ssd
 }
 
+_seekless_presets() {
+    compadd -- ${(f)"$(@PRESETS@)"}
+}
+
 _seekless_runs() {
     local -a runs
     runs=(${(f)"$(seekless undo --list 2>/dev/null | @UNDOABLE@)"})

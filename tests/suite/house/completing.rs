@@ -33,6 +33,7 @@ fn offered(line: &str) -> Vec<String> {
 
 /// Stands for the program that the script asks.
 const RUNS: &str = "#!/bin/sh
+[ \"$*\" = config ] && printf 'File: none\\n\\n--preset nas\\n  --io-idle  built in\\n\\n--preset night\\n' && exit
 [ \"$*\" = 'undo --list' ] || exit 2
 echo '20261121T045702Z  2026-11-21 05:57:02  done'
 echo '20261121T050000Z  2026-11-21 06:00:00  no change           no steps  remove .'
@@ -105,6 +106,17 @@ fn undo_is_offered_the_runs_that_there_are() {
             "{words:?}"
         );
     }
+}
+
+#[test]
+fn presets_ways_of_progress_and_commands_of_config_are_completed() {
+    assert_eq!(offered("seekless --preset "), ["nas", "night"]);
+    assert_eq!(offered("seekless find --preset=ni"), ["night"]);
+    assert_eq!(offered("seekless config --preset na"), ["nas"]);
+    assert_eq!(offered("seekless folders --progress pl"), ["plain"]);
+    assert_eq!(offered("seekless --progress=n"), ["never"]);
+    assert_eq!(offered("seekless config f"), ["find", "folders"]);
+    assert_eq!(offered("seekless config --pre"), ["--preset"]);
 }
 
 #[test]
