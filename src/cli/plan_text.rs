@@ -195,10 +195,10 @@ impl PlanText {
             return Ok(());
         }
         let because = match plan.keeps_together() {
-            true => "stays, because its companion stays:",
-            false => "separated from its companion:",
+            true => "stays, because its sidecar stays:",
+            false => "separated from its sidecar:",
         };
-        writeln!(out, "\n# Companions")?;
+        writeln!(out, "\n# Sidecars")?;
         for parted in plan.parted() {
             writeln!(
                 out,

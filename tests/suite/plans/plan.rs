@@ -388,13 +388,10 @@ fn companions_are_named_and_can_be_kept_together() {
     };
     let stage = Stage::new(tree());
     let run = stage.run("remove -n --keep first-root a b").exits(0);
-    run.says("b/IMG_1.CR2 is separated from its companion")
+    run.says("b/IMG_1.CR2 is separated from its sidecar")
         .never_says("IMG_2")
         .never_says("plain");
-    stage
-        .run("hardlink -n a b")
-        .exits(0)
-        .never_says("companion");
+    stage.run("hardlink -n a b").exits(0).never_says("sidecar");
     stage
         .run("remove --yes --sidecars keep-together --keep first-root a b")
         .exits(0);
@@ -415,7 +412,7 @@ fn companions_are_named_and_can_be_kept_together() {
     stage
         .run("remove -n --sidecars ignore a b")
         .exits(0)
-        .never_says("companion");
+        .never_says("sidecar");
 }
 
 #[test]
