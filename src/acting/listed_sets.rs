@@ -11,7 +11,7 @@ use crate::scan::filter::Verdict;
 
 use super::from_report::claim;
 use super::listed_names::ListedNames;
-use super::reported::Selection;
+use super::selection::Selection;
 
 /// Looks up the sets of a report, one after the other.
 pub struct ListedSets<'a> {

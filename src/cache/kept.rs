@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
+use super::contents::Contents;
 use super::folder::{BESIDE, CacheFolder};
 use super::store::{CacheError, Store};
 use super::volume;
@@ -20,15 +20,6 @@ pub struct Kept {
     pub last_used_ns: i64,
     /// The contents, unless they cannot be read.
     pub contents: Result<Contents, CacheError>,
-}
-
-/// The contents of a file of rows.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Number of files with stored data.
-    pub files: u64,
-    /// The searched path on the file system of the last run that wrote a row, or a folder below it.
-    pub folder: Option<PathBuf>,
 }
 
 /// The suffixes of all files that hold what is stored of one file system.
@@ -98,6 +89,8 @@ mod tests {
     use std::fs::File;
     use std::path::Path;
     use std::time::{Duration, SystemTime};
+
+    use std::path::PathBuf;
 
     use super::*;
     use crate::cache::pack::Numbered;

@@ -7,6 +7,7 @@
 //!
 //! An error of the cache costs a read, never a wrong answer.
 
+mod contents;
 mod folder;
 mod kept;
 mod neighbours;
@@ -19,6 +20,7 @@ mod row;
 mod rule;
 #[cfg(feature = "cache")]
 mod runs;
+mod state;
 #[cfg(feature = "cache")]
 mod store;
 #[cfg(not(feature = "cache"))]
@@ -27,11 +29,13 @@ mod store;
 mod volume;
 mod writer;
 
+pub use contents::Contents;
 pub use folder::CacheFolder;
-pub use kept::{Contents, Kept};
+pub use kept::Kept;
 pub use neighbours::KnownRows;
 pub use row::{Part, Row};
-pub use rule::{MARGIN, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
+pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
+pub use state::State;
 pub use store::{CacheError, Store};
 pub use volume::{NotCached, VolumeKey};
 pub use writer::{Learned, RunMark, Writer};

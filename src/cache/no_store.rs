@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use super::contents::Contents;
 use super::folder::CacheFolder;
-use super::kept::Contents;
 use super::pack::Numbered;
 use super::row::Row;
 use super::volume::VolumeKey;

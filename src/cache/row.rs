@@ -6,7 +6,7 @@
 //! Numbers are little-endian. SQLite does not detect a flipped bit, so each row has a checksum of its own, which also
 //! covers the identity of the file.
 
-use super::rule::State;
+use super::state::State;
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
 
 /// One result of a read of a file.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::row::Row;
-use crate::file::Fingerprint;
+use super::state::State;
 
 /// The properties that must be unchanged for a row to apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,27 +25,6 @@ pub enum Trust {
 pub const MARGIN: Duration = Duration::from_secs(60);
 
 const SECOND_NS: i64 = 1_000_000_000;
-
-/// The state of a file, which differs after a change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// Length, bytes.
-    pub size: u64,
-    /// Last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Last change of the inode, nanoseconds since 1970. No call sets it.
-    pub ctime_ns: i64,
-}
-
-impl From<&Fingerprint> for State {
-    fn from(file: &Fingerprint) -> Self {
-        Self {
-            size: file.size,
-            mtime_ns: file.mtime_ns,
-            ctime_ns: file.ctime_ns,
-        }
-    }
-}
 
 /// True if a file in this state had been unchanged for long enough when a read of it began, so that a later change
 /// leaves another state.

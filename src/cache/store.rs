@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
+use super::contents::Contents;
 use super::folder::CacheFolder;
-use super::kept::Contents;
 use super::pack::{self, Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;

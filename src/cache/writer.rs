@@ -12,7 +12,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
 use super::row::{Part, Row};
-use super::rule::{self, State};
+use super::rule;
+use super::state::State;
 use super::store::{CacheError, Store};
 use super::volume::VolumeKey;
 

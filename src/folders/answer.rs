@@ -1,11 +1,12 @@
 //! What is said about folders, in paths and numbers, as reports need it.
 
+use super::count::{Count, Percent};
 use super::forms::{Forms, Names};
 use super::groups::{Entry, Member, entries};
 use super::seen::Seen;
 use super::tallies::Tallies;
 use super::tree::Folder;
-use super::verdict::{Count, Percent, Question, Verdict, findings};
+use super::verdict::{Question, Verdict, findings};
 
 /// So many places or files are named of many.
 const NAMED: usize = 3;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::count::Percent;
 use super::forms::{Forms, Names};
 use super::tallies::Tallies;
 use super::tree::{Folder, Tree};
-use super::verdict::{Finding, Percent, Verdict};
+use super::verdict::{Finding, Verdict};
 
 /// One folder of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

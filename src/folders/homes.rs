@@ -1,8 +1,8 @@
 //! Folders outside of one that hold a copy of everything below it.
 
+use super::count::Count;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder, Tree};
-use super::verdict::Count;
 
 /// Copies from which a home is looked for. Where a content has more, all others below the folder have more, too.
 const COPIES: usize = 256;

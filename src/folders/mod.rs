@@ -7,6 +7,7 @@
 
 mod answer;
 mod beside;
+mod count;
 mod forms;
 mod groups;
 mod homes;
@@ -18,6 +19,7 @@ mod tree;
 mod verdict;
 
 pub use answer::{Answer, FolderEntry, FolderLine, Lacking, Place, Said, Wanted};
+pub use count::{Count, Percent};
 pub use forms::{Forms, Names};
 pub use groups::{Entry, Member, entries};
 pub use overlap::Overlap;
@@ -25,4 +27,4 @@ pub use parts::{Part, Parts};
 pub use seen::{Gap, NOISE, Seen};
 pub use tallies::{Tallies, Tally};
 pub use tree::{Content, Folder, Tree, Unanswered};
-pub use verdict::{Count, Finding, Percent, Question, Verdict, findings};
+pub use verdict::{Finding, Question, Verdict, findings};

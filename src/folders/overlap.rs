@@ -1,9 +1,9 @@
 //! The folder that another one is most like, where enough of it lies there.
 
 use super::beside::{Beside, bytes_below};
+use super::count::Percent;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder, Tree};
-use super::verdict::Percent;
 
 /// One folder shares contents with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

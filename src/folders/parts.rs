@@ -1,9 +1,9 @@
 //! Where the contents of a folder lie that is found elsewhere, but not in one folder.
 
 use super::beside::{Beside, bytes_below};
+use super::count::Count;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder, Tree};
-use super::verdict::Count;
 
 /// Places that are looked for, at most.
 const PLACES: usize = 16;

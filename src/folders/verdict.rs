@@ -1,32 +1,13 @@
 //! Verdicts about folders: only about the topmost ones to which a verdict applies.
 
 use super::beside::Beside;
+use super::count::{Count, Percent};
 use super::forms::Forms;
 use super::homes::Homes;
 use super::overlap::{Overlap, Search};
 use super::parts::Parts;
 use super::tallies::Tallies;
 use super::tree::{Folder, Tree};
-
-/// A number that may be larger than was counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// How many were counted.
-    pub number: usize,
-    /// True if counting ended early.
-    pub at_least: bool,
-}
-
-/// A share of bytes, from 1 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Percent(pub u8);
-
-impl Percent {
-    /// True if a part is at least this much of all.
-    pub fn is_met(self, part: u64, all: u64) -> bool {
-        u128::from(part) * 100 >= u128::from(all) * u128::from(self.0)
-    }
-}
 
 /// A verdict about a folder. "Elsewhere" is always outside of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! Actions on duplicates, and the rules that say which files stay.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::error::{Cause, Error};
+use super::paths::real;
 use super::plan::Plan;
+use super::reads::reads;
 use super::set::{Set, Sets};
 use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
 use crate::action::bounds::{Below, Bounds, Place};
@@ -16,10 +17,9 @@ use crate::action::plan::{
     Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Noise, Origin, Planner, Policy,
     Settings, Sidecars,
 };
-use crate::action::{self, ActionKind, Common, Reads};
+use crate::action::{self, ActionKind, Common};
 use crate::device::Mounts;
 use crate::file::trust;
-use crate::read::PageUse;
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -364,23 +364,6 @@ impl Action {
             ..self.acting.clone()
         })
     }
-}
-
-/// Reads that keep to a limit, if there is one.
-pub(super) fn reads(bytes_per_second: Option<u64>) -> Result<Reads, Error> {
-    match bytes_per_second {
-        Some(0) => Err(Cause::NeverReads.into()),
-        // What is compared before an action is read again when it is copied.
-        Some(_) => Ok(Reads::new(bytes_per_second, PageUse::KeepWhileFree)),
-        None => Ok(Reads::default()),
-    }
-}
-
-/// The real path of something that must be there.
-pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
-    let way: io::Result<_> = own_way(path).map_err(Cause::from)?;
-    let way = way.map_err(|cause| Cause::NoPath(format!("{}: {cause}", path.display())))?;
-    Ok(way.real)
 }
 
 fn claim(set: &Set) -> Claim {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::Callback;
-use super::action::{reads, real};
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::plan::path;
+use super::paths::{path, real};
+use super::reads::reads;
 use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
 
 /// A folder of journals: what each run did, so that it can be undone.

@@ -1,7 +1,6 @@
 //! A plan: what is done with which file. It can be looked at and changed, then carried out.
 
 use std::env;
-use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -12,6 +11,7 @@ use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::journals::Journals;
+use super::paths::path;
 use super::set::now_ns;
 use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
@@ -350,8 +350,4 @@ impl Step {
             },
         }
     }
-}
-
-pub(super) fn path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
 }

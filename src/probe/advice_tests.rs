@@ -2,10 +2,11 @@
 
 use crate::device::{Order, Policy};
 
-use super::advice::{Advice, Situation, advise};
+use super::advice::{Situation, advise};
 use super::doubt::NoAdvice;
 use super::findings::{Answer, ExperimentResult, Point, Series};
 use super::model::{ELEVATOR, Model, POOLS, recorded};
+use super::recommended::Advice;
 use super::{order, streams};
 
 fn advice(outcomes: &[ExperimentResult], policy: Policy) -> Advice {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::advice::Advice;
 use super::busy::Busy;
+use super::recommended::Advice;
 
 /// Number of the layout of [`Findings`] in JSON; grows when a key changes its meaning.
 pub const SCHEMA: u32 = 1;

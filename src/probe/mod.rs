@@ -25,6 +25,7 @@ mod metadata;
 pub mod model;
 mod order;
 mod random;
+mod recommended;
 mod rng;
 mod scratch;
 mod signs;

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::advice::Advice;
 use super::busy::Busy;
 use super::experiment::experiment;
 use super::findings::{Answer, Chart, ExperimentResult, Findings, Point, Unit};
+use super::recommended::Advice;
 
 /// Columns of a bar that reaches to the end.
 const BAR: usize = 32;

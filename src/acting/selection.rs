@@ -1,0 +1,23 @@
+//! The files of a report that take part.
+
+use std::path::PathBuf;
+
+use crate::engine::SetOrder;
+use crate::scan::filter::Filter;
+
+/// What is wanted of a report.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// The files that take part.
+    pub filter: Filter,
+    /// Real paths; only files below them take part. With none there is no limit.
+    pub limits: Vec<PathBuf>,
+    /// Sets with more copies than this are wanted; `None` for those of the report.
+    pub rf_over: Option<u64>,
+    /// The order of the sets; `None` for that of the report.
+    pub order: Option<SetOrder>,
+    /// Keep digests.
+    pub digests: bool,
+    /// The current folder: names of a report that was made elsewhere become absolute.
+    pub folder: PathBuf,
+}
