@@ -62,8 +62,9 @@ impl FromStr for Bytes {
             }
             Some(_) => return Err(BadSize::Commas(text.to_owned())),
         };
-        if let Some((_, part)) = number.split_once('.')
-            && (part.len() == 3 || part.contains('.'))
+        if let Some((whole, part)) = number.split_once('.')
+            // No number of thousands begins with a zero.
+            && (part.len() == 3 && !whole.starts_with('0') || part.contains('.'))
         {
             return Err(BadSize::Points(text.to_owned()));
         }

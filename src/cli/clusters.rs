@@ -24,8 +24,41 @@ pub fn answer(
             .map(|row| format!("no such option: {word}; {}", row.answer))
     });
     find_word
+        .or_else(|| one_hyphen(&words, asked, program))
         .or_else(|| rmlint(error, &words, asked))
         .or_else(|| cluster(error, &words, asked, program))
+}
+
+/// Words that the parser would take for `-o FILE`: those of find and rdfind, and slips.
+const OUTPUT_WORDS: &[(&str, &str)] = &[
+    (
+        "-ok",
+        "use -f nul --flat --omit-first, and read the names with xargs -0r",
+    ),
+    ("-out", "use -o FILE"),
+    ("-output", "use -o FILE"),
+    ("-outputname", "use -o FILE"),
+];
+
+/// Says what to type in place of a word that would name a file.
+pub fn output_word(words: &[OsString]) -> Option<String> {
+    let typed = words.iter().skip(1).take_while(|word| *word != "--");
+    let mut rows = typed.filter_map(|word| OUTPUT_WORDS.iter().find(|(known, _)| word == known));
+    rows.next()
+        .map(|(word, answer)| format!("no such option: {word}; {answer}"))
+}
+
+/// Answers a long option behind one hyphen, as in `-version`.
+fn one_hyphen(words: &[&str], asked: &str, program: &Command) -> Option<String> {
+    let command = program.find_subcommand(asked)?;
+    let is_long = |name: &str| {
+        let mut args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        name == "help" || name == "version" || args.any(|arg| arg.get_long() == Some(name))
+    };
+    words.iter().find_map(|word| {
+        let name = word.strip_prefix('-')?.split('=').next()?;
+        (name.len() > 1 && is_long(name)).then(|| format!("no such option: {word}; use -{word}"))
+    })
 }
 
 /// Answers `-O sh:FILE` and `-c sh:WHAT`. As they are parsed, `-o sh:FILE` names a file: see [`formatter`].
@@ -113,7 +146,7 @@ fn cluster(error: &clap::Error, words: &[&str], asked: &str, program: &Command) 
                 "no such option: {word}; omit it: the command removes duplicates in all folders below the given ones{asks}"
             ),
             _ => format!(
-                "no such option: {word}; to remove duplicates, use 'seekless remove PATH', which shows a plan and asks{asks}"
+                "no such option: {word}; to remove duplicates, use 'seekless remove PATH', which asks first (--dry-run shows the plan){asks}"
             ),
         });
     }

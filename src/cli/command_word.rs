@@ -15,6 +15,7 @@ use std::time::Duration;
 use clap::{ArgAction, ArgMatches, Command};
 use seekless::engine::make_room;
 
+use super::foreign_commands::{command_for, effect};
 use super::{other_words, sanitize};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
@@ -55,17 +56,46 @@ fn is_here(name: &str) -> bool {
 
 /// Says so if the first word is nearly a command's name, or a command of another program, and there is no such file.
 pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
-    let word = words[first_bare(words, command)?].to_str()?;
-    let commands = command.get_subcommands().map(Command::get_name);
-    let meant = other_words::command_for(word).or_else(|| other_words::nearly(word, commands))?;
-    if names_command(word.as_ref(), command) || Path::new(word).symlink_metadata().is_ok() {
+    let place = first_bare(words, command)?;
+    let word = words[place].to_str()?;
+    let next = words.get(place + 1).and_then(|next| next.to_str());
+    let next = next.and_then(|next| Some((next, command.find_subcommand(next)?.get_name())));
+    let (word, meant) = match next {
+        // `seekless seekless remove A`, and `seekless find remove A`.
+        Some((_, meant)) if word == command.get_name() => (word, meant),
+        Some((next, meant)) if SEARCHING.contains(&word) => (next, meant),
+        _ if names_command(word.as_ref(), command) => return None,
+        _ => {
+            let lower = word.to_ascii_lowercase();
+            let commands = || {
+                let names = command.get_subcommands().map(Command::get_name);
+                names.chain(["help"])
+            };
+            let meant = commands().find(|name| *name == lower);
+            let meant = meant.or_else(|| command_for(&lower));
+            (
+                word,
+                meant.or_else(|| other_words::nearly(&lower, commands()))?,
+            )
+        }
+    };
+    if Path::new(word).symlink_metadata().is_ok() {
         return None;
     }
+    let what = match meant.starts_with('-') {
+        true => "",
+        false => "the command ",
+    };
     Some(format!(
-        "no such file: {word}. Did you mean the command 'seekless {meant}'{}?",
-        other_words::effect(meant)
+        "no such file: {word}. Did you mean {what}'seekless {meant}'{}?",
+        effect(meant)
     ))
 }
+
+/// Commands that take paths only.
+const SEARCHING: &[&str] = &[
+    "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
+];
 
 fn names_command(word: &OsStr, command: &Command) -> bool {
     word.to_str()

@@ -71,7 +71,8 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
         && !readers.contains(&command.as_str())
     {
         return Err(format!(
-            "no command '{command}' reads the configuration file: use one of {}",
+            "no command '{command}' reads the configuration file: 'seekless config' shows the file and the settings of \
+             all commands that do, or use one of {}",
             readers.join(", ")
         ));
     }

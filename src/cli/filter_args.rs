@@ -140,8 +140,13 @@ fn extension(text: &str) -> Result<String, String> {
             words.join(",")
         ));
     }
-    if bare.contains(['/', '*', '?']) {
-        return Err("write extensions as jpg,png; for patterns use --name '*.jp*'".to_owned());
+    let name = bare.trim_start_matches("*.");
+    let is_part = |c: char| !matches!(c, '/' | '*' | '?' | ';' | '|' | ':');
+    if name.len() < bare.len() && name.chars().all(is_part) {
+        return Err(format!("an extension is no pattern: write --ext {name}"));
+    }
+    if !bare.chars().all(is_part) {
+        return Err("write extensions as jpg,png; for patterns use --name GLOB".to_owned());
     }
     Ok(bare.to_owned())
 }

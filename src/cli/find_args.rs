@@ -122,7 +122,7 @@ pub struct FindArgs {
 
     /// Do not separate sets (formats fdupes and nul)
     ///
-    /// 'seekless -f nul --flat --omit-first DIR | xargs -0 COMMAND' passes only file names to COMMAND.
+    /// 'seekless -f nul --flat --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
     #[arg(long, help_heading = "Output")]
     pub flat: bool,
 

@@ -82,7 +82,7 @@ pub const FIND_WORDS: &[Row] = &[
     row(
         &["-exec", "-execdir", "-okdir"],
         FIND,
-        "use -f nul --flat --omit-first, and read the names with xargs -0",
+        "use -f nul --flat --omit-first, and read the names with xargs -0r",
     ),
     row(
         &["-exec", "-execdir", "-okdir"],

@@ -68,6 +68,12 @@ pub const FOREIGN: &[Row] = &[
         "use -d 1",
     ),
     row(&["--depth"], SEARCHES, "use --max-depth N"),
+    row(&["--include"], FILTERS, "use --name GLOB or --path GLOB"),
+    row(
+        &["--exclude-from", "--exclude-file"],
+        SEARCHES,
+        "use --ignore-file NAME for files with patterns in the searched folders",
+    ),
     row(
         &["--delete"],
         &["remove"],

@@ -37,6 +37,9 @@ impl FromReport {
             OpenError::Io(error) if error.kind() == ErrorKind::NotFound => format!(
                 "cannot read the report {name}: {error}; to write a report: seekless -o FILE PATH"
             ),
+            OpenError::Io(error) if error.kind() == ErrorKind::IsADirectory => {
+                format!("cannot read the report {name}: it is a folder; name a file in it")
+            }
             error => format!("cannot read the report {name}: {error}"),
         })?;
         let about = Self {

@@ -110,7 +110,7 @@ impl JournalPlace {
                 format!("{error}: {}", self.own(untrusted))
             }
             JournalError::Shared(folder, _) => format!(
-                "{error}: run chmod 700 {0}, or use a folder that contains only journals with --journal DIR",
+                "{error}: use a folder that contains only journals with --journal DIR, or run chmod 700 {0} if it does",
                 folder.display()
             ),
             JournalError::Folder(..) | JournalError::File(..) => {

@@ -35,6 +35,7 @@ mod find_words;
 mod fit;
 mod folders;
 mod folders_args;
+mod foreign_commands;
 mod foreign_options;
 mod from_folders;
 mod from_report;
@@ -106,7 +107,8 @@ use seekless::report::printable::is_printable;
 pub fn main() -> ExitCode {
     let mut command = args::command();
     let words: Vec<OsString> = std::env::args_os().collect();
-    if let Some(line) = command_word::mistyped(&words, &command) {
+    let refused = command_word::mistyped(&words, &command);
+    if let Some(line) = refused.or_else(|| clusters::output_word(&words)) {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }

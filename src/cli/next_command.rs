@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seekless::decide::Summary;
-use seekless::device::{Override, Selector};
+use seekless::device::{Class, Override, Selector, Told};
 use seekless::engine::Replication;
 use seekless::units::count;
 
@@ -28,9 +28,13 @@ fn unused_overrides(run: &FindRun, summary: &Summary) -> Vec<String> {
         .collect();
     classes.sort_unstable();
     classes.dedup();
-    let is_unused = |row: &&Override| match row.selector {
-        Selector::Class(class) => !classes.is_empty() && !classes.contains(&class.word()),
-        Selector::Device(_) | Selector::Default => false,
+    let has = |class: Class| classes.contains(&class.word());
+    let is_unused = |row: &&Override| match (&row.selector, row.told) {
+        _ if classes.is_empty() => false,
+        // Its devices have the other class now.
+        (Selector::Class(class), Told::As(now)) => !has(*class) && !has(now),
+        (Selector::Class(class), Told::Threads { .. }) => !has(*class),
+        (Selector::Device(_) | Selector::Default, _) => false,
     };
     let rows = run.config.overrides.rows.iter().filter(is_unused);
     rows.map(|row| {

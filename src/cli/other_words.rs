@@ -1,11 +1,13 @@
 //! Words of other programs, and words that are nearly ours: what to type in their place.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::config_defaults::DEFAULT;
+use super::foreign_commands::{command_for, effect};
 use super::{clusters, other_options, script};
 
 /// Options that nobody should be led to by a slip of the keyboard.
@@ -44,7 +46,10 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
     }
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::ArgumentConflict => {
-            let said = wrong_value(error)?;
+            let said = match error.kind() {
+                ErrorKind::ArgumentConflict => conflict(error, words)?,
+                _ => wrong_value(error)?,
+            };
             return Some(said + elsewhere(error, words, asked));
         }
         ErrorKind::TooManyValues => {
@@ -74,6 +79,14 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
              written ./{option}"
         ));
     }
+    if let Some(command) = option.strip_prefix("--")
+        && program.find_subcommand(command).is_some()
+    {
+        return Some(format!(
+            "no such option: {option}; use the command 'seekless {command}'{}",
+            effect(command)
+        ));
+    }
     let suggested = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(word)) => Some(word),
         _ => None,
@@ -85,6 +98,13 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
         None if option.starts_with('-') => {
             format!("no such option: {option}; --help lists all options")
         }
+        None if program.find_subcommand(option).is_some() && asked == "man" => format!(
+            "one argument too many: {option}; 'seekless {option} --help' shows its text, and 'seekless man --out DIR' \
+             writes all manual pages"
+        ),
+        None if asked == "config" => format!(
+            "one argument too many: {option}; config shows the settings, and the file that you can edit"
+        ),
         None => {
             format!("one argument too many: {option}; 'seekless {asked} --help' shows the usage")
         }
@@ -96,13 +116,19 @@ fn elsewhere(error: &clap::Error, words: &[OsString], asked: &str) -> &'static s
     let typed = |option: &str| words.iter().any(|word| word == option);
     match listed(error, ContextKind::InvalidArg).as_deref() {
         Some("--max-depth <N>") if typed("-d") && asked == DEFAULT => {
-            "; to remove duplicates, use 'seekless remove PATH', which shows a plan and asks"
+            "; to remove duplicates, use 'seekless remove PATH', which asks first (--dry-run shows the plan)"
         }
-        Some("--format <FORMAT>") if typed("-f") && asked == DEFAULT => {
+        Some("--format <FORMAT>") if typed("-f") && asked == DEFAULT && is_path(error) => {
             "; to omit the first file of each set, use -f fdupes --omit-first"
         }
         _ => "",
     }
+}
+
+/// True if the value that was not understood looks like a path, or is one.
+fn is_path(error: &clap::Error) -> bool {
+    let value = listed(error, ContextKind::InvalidValue).unwrap_or_default();
+    value.contains(['/', '.', '~']) || Path::new(&value).exists()
 }
 
 /// Only `seekless cache` and `seekless help` are followed by the name of a command; a word after any other command is
@@ -179,15 +205,29 @@ fn negative(option: &str, words: &[OsString]) -> Option<String> {
 /// Says what is wrong with the value of an option that the command has, or with several options together.
 pub fn wrong_value(error: &clap::Error) -> Option<String> {
     match error.kind() {
-        ErrorKind::ArgumentConflict => conflict(error),
+        ErrorKind::ArgumentConflict => conflict(error, &[]),
         _ => value(error),
     }
 }
 
-/// Says in one line which options exclude each other.
-fn conflict(error: &clap::Error) -> Option<String> {
-    let arg = listed(error, ContextKind::InvalidArg)?;
-    let others = listed(error, ContextKind::PriorArg)?;
+/// Says in one line which options exclude each other: of those that the parser lists, the typed ones.
+fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    // Without the names of their values.
+    let bare = |args: String| {
+        let mut args = args.split(", ").map(|arg| match arg.split_once(" <") {
+            Some((option, _)) => option,
+            None => arg,
+        });
+        let all: Vec<_> = args.by_ref().collect();
+        let is_typed = |arg: &&&str| {
+            let mut words = words.iter().filter_map(|word| word.to_str());
+            words.any(|word| word.split('=').next() == Some(**arg))
+        };
+        let typed: Vec<_> = all.iter().filter(is_typed).copied().collect();
+        if typed.is_empty() { all } else { typed }.join(", ")
+    };
+    let arg = bare(listed(error, ContextKind::InvalidArg)?);
+    let others = bare(listed(error, ContextKind::PriorArg)?);
     match arg == others {
         true => Some(format!("{arg} was given twice: give it once")),
         false => Some(format!(
@@ -231,10 +271,16 @@ fn value(error: &clap::Error) -> Option<String> {
     Some(match (number, error.get(ContextKind::ValidValue)) {
         (Some((_, number)), _) => format!("{shown}: write {number}"),
         (_, Some(ContextValue::Strings(values))) if !values.is_empty() => {
+            let lower = value.to_lowercase();
+            let nearly = [lower.as_str(), lower.trim_end_matches('s')];
+            if let Some(meant) = values.iter().find(|value| nearly.contains(&value.as_str())) {
+                return Some(format!("{shown}: write {option} {meant}"));
+            }
             let values = values.join(", ");
             // In fdupes and jdupes, the order of the files in a set.
             let elsewhere = match option {
                 "--order" => ", or --keep RULE for the file to list first",
+                "--type" => ", or --ext LIST for extensions",
                 _ => "",
             };
             format!("{shown}: use one of {values}{elsewhere}")
@@ -244,66 +290,6 @@ fn value(error: &clap::Error) -> Option<String> {
             None => format!("{option} needs a value: --help explains it"),
         },
     })
-}
-
-/// Commands of other programs, and what stands for them.
-const FOREIGN_COMMANDS: [(&str, &str); 32] = [
-    ("group", "find"),
-    ("dedupe", "reflink"),
-    ("dedup", "reflink"),
-    ("link", "hardlink"),
-    ("delete", "remove"),
-    ("rm", "remove"),
-    ("mv", "move"),
-    ("dup", "find"),
-    ("dups", "find"),
-    ("trash", "remove --trash"),
-    ("scan", "find"),
-    ("search", "find"),
-    ("list", "find"),
-    ("duplicates", "find"),
-    ("folder", "folders"),
-    ("foldr", "folders"),
-    ("dirs", "folders"),
-    ("diff", "compare"),
-    ("clean", "remove"),
-    ("cleanup", "remove"),
-    ("purge", "remove"),
-    ("del", "remove"),
-    ("restore", "undo"),
-    ("revert", "undo"),
-    ("rollback", "undo"),
-    ("status", "undo --list"),
-    ("history", "undo --list"),
-    ("log", "undo --list"),
-    ("disks", "devices"),
-    ("benchmark", "probe"),
-    ("settings", "config"),
-    ("completion", "completions"),
-];
-
-/// What a command that changes files does, as a part of a question.
-pub fn effect(command: &str) -> &'static str {
-    match command {
-        "remove" => {
-            ", which removes duplicates for good (--dry-run shows the plan, --trash keeps them)"
-        }
-        "remove --trash" => ", which puts duplicates into the trash (--dry-run shows the plan)",
-        "hardlink" => ", which replaces duplicates with hard links (--dry-run shows the plan)",
-        "symlink" => ", which replaces duplicates with symbolic links (--dry-run shows the plan)",
-        "reflink" => ", which lets duplicates share disk blocks (--dry-run shows the plan)",
-        "move" => ", which moves duplicates into another folder (--dry-run shows the plan)",
-        "undo" => ", which reverts the last run (--dry-run shows what it would do)",
-        _ => "",
-    }
-}
-
-/// The command that stands for a word which is a command of another program.
-pub fn command_for(word: &str) -> Option<&'static str> {
-    let row = FOREIGN_COMMANDS
-        .iter()
-        .find(|(foreign, _)| *foreign == word);
-    row.map(|(_, ours)| *ours)
 }
 
 /// The command that a word is a slip away from: a letter too many, missing, wrong, or exchanged with the next one.

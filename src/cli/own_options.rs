@@ -63,7 +63,7 @@ pub const OWN: &[Row] = &[
     row(
         &["--list", "-l"],
         &["find", "folders", "compare"],
-        "omit it: a report lists all entries",
+        "omit it: a report lists all entries; 'seekless undo --list' lists earlier runs",
     ),
     row(
         &["--list", "-l"],

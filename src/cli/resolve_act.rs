@@ -130,7 +130,7 @@ pub fn resolve(
             let given = args.stay.reference.iter().chain(&args.paths.roots);
             let given: Vec<_> = given.cloned().collect();
             let mut config = searched(&given, &args, around)?;
-            links.tie(&mut config)?;
+            links.tie(&mut config, &args.paths.roots)?;
             Source::Search(Box::new(config))
         }
     };

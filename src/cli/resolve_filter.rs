@@ -37,7 +37,10 @@ pub fn filter_spec(
     if let (Some(since), Some(until)) = (newer_ns, older_ns)
         && since >= until
     {
-        return contradiction("--newer is later than --older, so no file matches: swap them");
+        return contradiction(match since == until {
+            true => "--newer and --older are the same time, so no file matches: omit one",
+            false => "--newer is later than --older, so no file matches: swap them",
+        });
     }
     Ok(FilterSpec {
         names: args.name.clone(),

@@ -2,7 +2,8 @@
 //!
 //! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
-use std::io;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -45,13 +46,22 @@ impl RootLinks {
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
-    /// well: its links could lead somewhere in a moment, and nobody would have looked at them.
-    pub fn tie(&mut self, config: &mut Config) -> Result<(), WrongUse> {
+    /// well: its links could lead somewhere in a moment, and nobody would have looked at them. `needed` have to be there.
+    pub fn tie(&mut self, config: &mut Config, needed: &[OsString]) -> Result<(), WrongUse> {
         let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
         let looked = look_at_all(paths);
         for root in &mut config.roots {
             let way = self.await_answer(&looked, &root.path)?;
-            root.id = Some(self.obey(way)?.map_or(NOWHERE, |way| way.id));
+            let way = self.obey(way)?;
+            let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
+            if is_missing && needed.iter().any(|path| root.path == **path) {
+                return contradiction(format!(
+                    "{}: no such file or folder; nothing was done, because the copies to keep may be there: check \
+                     whether its disk is mounted, or omit this path",
+                    sanitize::path(&root.path)
+                ));
+            }
+            root.id = Some(way.map_or(NOWHERE, |way| way.id));
         }
         Ok(())
     }

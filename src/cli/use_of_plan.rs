@@ -28,6 +28,11 @@ pub fn use_of_plan(
     around: &Environment<'_>,
 ) -> Result<Use, WrongUse> {
     meant_as_file(way.output.as_deref(), action.name())?;
+    let mut typed = around.command.iter().take_while(|word| *word != "--");
+    // The configuration file may set trash; who types both may mean either.
+    if typed.clone().any(|word| word == "--trash") && typed.any(|word| word == "--no-trash") {
+        return contradiction("--trash cannot be used with --no-trash: omit one or the other");
+    }
     if way.ask && !around.can_ask {
         return contradiction(
             "--ask needs a terminal: check the plan with --dry-run, then add --yes",

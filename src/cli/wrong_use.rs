@@ -51,6 +51,10 @@ impl WrongUse {
 fn way_out(pattern: &BadPattern) -> &'static str {
     match pattern {
         BadPattern::SlashInName(_) => ": use --path for paths",
+        // No expression begins like this; many globs do.
+        BadPattern::Regex { pattern, .. } if pattern.starts_with('*') => {
+            ": write a glob with --name or --path"
+        }
         _ => "",
     }
 }

@@ -68,7 +68,8 @@ pub enum BadOverride {
     NoNumber(String),
     /// Something that should be a number of threads.
     #[error(
-        "{part:?} in {text:?} is not a number of threads from 1 to {MOST_THREADS}: write it as in ssd:64,4"
+        "{part:?}{} is not a number of threads from 1 to {MOST_THREADS}: write it as in ssd:64,4",
+        within(part, text)
     )]
     BadNumber {
         /// The whole text.
@@ -184,6 +185,14 @@ fn selector_of(part: &str, text: &str) -> Result<Selector, BadOverride> {
 fn class_told(word: &str) -> Option<Class> {
     let word = word.trim().to_ascii_lowercase();
     CLASSES_TOLD.into_iter().find(|class| class.word() == word)
+}
+
+/// The text that a part is from, unless it is the whole text.
+fn within(part: &str, text: &str) -> String {
+    match part == text {
+        true => String::new(),
+        false => format!(" in {text:?}"),
+    }
 }
 
 fn threads(part: &str, text: &str) -> Result<usize, BadOverride> {
@@ -319,7 +328,7 @@ mod tests {
             ),
             (
                 "many",
-                "\"many\" in \"many\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
+                "\"many\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
             ),
             (
                 "hdd:0",
@@ -331,7 +340,7 @@ mod tests {
             ),
             (
                 "99999999999999999999",
-                "\"99999999999999999999\" in \"99999999999999999999\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
+                "\"99999999999999999999\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
             ),
             (
                 "1,2,3",

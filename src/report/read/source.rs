@@ -73,6 +73,9 @@ impl Source {
         let mut file = File::from(file);
         let kind = kind(&file)?;
         current::rest();
+        if kind == FileType::Directory {
+            return Err(OpenError::Io(ErrorKind::IsADirectory.into()));
+        }
         let mut first = None;
         if kind == FileType::Fifo {
             if let Some(untrusted) = stranger {

@@ -28,6 +28,16 @@ fn a_mistyped_command_is_no_search() {
         ("clean A", "--dry-run shows the plan"),
         ("trash A", "which puts duplicates into the trash"),
         ("mvoe A", "which moves duplicates into another folder"),
+        ("REMOVE A", "seekless remove', which removes"),
+        ("cmp A B", "seekless compare'?"),
+        ("ln A", "seekless hardlink', which replaces"),
+        ("version", "Did you mean 'seekless --version'?"),
+        ("hlep", "seekless help'?"),
+        ("find remove A", "seekless remove', which removes"),
+        (
+            "seekless hardlink A",
+            "no such file: seekless. Did you mean the command 'seekless hardlink'",
+        ),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(meant);
         assert!(
@@ -56,6 +66,52 @@ fn options_of_other_programs_are_answered_with_ours() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for (line, ours) in [
         ("-r .", "always descends into folders"),
+        ("-version", "no such option: -version; use --version"),
+        ("-quiet .", "use --quiet"),
+        ("-min-size=1k .", "use --min-size=1k"),
+        (
+            "--undo",
+            "no such option: --undo; use the command 'seekless undo', which reverts",
+        ),
+        (". -ok rm", "no such option: -ok; use -f nul"),
+        ("-output x .", "no such option: -output; use -o FILE"),
+        (
+            "-outputname x .",
+            "no such option: -outputname; use -o FILE",
+        ),
+        (
+            "remove --yes --trash --no-trash .",
+            "--trash cannot be used with --no-trash",
+        ),
+        ("man remove", "'seekless remove --help' shows its text"),
+        ("config set min-size", "the file that you can edit"),
+        ("--list", "'seekless undo --list' lists earlier runs"),
+        (
+            "--newer today --older today .",
+            "are the same time, so no file matches: omit one",
+        ),
+        (
+            "--ext *.jpg,*.png .",
+            "an extension is no pattern: write --ext jpg",
+        ),
+        ("--ext jpg;png .", "write extensions as jpg,png"),
+        ("--type Images .", "--type Images: write --type image"),
+        ("--type jpg .", "or --ext LIST for extensions"),
+        ("--include *.jpg .", "use --name GLOB"),
+        ("--exclude-from x .", "use --ignore-file NAME"),
+        ("--regex *.jpg .", "write a glob with --name or --path"),
+        ("-f JSON .", "--format JSON: write --format json"),
+        ("--from .", "it is a folder; name a file in it"),
+        ("--threads a .", "--threads a: \"a\" is not a number"),
+        ("--from x --threads 4", "--threads: omit one or the other"),
+        (
+            "remove --from x --stdin",
+            "cannot be used with --stdin: omit",
+        ),
+        (
+            "remove --from x --min-size 1",
+            "cannot be used with --min-size: omit",
+        ),
         ("--recurse .", "-d 1"),
         ("--delete .", "seekless remove"),
         ("-S .", "--min-size"),
@@ -124,7 +180,7 @@ fn only_what_is_one_slip_away_is_proposed() {
         ("remove --no-hard-links .", "--hard-links"),
         ("remove --no-follow-links .", "--follow-links"),
         ("remove --keep-hidden .", "--no-hidden"),
-        ("--include x .", "--exclude"),
+        ("--includes x .", "--exclude"),
         ("--force .", "--order"),
     ] {
         let option = line.split(' ').find(|word| word.starts_with("--"));
@@ -224,6 +280,8 @@ fn an_override_that_applies_to_no_disk_is_said() {
         "--threads 1,1",
         "--threads default:1,1",
         "-q --threads fuse:1 --threads network:1",
+        // The advice of 'seekless devices': the disk has the other class then.
+        "--threads ssd:hdd --threads hdd:hdd --threads memory:hdd --threads network:hdd --threads fuse:hdd --threads unknown:hdd",
     ] {
         seekless(tree.root(), &format!("{options} ."))
             .run()

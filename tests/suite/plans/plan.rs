@@ -434,6 +434,12 @@ fn nothing_is_done_without_a_word() {
             "cannot read the report no-report",
         ),
         ("remove --yes no-folder", "no such file or folder"),
+        // The copies to keep may be on a disk that is not mounted.
+        (
+            "remove --yes --keep first-root no-folder .",
+            "nothing was done",
+        ),
+        ("remove --dry-run . no-folder", "omit this path"),
         ("move --yes --to a .", "not a folder"),
     ] {
         stage.run(line).exits(2).says(said);
