@@ -103,6 +103,22 @@ mod tests {
         by_path: false,
     };
 
+    #[test]
+    fn a_file_of_a_damaged_format_is_removed() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = folder(top.path());
+        drop(written(&folder, &[1]));
+        let path = folder.path().join(KEY.file_name());
+        let mut bytes = fs::read(&path).expect("is read");
+        // "Schema format number", 1 to 4 (sqlite.org/fileformat2.html).
+        bytes[47] = 0x80;
+        fs::write(&path, bytes).expect("is written");
+        let kept = folder.kept().expect("is listed");
+        assert!(kept[0].contents.is_err());
+        folder.remove(&kept[0]).expect("is removed");
+        assert!(!path.exists());
+    }
+
     fn folder(top: &Path) -> CacheFolder {
         CacheFolder::at(&top.join("cache")).expect("is made")
     }

@@ -147,17 +147,24 @@ impl Store {
     pub fn lock(path: &Path) -> Result<Option<Self>, CacheError> {
         let locked = || {
             let sqlite = connected(path)?;
+            // From the first read on, nobody else can open the file. This needs no space for shared memory: the disk may
+            // be full.
+            sqlite.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
             match kind(&sqlite)? {
-                (APPLICATION, _) => {}
+                (APPLICATION, _) => sqlite.execute_batch("BEGIN EXCLUSIVE")?,
+                // The first transaction would write to it.
                 _ if is_empty(&sqlite)? => {}
                 _ => return Err(CacheError::Foreign),
             }
-            // SQLite refuses this mode while anybody else has the file open.
-            sqlite.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))?;
-            sqlite.execute_batch("BEGIN EXCLUSIVE")?;
             Ok(Self { sqlite })
         };
         match locked() {
+            Err(CacheError::Sqlite(error))
+                if error.sqlite_error_code() == Some(ErrorCode::Unknown) =>
+            {
+                // What the header says is not understood.
+                Ok(None)
+            }
             Err(CacheError::Damaged(_) | CacheError::Altered) => Ok(None),
             locked => locked.map(Some),
         }

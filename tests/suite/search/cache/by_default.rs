@@ -1,6 +1,7 @@
 //! Without an option, a search uses the cache of the user, and never fails because of it.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
@@ -285,6 +286,29 @@ fn a_cache_without_its_tables_costs_one_line() {
         .says("'seekless cache clear' removes it");
     assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     run.finds(["t/a t/b"]);
+}
+
+/// Who needs space removes the cache. Neither a file with rows nor an empty one needs space for that.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_cache_on_a_full_disk_can_be_removed() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let home = Volume::on_loop("ext4", 8, "");
+    let caches = home.path().join("caches");
+    is_quiet(search(&tree, "-q", &caches).run());
+    let [name] = kept(&caches).try_into().expect("one file");
+    let empty = name.replacen(|c: char| c.is_ascii_hexdigit(), "0", 1);
+    assert_ne!(name, empty, "the name of another file system");
+    fs::write(caches.join("seekless").join(empty), "").expect("is written");
+    let filler = fs::File::create(home.path().join("filler")).expect("is created");
+    for len in [1 << 16, 1 << 12, 1] {
+        while (&filler).write_all(&vec![1; len]).is_ok() {}
+    }
+    let clear = seekless(tree.root(), "cache clear --yes");
+    let clear = clear.env("XDG_CACHE_HOME", &caches.display().to_string());
+    clear.run().exits(0);
+    assert!(kept(&caches).is_empty());
 }
 
 #[test]
