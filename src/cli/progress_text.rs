@@ -14,11 +14,18 @@ const LONG: u64 = 1 << 20;
 /// Time over which a rate is smoothed.
 const MEMORY: f64 = 5.0;
 
+/// Time that is watched before anything is said about the time left.
+const WATCHED: Duration = Duration::from_secs(1);
+
 /// How fast something grows, smoothed over the last seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
     last: Option<(Duration, u64)>,
-    rate: Option<f64>,
+    /// Weighted sum of the rates so far, and the sum of their weights: at the beginning, it is less than 1.
+    rates: f64,
+    weights: f64,
+    /// Time since the first update.
+    watched: Duration,
 }
 
 impl Meter {
@@ -35,16 +42,15 @@ impl Meter {
         let fresh = amount.saturating_sub(before) as f64 / passed;
         // The weight of the past falls with the time passed, however irregular the calls.
         let weight = 1.0 - (-passed / MEMORY).exp();
-        self.rate = Some(match self.rate {
-            None => fresh,
-            Some(rate) => rate + weight * (fresh - rate),
-        });
+        self.rates += weight * (fresh - self.rates);
+        self.weights += weight * (1.0 - self.weights);
+        self.watched += now.saturating_sub(then);
         self.last = Some((now, amount));
     }
 
     /// Units in a second, once two updates are known.
     pub fn rate(&self) -> Option<f64> {
-        self.rate
+        (self.weights > 0.0).then(|| self.rates / self.weights)
     }
 }
 
@@ -75,7 +81,7 @@ impl Rates {
             0 => Some(0.0),
             left => meter
                 .rate()
-                .filter(|rate| *rate > 0.0)
+                .filter(|rate| *rate > 0.0 && meter.watched >= WATCHED)
                 .map(|rate| left as f64 / rate),
         };
         let are_long = line.bytes_total / line.files_total.max(1) >= LONG;
@@ -170,7 +176,11 @@ fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<F
             add(3, moved);
         }
         if let Some(left) = rates.left(line).filter(|left| left.as_secs() > 0) {
-            add(7, format!(", {at_least}{} left", duration(left)));
+            let left = match left.as_secs() {
+                seconds @ 0..60 => format!("{seconds} s"),
+                _ => duration(left),
+            };
+            add(7, format!(", {at_least}{left} left"));
         }
     }
     if let Some(passed) = passed {
@@ -242,7 +252,7 @@ mod tests {
             (line((1200, 0), (0, 0), false), "1,200 files, 120 files/s"),
             (
                 line((1200, 4000), (5_000_000, 0), false),
-                "1,200 of at least 4,000 files, 5.0 MB, 500.0 kB/s, at least 23.3 s left",
+                "1,200 of at least 4,000 files, 5.0 MB, 500.0 kB/s, at least 23 s left",
             ),
             (
                 line((10, 40), (1_000_000, 31_000_000), true),
@@ -254,7 +264,7 @@ mod tests {
             ),
             (
                 line((0, 2), (400_000_000, 1_000_000_000), true),
-                "[========>           ] 0 of 2 files, 400.0 MB of 1.0 GB, 40.0 MB/s, 15.0 s left",
+                "[========>           ] 0 of 2 files, 400.0 MB of 1.0 GB, 40.0 MB/s, 15 s left",
             ),
             (
                 line((40, 40), (31, 31), true),
@@ -307,6 +317,26 @@ mod tests {
         rates.update(Duration::ZERO, &line);
         let text = describe(&line, &rates, None, 200);
         assert!(text.ends_with("10 of 40 files, 10 B of 40 B"), "{text}");
+    }
+
+    #[test]
+    fn a_steady_rate_is_known_from_the_beginning() {
+        let mut rates = Rates::default();
+        // Six long files, at 15 MB a second.
+        let line_at = |tenths: u64| line((0, 6), (tenths * 1_500_000, 75_000_000), true);
+        for tenths in 0..10 {
+            rates.update(Duration::from_millis(tenths * 100), &line_at(tenths));
+            assert_eq!(rates.left(&line_at(tenths)), None, "{tenths}");
+        }
+        for tenths in 10..50 {
+            rates.update(Duration::from_millis(tenths * 100), &line_at(tenths));
+            let left = rates.left(&line_at(tenths)).expect("a time");
+            let right = Duration::from_millis((50 - tenths) * 100);
+            assert!(
+                left.abs_diff(right) < Duration::from_millis(10),
+                "{left:?} at {tenths}"
+            );
+        }
     }
 
     #[test]
