@@ -1,6 +1,7 @@
 //! `seekless cache`: what searches keep of files, and its removal.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -19,6 +20,7 @@ use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Answer};
 use super::sanitize::{complain, message, path};
+use super::script;
 use super::time_arg::Moment;
 use super::undo::say;
 
@@ -172,9 +174,16 @@ fn time(kept: &Kept) -> String {
 }
 
 fn prune(args: &PruneArgs) -> Result<Exit, String> {
-    let oldest = Moment::parse(&args.older_than, &Zoned::now())
+    let now = Zoned::now();
+    let oldest = Moment::parse(&args.older_than, &now)
         .map_err(|wrong| format!("--older-than: {wrong}"))?
         .older_ns();
+    if i128::from(oldest) > now.timestamp().as_nanosecond() {
+        return Err(format!(
+            "--older-than {}: this time has not come; to remove everything, use 'seekless cache clear'",
+            script::word(args.older_than.as_bytes())
+        ));
+    }
     let place = Place::of(&args.place)?;
     let mut kept = place.kept()?;
     kept.retain(|kept| kept.last_used_ns < oldest);

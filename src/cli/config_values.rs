@@ -62,7 +62,8 @@ fn wrong_type(arg: &Arg, setting: &Setting) -> Option<String> {
     }
     let is_relative = |word: &String| !word.starts_with('/');
     (key == "cache" && words.iter().any(is_relative)).then(|| {
-        "cache needs the whole path of a folder, from / on: seekless may be started in any folder".to_owned()
+        "cache needs the absolute path of a folder: seekless may be started in any folder"
+            .to_owned()
     })
 }
 

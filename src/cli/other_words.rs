@@ -226,8 +226,11 @@ fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
         let typed: Vec<_> = all.iter().filter(is_typed).copied().collect();
         if typed.is_empty() { all } else { typed }.join(", ")
     };
-    let arg = bare(listed(error, ContextKind::InvalidArg)?);
     let others = bare(listed(error, ContextKind::PriorArg)?);
+    if let Some(task) = listed(error, ContextKind::InvalidSubcommand) {
+        return Some(format!("{others}: write it behind {task}"));
+    }
+    let arg = bare(listed(error, ContextKind::InvalidArg)?);
     match arg == others {
         true => Some(format!("{arg} was given twice: give it once")),
         false => Some(format!(

@@ -231,7 +231,7 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[find]\ncolor = \"red\"\n", 2, "auto, always, never"),
         ("[find]\nio-idle = \"on\"\n", 2, "write io-idle = true"),
         ("[find]\nmin-size = true\n", 2, "min-size needs a value"),
-        ("[find]\ncache = \"~/x\"\n", 2, "from / on"),
+        ("[find]\ncache = \"~/x\"\n", 2, "absolute path"),
         ("[find]\nregex = \"\"\n", 2, "omit --regex"),
         ("[find]\nquiet = yes\n", 2, "write quiet = \"yes\""),
         // Values that the parser of the options accepts.

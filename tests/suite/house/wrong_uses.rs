@@ -173,6 +173,11 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("cache t", "cache t", "info, prune or clear"),
     ("cache info --cache t/a", "is not a folder", "--cache DIR"),
     (
+        "cache prune --older-than 2099-01-01",
+        "2099-01-01",
+        "seekless cache clear",
+    ),
+    (
         "cache prune --older-than soon",
         "--older-than: \"soon\"",
         "write a span",
