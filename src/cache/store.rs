@@ -68,8 +68,8 @@ impl CacheError {
 impl From<rusqlite::Error> for CacheError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            // A value is not what was written.
-            None => Self::Altered,
+            // A value is not what was written; a table or the format of the file is not.
+            None | Some(ErrorCode::Unknown) => Self::Altered,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             _ => Self::Sqlite(error),
@@ -159,12 +159,6 @@ impl Store {
             Ok(Self { sqlite })
         };
         match locked() {
-            Err(CacheError::Sqlite(error))
-                if error.sqlite_error_code() == Some(ErrorCode::Unknown) =>
-            {
-                // What the header says is not understood.
-                Ok(None)
-            }
             Err(CacheError::Damaged(_) | CacheError::Altered) => Ok(None),
             locked => locked.map(Some),
         }
@@ -269,10 +263,7 @@ fn check_tables(sqlite: &Connection) -> Result<(), CacheError> {
         "SELECT roots, began_ns, folder, ended FROM run",
     ];
     for select in all {
-        sqlite.prepare(select).map_err(|error| match error.into() {
-            CacheError::Sqlite(_) => CacheError::Altered,
-            other => other,
-        })?;
+        sqlite.prepare(select)?;
     }
     Ok(())
 }
