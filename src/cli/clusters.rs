@@ -48,7 +48,7 @@ pub fn output_word(words: &[OsString]) -> Option<String> {
         .map(|(word, answer)| format!("no such option: {word}; {answer}"))
 }
 
-/// Answers a long option behind one hyphen, as in `-version`.
+/// Answers a long option after one hyphen, as in `-version`.
 fn one_hyphen(words: &[&str], asked: &str, program: &Command) -> Option<String> {
     let command = program.find_subcommand(asked)?;
     let is_long = |name: &str| {

@@ -16,6 +16,7 @@ use clap::{ArgAction, ArgMatches, Command};
 use seekless::engine::make_room;
 
 use super::foreign_commands::{command_for, effect};
+use super::foreign_options::FOLDERS;
 use super::{other_words, sanitize};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
@@ -63,7 +64,7 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
     let (word, meant) = match next {
         // `seekless seekless remove A`, and `seekless find remove A`.
         Some((_, meant)) if word == command.get_name() => (word, meant),
-        Some((next, meant)) if SEARCHING.contains(&word) => (next, meant),
+        Some((next, meant)) if FOLDERS.contains(&word) => (next, meant),
         _ if names_command(word.as_ref(), command) => return None,
         _ => {
             let lower = word.to_ascii_lowercase();
@@ -91,11 +92,6 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
         effect(meant)
     ))
 }
-
-/// Commands that take paths only.
-const SEARCHING: &[&str] = &[
-    "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
-];
 
 fn names_command(word: &OsStr, command: &Command) -> bool {
     word.to_str()

@@ -214,11 +214,8 @@ pub fn wrong_value(error: &clap::Error) -> Option<String> {
 fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
     // Without the names of their values.
     let bare = |args: String| {
-        let mut args = args.split(", ").map(|arg| match arg.split_once(" <") {
-            Some((option, _)) => option,
-            None => arg,
-        });
-        let all: Vec<_> = args.by_ref().collect();
+        let options = args.split(", ").map(|arg| arg.split(" <").next());
+        let all: Vec<_> = options.flatten().collect();
         let is_typed = |arg: &&&str| {
             let mut words = words.iter().filter_map(|word| word.to_str());
             words.any(|word| word.split('=').next() == Some(**arg))
@@ -228,7 +225,7 @@ fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
     };
     let others = bare(listed(error, ContextKind::PriorArg)?);
     if let Some(task) = listed(error, ContextKind::InvalidSubcommand) {
-        return Some(format!("{others}: write it behind {task}"));
+        return Some(format!("{others}: write it after {task}"));
     }
     let arg = bare(listed(error, ContextKind::InvalidArg)?);
     match arg == others {

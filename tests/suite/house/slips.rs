@@ -83,7 +83,7 @@ fn options_of_other_programs_are_answered_with_ours() {
             "remove --yes --trash --no-trash .",
             "--trash cannot be used with --no-trash",
         ),
-        ("cache --cache x info", "--cache: write it behind info"),
+        ("cache --cache x info", "--cache: write it after info"),
         ("man remove", "'seekless remove --help' shows its text"),
         ("config set min-size", "the file that you can edit"),
         ("--list", "'seekless undo --list' lists earlier runs"),
