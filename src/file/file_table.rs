@@ -9,21 +9,9 @@ use super::further_names::FurtherNames;
 use super::names::Names;
 use super::narrow::Narrow;
 use super::places::Places;
-use super::{DirId, DirTable, Fingerprint, FoundFile, Numbering, Sameness, Sighting};
-
-/// Number of a device number (`st_dev`) in the [`FileTable`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DevIndex(pub u16);
-
-impl From<DevIndex> for usize {
-    fn from(dev: DevIndex) -> Self {
-        dev.0.into()
-    }
-}
-
-/// Number of a file (an inode) in the [`FileTable`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileIndex(pub u32);
+use super::{
+    DevIndex, DirId, DirTable, FileIndex, Fingerprint, FoundFile, Numbering, Sameness, Sighting,
+};
 
 /// The result of adding a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

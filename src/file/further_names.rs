@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use hashbrown::HashTable;
 
-use super::DirId;
 use super::dir_table::mix;
-use super::file_table::FileIndex;
+use super::{DirId, FileIndex};
 
 /// A further name of a file.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use super::unnamed_trash::UnnamedTrash;
 use crate::sys::open;
 use crate::sys::stat;
 
@@ -102,29 +101,17 @@ fn has_form(at: impl AsFd, folder: &[u8]) -> bool {
     })
 }
 
-/// Determines which real paths lead into a trash.
+/// Determines which real paths lead into a trash, as far as their names and the folders on them tell.
 #[derive(Debug, Default)]
-pub struct TrashPaths {
+pub(super) struct TellingPaths {
     /// Results for folders that have the name of a user's own trash.
     known: HashMap<Vec<u8>, bool>,
-    unnamed: UnnamedTrash,
 }
 
-impl TrashPaths {
-    /// Also recognizes these trash folders.
-    pub fn with(unnamed: UnnamedTrash) -> Self {
-        Self {
-            unnamed,
-            ..Self::default()
-        }
-    }
-
+impl TellingPaths {
     /// True if one of the folders on an absolute path is a trash. The first `start` bytes, up to the end of a name, and
     /// the name after the last slash are not examined.
     pub fn lead_into(&mut self, path: &[u8], start: usize) -> bool {
-        if self.unnamed.holds(path, start) {
-            return true;
-        }
         let mut from = start;
         while let Some(length) = path[from..].iter().position(|&byte| byte == b'/') {
             let end = from + length;
@@ -153,7 +140,7 @@ mod tests {
     use super::*;
 
     fn leads_into(path: &Path, start: usize) -> bool {
-        TrashPaths::default().lead_into(path.as_os_str().as_bytes(), start)
+        TellingPaths::default().lead_into(path.as_os_str().as_bytes(), start)
     }
 
     #[test]

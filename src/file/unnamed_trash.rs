@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use super::trash::TrashPaths;
+use super::trash::TellingPaths;
 use super::{route, trust};
 use crate::sys::{attributes, parent};
 
@@ -44,7 +44,7 @@ impl UnnamedTrash {
             path,
             id: (folder.dev(), folder.ino()),
         };
-        if !TrashPaths::default().lead_into(&folder.path, 0) {
+        if !TellingPaths::default().lead_into(&folder.path, 0) {
             self.append(Self {
                 folders: vec![folder],
             });
