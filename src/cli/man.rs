@@ -5,7 +5,8 @@ use std::path::Path;
 
 use clap::Command;
 use clap_mangen::Man;
-use seekless::report::file::{Cause, Output, OutputError};
+use seekless::report::file::Output;
+use seekless::report::output_error::{Cause, OutputError};
 
 use super::args::{self, ManArgs};
 use super::exit::Exit;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
-use seekless::report::file::{Output, OutputError};
+use seekless::report::file::Output;
+use seekless::report::output_error::OutputError;
 use seekless::report::{Header, Report, earlier};
 
 use super::console::Console;

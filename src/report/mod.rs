@@ -22,6 +22,7 @@ pub mod folders;
 mod json;
 pub mod kept;
 mod ndjson;
+pub mod output_error;
 mod place;
 pub mod printable;
 pub mod read;

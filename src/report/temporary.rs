@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use super::file::Cause;
+use super::output_error::Cause;
 use super::place::Place;
 use crate::sys::{names, open, stat, statfs, write};
 
