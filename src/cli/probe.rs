@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use seekless::device::{Cost, Measured, Overrides, Profile, SystemRoot};
+use seekless::device::{Cost, Measured, Overrides, SystemRoot};
 use seekless::engine::make_room;
 use seekless::probe::{self, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::file::Output;
@@ -198,7 +198,9 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
     );
     let by = findings.program.clone();
     let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let profile = Profile::new(&measured.volume, advice.pools(), Measured { at, by, from });
+    let profile = measured
+        .volume
+        .profile_with(advice.pools(), Measured { at, by, from });
     let saved = profile.and_then(|mut profile| {
         if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
             profile.cost = Some(Cost {

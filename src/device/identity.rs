@@ -8,11 +8,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::array::Array;
 use super::filesystem::FilesystemKind;
-use super::leaf::{Leaf, LeafKind};
+use super::leaf::Leaf;
 use super::mountinfo::MountTable;
-use super::topology::Array;
-use super::volume::Volume;
 use crate::sys::uuid;
 
 /// The disks under a volume by their own names, and how they are joined.
@@ -23,23 +22,19 @@ use crate::sys::uuid;
 pub struct Identity(Vec<String>);
 
 impl Identity {
-    /// The identity of a volume; none if it is memory, or if a disk gives itself no name and the
-    /// file system on it has no UUID that is known.
-    pub fn of(volume: &Volume) -> Option<Self> {
-        Self::of_disks(&volume.leaves, &volume.arrays).or_else(|| {
-            let is_disks = volume.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
-            let uuid = volume.uuid.as_ref().filter(|_| is_disks)?;
-            Some(Self(vec![format!("uuid {uuid}")]))
-        })
-    }
-
-    fn of_disks(leaves: &[Leaf], arrays: &[Array]) -> Option<Self> {
+    /// The identity of disks that these arrays join; none if there is none, or if one gives itself no name.
+    pub(super) fn of_disks(leaves: &[Leaf], arrays: &[Array]) -> Option<Self> {
         let disks: Option<Vec<_>> = leaves.iter().map(Leaf::identity).collect();
         let mut disks = disks.filter(|disks| !disks.is_empty())?;
         disks.sort();
         let mut parts: Vec<_> = arrays.iter().map(|array| array.level.clone()).collect();
         parts.append(&mut disks);
         Some(Self(parts))
+    }
+
+    /// The identity of the disks with one file system, by its UUID.
+    pub(super) fn of_uuid(uuid: &str) -> Self {
+        Self(vec![format!("uuid {uuid}")])
     }
 }
 
@@ -97,6 +92,7 @@ fn hyphenated(uuid: [u8; 16]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::LeafKind;
 
     fn disk(wwid: Option<&str>, serial: Option<&str>) -> Leaf {
         Leaf {

@@ -4,8 +4,8 @@
 //! `io_hints`: a chunk is the least and a row of chunks over all disks with data the best size), and LVM calls the
 //! parts of its RAID volumes `NAME_rimage_0`, `NAME_rimage_1`, …
 
+use super::array::Array;
 use super::sysfs::BlockDevice;
-use super::topology::Array;
 
 /// The array that a device-mapper device is, if its parts and hints tell; none if it may be linear, or
 /// several things one behind the other.

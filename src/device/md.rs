@@ -1,7 +1,7 @@
 //! Linux software RAID: what `md/` says of an array and of each member.
 
+use super::array::Array;
 use super::sysfs::BlockDevice;
-use super::topology::Array;
 
 /// An array's own folder of facts.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 
 mod advice;
 mod anonymous;
+mod array;
 mod class;
 mod cost;
 mod device_map;
@@ -22,6 +23,7 @@ mod number;
 mod overrides;
 mod policy;
 mod profile;
+mod profiles;
 mod rules;
 mod shown;
 mod sysfs;
@@ -32,6 +34,7 @@ mod volume;
 use std::path::PathBuf;
 
 pub use advice::{ADVICE, Advice, Hint};
+pub use array::Array;
 pub use class::Class;
 pub use cost::Cost;
 pub use device_map::{DeviceMap, VolumeId};
@@ -40,11 +43,12 @@ pub use identity::{Identity, is_mounted_twice};
 pub use leaf::{Leaf, LeafKind};
 pub use mounts::{Inner, Mounts};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
-pub use policy::{Order, Policy};
-pub use profile::{Measured, Pools, Profile, ProfileError, Profiles};
+pub use policy::{Order, Policy, Pools};
+pub use profile::{Measured, Profile, ProfileError};
+pub use profiles::Profiles;
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
-pub use topology::{Array, Contradiction};
+pub use topology::Contradiction;
 pub use unnamed_trash::unnamed_trash;
 pub use volume::{Readahead, Volume};
 

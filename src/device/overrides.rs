@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::SystemRoot;
 use super::class::Class;
-use super::profile::Profiles;
+use super::profiles::Profiles;
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// More threads than anybody could want for one device.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::class::Class;
 use super::filesystem::{reads_one_disk, walks_files};
 use super::leaf::Leaf;
-use super::profile::Pools;
 use super::rules::Facts;
 
 /// How a volume is read.
@@ -36,6 +35,22 @@ pub enum Order {
     Arrival,
     /// As they lie on the disk.
     Physical,
+}
+
+/// The numbers that a profile sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pools {
+    /// Threads for small scattered reads, 1 to 4096.
+    pub random_threads: usize,
+    /// Scattered reads that each of them keeps in flight, 1 to 4096.
+    pub depth: usize,
+    /// Whole files read at a time, 1 to 4096.
+    pub sequential_streams: usize,
+    /// Threads that list folders and ask for metadata, 1 to 4096; the class's number if not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata_threads: Option<usize>,
+    /// In which order reads are issued.
+    pub order: Order,
 }
 
 /// Reads in flight a thread on solid state. With two threads as many as 64 plain threads and a

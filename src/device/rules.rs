@@ -1,8 +1,8 @@
 //! From facts to a class: a table, of which the first row that matches counts.
 
+use super::array::Array;
 use super::class::Class;
 use super::leaf::{Leaf, LeafKind};
-use super::topology::Array;
 
 /// The facts of a volume from which its class follows.
 #[derive(Clone, Copy, Debug)]

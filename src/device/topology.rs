@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::anonymous;
+use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::lvm;
@@ -16,26 +17,6 @@ const MOST_LAYERS: usize = 256;
 
 /// Loop devices over files on loop devices over files …: so deep and no deeper.
 const MOST_NESTED_FILES: usize = 4;
-
-/// Several devices that act as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Array {
-    /// Name of the whole: `md0`, or the file system's type if it is its own array.
-    pub name: String,
-    /// `raid0`, `raid1`, `raid5`, `linear`, …
-    pub level: String,
-    /// Bytes that go to one member before it is the next one's turn.
-    pub chunk: Option<u64>,
-    /// Names of the members that are read from, sorted.
-    pub members: Vec<String>,
-    /// Files that can be read front to back at once without one head serving two.
-    ///
-    /// md sends each read of a mirror to the member whose head is nearest or that has nothing to
-    /// do, and keeps a stream on its member: as many as there are copies side by side. (Of far
-    /// copies it prefers the first; btrfs chooses the member by process id, so that all streams
-    /// of one process may end on one head.)
-    pub sweeps: usize,
-}
 
 /// A device that says of itself other than what the disks under it say.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,15 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use super::array::Array;
 use super::class::Class;
 use super::cost::Cost;
 use super::filesystem::{FilesystemKind, walks_files};
+use super::identity::Identity;
 use super::leaf::{Leaf, LeafKind};
-use super::policy::{Order, Policy};
-use super::profile::Profile;
-use super::topology::{Array, Contradiction};
+use super::policy::{Order, Policy, Pools};
+use super::profile::{Measured, Profile, ProfileError};
+use super::topology::Contradiction;
 
 /// The kernel's read-ahead for one file system: that of the device which is mounted, whatever the
 /// disks under it say.
@@ -102,6 +104,27 @@ impl Volume {
         FilesystemKind::of(&self.filesystem) == FilesystemKind::Layered
     }
 
+    /// The identity of its disks; none if it is memory, or if a disk gives itself no name and the file system on it has
+    /// no UUID that is known.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        Identity::of_disks(&self.leaves, &self.arrays).or_else(|| {
+            let is_disks = self.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
+            let uuid = self.uuid.as_ref().filter(|_| is_disks)?;
+            Some(Identity::of_uuid(uuid))
+        })
+    }
+
+    /// A profile of its disks.
+    ///
+    /// # Errors
+    /// If they could not be recognized in a later run.
+    pub fn profile_with(&self, pools: Pools, measured: Measured) -> Result<Profile, ProfileError> {
+        let identity = self.identity();
+        let identity =
+            identity.ok_or_else(|| ProfileError::NoIdentity(self.mount_point.clone()))?;
+        Ok(Profile::new(identity, pools, measured))
+    }
+
     /// The cost of its seeks and bytes, measured or typical; `None` where nothing has to be moved.
     pub fn cost(&self) -> Option<Cost> {
         let measured = self.profile.as_ref().and_then(|profile| profile.cost);
@@ -148,25 +171,6 @@ impl Volume {
 /// The advice if the class is unknown.
 const GUESS: &str =
     "a guess: measure it with seekless probe, or set --threads unknown:hdd for a spinning disk";
-
-impl Array {
-    fn describe(&self) -> String {
-        let members = self.members.join(", ");
-        let chunks = self
-            .chunk
-            .map(|bytes| format!(", {} KiB chunks", bytes / 1024));
-        let sweeps = match self.sweeps {
-            0 | 1 => String::new(),
-            sweeps => format!(", {sweeps} copies side by side"),
-        };
-        format!(
-            "{} is {} of {members}{}{sweeps}",
-            self.name,
-            self.level,
-            chunks.unwrap_or_default()
-        )
-    }
-}
 
 fn describe(leaf: &Leaf) -> String {
     let sort = match leaf.kind {

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    ADVICE, BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profile, Profiles,
-    RULES, SystemRoot, Volume,
+    ADVICE, BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profiles, RULES,
+    SystemRoot, Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -364,7 +364,9 @@ fn saved(pools: Pools) -> (tempfile::TempDir, Profiles, PathBuf) {
         by: "a test".to_owned(),
         from: "nothing".to_owned(),
     };
-    let profile = Profile::new(&last("sata-ssd", &[]), pools, measured).expect("it has a name");
+    let profile = last("sata-ssd", &[])
+        .profile_with(pools, measured)
+        .expect("it has a name");
     let path = profiles.save(&profile).expect("it can be saved");
     (folder, profiles, path)
 }
@@ -478,7 +480,9 @@ fn memory_cannot_have_a_profile() {
         by: String::new(),
         from: String::new(),
     };
-    let error = Profile::new(&last("memory", &[]), MEASURED, measured).expect_err("no disk");
+    let error = last("memory", &[])
+        .profile_with(MEASURED, measured)
+        .expect_err("no disk");
     assert!(error.to_string().starts_with("cannot save a profile for /"));
 }
 

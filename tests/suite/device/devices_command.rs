@@ -5,9 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use seekless::device::{
-    DeviceMap, Measured, Order, Overrides, Pools, Profile, Profiles, SystemRoot,
-};
+use seekless::device::{DeviceMap, Measured, Order, Overrides, Pools, Profiles, SystemRoot};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -119,7 +117,10 @@ fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
         by: "a test".to_owned(),
         from: "nothing".to_owned(),
     };
-    let profile = Profile::new(device_map.get(id), pools, measured).expect("the disk has a name");
+    let profile = device_map
+        .get(id)
+        .profile_with(pools, measured)
+        .expect("the disk has a name");
     let profiles = Profiles::at(config.join("seekless/profiles"));
     profiles.save(&profile).expect("it can be saved")
 }

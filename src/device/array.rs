@@ -1,0 +1,41 @@
+//! Several devices that act as one.
+
+/// Several devices that act as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Name of the whole: `md0`, or the file system's type if it is its own array.
+    pub name: String,
+    /// `raid0`, `raid1`, `raid5`, `linear`, …
+    pub level: String,
+    /// Bytes that go to one member before it is the next one's turn.
+    pub chunk: Option<u64>,
+    /// Names of the members that are read from, sorted.
+    pub members: Vec<String>,
+    /// Files that can be read front to back at once without one head serving two.
+    ///
+    /// md sends each read of a mirror to the member whose head is nearest or that has nothing to
+    /// do, and keeps a stream on its member: as many as there are copies side by side. (Of far
+    /// copies it prefers the first; btrfs chooses the member by process id, so that all streams
+    /// of one process may end on one head.)
+    pub sweeps: usize,
+}
+
+impl Array {
+    /// One line for people.
+    pub(super) fn describe(&self) -> String {
+        let members = self.members.join(", ");
+        let chunks = self
+            .chunk
+            .map(|bytes| format!(", {} KiB chunks", bytes / 1024));
+        let sweeps = match self.sweeps {
+            0 | 1 => String::new(),
+            sweeps => format!(", {sweeps} copies side by side"),
+        };
+        format!(
+            "{} is {} of {members}{}{sweeps}",
+            self.name,
+            self.level,
+            chunks.unwrap_or_default()
+        )
+    }
+}
