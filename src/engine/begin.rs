@@ -21,14 +21,14 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::{self, Share};
-use super::find::Error;
+use super::error::Error;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::requests::SMALL;
 use super::session::Session;
 use super::silence::Silence;
 use super::tally::Tally;
-use super::verify::Verification;
+use super::verification::Verification;
 use super::volumes::Volumes;
 
 /// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,

@@ -13,7 +13,7 @@ use crate::hash::Digest;
 
 use super::cached_reads::{CachedReads, Unfit, now_ns, unusable};
 use super::requests::{SMALL, wanted_bytes};
-use super::row_keys::RowKey;
+use super::row_key::RowKey;
 use super::session::Session;
 
 impl Session<'_> {

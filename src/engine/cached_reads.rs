@@ -22,7 +22,7 @@ use crate::file::{DevIndex, FileIndex};
 use crate::hash::SampleDigest;
 
 use super::config::{CacheUse, Root};
-use super::row_keys::RowKey;
+use super::row_key::RowKey;
 
 /// The cache of one run.
 pub struct CachedReads {

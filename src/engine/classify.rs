@@ -18,7 +18,7 @@ use super::begin::begin;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery};
-use super::find::Error;
+use super::error::Error;
 use super::session::Session;
 
 /// Finds out the class of each file below the roots, with as few reads as possible, and hands over all entries that
@@ -197,14 +197,14 @@ fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
         (session.control.is_cancelled(), Unseen::Interrupted),
         (session.listing_ended, Unseen::MemoryShort),
         (
-            session.left_out.unanswered > 0 || session.silence.is_over(),
+            session.left_out.unanswered > 0 || session.silence.is_over,
             Unseen::Unanswered,
         ),
     ];
     let roots = session.config.roots.iter().map(|root| {
         let path = root.path.as_os_str().as_bytes();
         let _asking = session.control.asking(&root.path);
-        let is_gone = session.silence.is_over();
+        let is_gone = session.silence.is_over;
         let here = CString::new(path).ok().filter(|_| !is_gone);
         let here = here.and_then(|path| stat::target(open::CWD, &path).ok());
         Root {

@@ -1,34 +1,13 @@
 //! The entry point of a search: finds duplicates and hands over each set.
 
-use std::io;
-
 use crate::decide::Summary;
-use crate::device::BadOverride;
 use crate::event::Observer;
 
-use super::address_space::TooLittle;
 use super::begin::begin;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
-use super::descriptors::TooFew;
-
-/// Why a run ended without a result.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The receiver of sets refused one.
-    #[error("the report could not be written: {0}")]
-    Refused(#[from] io::Error),
-    /// An override names a device that is not there.
-    #[error(transparent)]
-    Override(#[from] BadOverride),
-    /// Too few files can be open at a time.
-    #[error(transparent)]
-    Descriptors(#[from] TooFew),
-    /// Too little address space is left.
-    #[error(transparent)]
-    AddressSpace(#[from] TooLittle),
-}
+use super::error::Error;
 
 /// Finds files of equal content and hands each set to `sink`.
 ///

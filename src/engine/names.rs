@@ -130,7 +130,7 @@ impl Session<'_> {
 
     /// True if the run was interrupted, or a file system did not answer.
     pub fn is_left_open(&self) -> bool {
-        self.left_out.unanswered > 0 || self.silence.is_over() || self.control.is_cancelled()
+        self.left_out.unanswered > 0 || self.silence.is_over || self.control.is_cancelled()
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {

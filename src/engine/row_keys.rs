@@ -4,23 +4,13 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::file::{DevIndex, FileIndex, Fingerprint};
+use crate::file::{FileIndex, Fingerprint};
 use crate::hash::SampleDigest;
 use crate::sys::{file_handle, stat};
 
 use super::answers::to_path;
+use super::row_key::RowKey;
 use super::session::Session;
-
-/// The place of a file's row in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowKey {
-    /// The file table's number of the file's device number.
-    pub volume: DevIndex,
-    /// Subvolume and inode number, or two numbers computed from its path.
-    pub numbers: (u64, u64),
-    /// The numbers are computed from its path.
-    pub by_path: bool,
-}
 
 impl Session<'_> {
     /// The place of a file's row; `None` if nothing is stored for the file.

@@ -30,7 +30,7 @@ use super::deliver::Deliverer;
 use super::descriptors::Share;
 use super::silence::Silence;
 use super::tally::{EndedStages, Tally};
-use super::verify::Verification;
+use super::verification::Verification;
 use super::volumes::Volumes;
 
 /// Interval between two updates of the progress.
@@ -221,7 +221,7 @@ impl Session<'_> {
     fn is_over(&self) -> bool {
         // Sets that are final may have to be compared.
         let is_delivered = !self.config.verify || self.to_deliver.is_empty();
-        self.silence.is_over() || self.scheduler.is_idle() && is_delivered
+        self.silence.is_over || self.scheduler.is_idle() && is_delivered
     }
 
     fn completed(&mut self, completions: Vec<Completion<Digest>>) {
@@ -289,7 +289,7 @@ impl Session<'_> {
         let completions = self.scheduler.completions().clone();
         self.silence.begin_again();
         self.deliver_verified(deliverer)?;
-        while !self.verification.is_empty() && !self.silence.is_over() {
+        while !self.verification.is_empty() && !self.silence.is_over {
             if self.control.is_cancelled() && self.scheduler.is_idle() {
                 break;
             }

@@ -15,50 +15,7 @@ use super::deliver::Draft;
 use super::order;
 use super::session::Session;
 use super::tally::Stage;
-
-/// A set that is being compared.
-struct Compared {
-    draft: Draft,
-    /// Files of which nothing was heard.
-    left: usize,
-    /// Files that turned out not to be members, and why; `None` if they differ.
-    refused: HashMap<FileIndex, Option<Failure>>,
-}
-
-/// The sets that are being compared.
-#[derive(Default)]
-pub struct Verification {
-    sets: HashMap<usize, Compared>,
-    /// The set of each of their files.
-    of: HashMap<FileIndex, usize>,
-    /// Number of the next set.
-    next: usize,
-    /// Sets that were compared.
-    done: Vec<Draft>,
-}
-
-impl Verification {
-    /// True if no set is being compared.
-    pub fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
-    /// Files of which nothing was heard.
-    pub fn outstanding(&self) -> u64 {
-        self.of.len() as u64
-    }
-
-    /// Drops the sets that are being compared: their equality is not proven.
-    pub fn forget(&mut self) {
-        self.sets.clear();
-        self.of.clear();
-    }
-
-    /// Takes the sets that were compared.
-    pub fn take_done(&mut self) -> Vec<Draft> {
-        std::mem::take(&mut self.done)
-    }
-}
+use super::verification::Compared;
 
 impl Session<'_> {
     /// Starts the comparison of the members of sets.

@@ -1,0 +1,53 @@
+//! The sets whose members are being compared byte by byte.
+
+use std::collections::HashMap;
+
+use crate::file::FileIndex;
+use crate::read::Failure;
+
+use super::deliver::Draft;
+
+/// A set that is being compared.
+pub struct Compared {
+    pub draft: Draft,
+    /// Files of which nothing was heard.
+    pub left: usize,
+    /// Files that turned out not to be members, and why; `None` if they differ.
+    pub refused: HashMap<FileIndex, Option<Failure>>,
+}
+
+/// The sets that are being compared.
+#[derive(Default)]
+pub struct Verification {
+    /// By their numbers.
+    pub sets: HashMap<usize, Compared>,
+    /// The set of each of their files.
+    pub of: HashMap<FileIndex, usize>,
+    /// Number of the next set.
+    pub next: usize,
+    /// Sets that were compared.
+    pub done: Vec<Draft>,
+}
+
+impl Verification {
+    /// True if no set is being compared.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Files of which nothing was heard.
+    pub fn outstanding(&self) -> u64 {
+        self.of.len() as u64
+    }
+
+    /// Drops the sets that are being compared: their equality is not proven.
+    pub fn forget(&mut self) {
+        self.sets.clear();
+        self.of.clear();
+    }
+
+    /// Takes the sets that were compared.
+    pub fn take_done(&mut self) -> Vec<Draft> {
+        std::mem::take(&mut self.done)
+    }
+}
