@@ -96,6 +96,7 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
 
 fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     let begun = begin(
+        in_force,
         |around| resolve(args, special, around),
         |run: &ActRun| run.talk,
     );

@@ -4,6 +4,7 @@ use std::io;
 
 use seekless::engine::make_room;
 
+use super::config_defaults::InForce;
 use super::console::Console;
 use super::environment::Environment;
 use super::exit::Exit;
@@ -12,7 +13,10 @@ use super::wrong_use::WrongUse;
 use super::{log, sanitize};
 
 /// Decides, or says why the arguments cannot be followed.
+///
+/// An option of the configuration file that the message names is named with its line: nobody typed it.
 pub fn begin<T>(
+    in_force: &InForce,
     resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
     talk: impl FnOnce(&T) -> Talk,
 ) -> Result<(T, Console), Exit> {
@@ -21,7 +25,7 @@ pub fn begin<T>(
     let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
         Ok(run) => run,
         Err(error) => {
-            sanitize::complain(&error.to_string());
+            sanitize::complain(&in_force.explained(&error.to_string()));
             return Err(Exit::Nothing);
         }
     };

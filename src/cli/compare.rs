@@ -41,6 +41,7 @@ struct ComparisonRun {
 /// Compares, reports and answers by the exit status.
 pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     let (run, console) = match begin(
+        in_force,
         |around| resolve(args, around),
         |run: &ComparisonRun| run.talk,
     ) {

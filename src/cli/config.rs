@@ -107,6 +107,12 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
             push(&mut text, &format!("--preset {preset}"), &rows);
         }
     }
+    if one.is_none() && args.preset.is_none() {
+        for (preset, line) in &config.empty_presets {
+            let row = ("(no options)".to_owned(), format!("line {line}"));
+            push(&mut text, &format!("--preset {preset}"), &vec![row]);
+        }
+    }
     Ok(text)
 }
 

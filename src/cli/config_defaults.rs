@@ -42,6 +42,30 @@ pub struct InForce {
 }
 
 impl InForce {
+    /// Adds to a message where the options come from that it names and nobody typed. Then nothing more is said of them.
+    pub fn explained(&self, message: &str) -> String {
+        self.is_told.set(true);
+        let is_named = |setting: &&Setting| {
+            let option = format!("--{}", setting.option);
+            message.match_indices(&option).any(|(at, _)| {
+                let next = message[at + option.len()..].chars().next();
+                !next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-')
+            })
+        };
+        let named = self.settings.iter().filter(is_named).map(|setting| {
+            let place = match (&setting.preset, setting.line) {
+                (Some(preset), None) => format!("the built-in preset {preset}"),
+                (_, line) => format!("{}:{}", self.file, line.unwrap_or_default()),
+            };
+            format!("{} comes from {place}", words_of(setting))
+        });
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => message.to_owned(),
+            false => format!("{message} ({})", named.join("; ")),
+        }
+    }
+
     /// Says which options come from where; nothing if all were typed, or if it was said before.
     pub fn line(&self) -> Option<String> {
         if self.is_told.replace(true) {
@@ -118,7 +142,12 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
         .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
         .collect();
     let in_force = in_force(&config, &definition, name, preset, &typed)?;
-    check_together(&config, &in_force.settings)?;
+    let mut together = in_force.settings.clone();
+    // A limit of 0 in the file needs it.
+    if typed.iter().any(|arg| arg.get_long() == Some("empty")) {
+        together.insert(0, Setting::typed_flag("empty"));
+    }
+    check_together(&config, &together)?;
     Ok(in_force)
 }
 
@@ -130,6 +159,18 @@ pub fn in_force(
     preset: Option<&str>,
     typed: &[&Arg],
 ) -> Result<InForce, String> {
+    if let Some(preset) = preset
+        && let Some((_, line)) = config
+            .empty_presets
+            .iter()
+            .find(|(empty, _)| empty == preset)
+    {
+        return Err(format!(
+            "{}:{line}: the preset '{preset}' has no options: write options below [preset.{preset}], or omit \
+             --preset {preset}",
+            shown(config.path.as_deref())
+        ));
+    }
     if let Some(preset) = preset
         && !config.presets().contains(&preset)
     {
@@ -153,7 +194,20 @@ pub fn in_force(
             continue;
         };
         check_one(config, name, setting)?;
-        chosen.retain(|other| !is_undone_by(command, &other.option, arg));
+        if let Some(other) = chosen
+            .iter()
+            .find(|other| contradicts(command, other, setting, arg))
+        {
+            let line = other
+                .line
+                .map_or_else(String::new, |line| format!(" of line {line}"));
+            let (one, two) = (&setting.option, &other.option);
+            let wrong = format!("--{one} cannot be used with --{two}{line}: omit one or the other");
+            return Err(at(config, setting, &wrong));
+        }
+        chosen.retain(|other| {
+            rank(other) == rank(setting) || !is_undone_by(command, &other.option, arg)
+        });
         if !typed
             .iter()
             .any(|typed| is_undone_by(command, &setting.option, typed))
@@ -205,6 +259,17 @@ pub fn with_defaults(definition: Command, name: &str, in_force: &InForce) -> Com
                 .mut_subcommand(DEFAULT, |command| command.mut_arg(id, put)),
         }
     })
+}
+
+/// True if two settings of one table exclude each other. `quiet` beside others only shows less.
+fn contradicts(command: &Command, one: &Setting, two: &Setting, arg: &Arg) -> bool {
+    let is_same_table = one.preset == two.preset && one.command == two.command;
+    let is_quiet = one.option == "quiet" || two.option == "quiet";
+    is_same_table
+        && !is_quiet
+        && two.value != Value::Flag(false)
+        && one.option != two.option
+        && is_undone_by(command, &one.option, arg)
 }
 
 /// True if an option of the file does not count where this one is given.

@@ -45,6 +45,19 @@ pub struct Setting {
     pub line: Option<usize>,
 }
 
+impl Setting {
+    /// A flag that was typed.
+    pub fn typed_flag(option: &str) -> Self {
+        Self {
+            preset: None,
+            command: None,
+            option: option.to_owned(),
+            value: Value::Flag(true),
+            line: None,
+        }
+    }
+}
+
 /// What an option is set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -63,6 +76,8 @@ pub struct ConfigFile {
     pub is_there: bool,
     /// What it says, and what is built in.
     pub settings: Vec<Setting>,
+    /// Presets without any option, and their lines.
+    pub empty_presets: Vec<(String, usize)>,
 }
 
 impl ConfigFile {
@@ -70,7 +85,7 @@ impl ConfigFile {
     pub fn none() -> Self {
         Self {
             // A test reads them: they are without flaw.
-            settings: parse(BUILT_IN, false).unwrap_or_default(),
+            settings: parse(BUILT_IN, false).unwrap_or_default().settings,
             ..Self::default()
         }
     }
@@ -83,16 +98,19 @@ impl ConfigFile {
         let mut read = Self::none();
         let Some(path) = path else { return Ok(read) };
         if let Some(text) = text(&path)? {
-            let settings = parse(&text, true).map_err(|flaw| {
+            let Parsed { settings, empty } = parse(&text, true).map_err(|flaw| {
                 let place = sanitize::path(&path);
                 format!("{place}:{}: {}", flaw.line, flaw.what)
             })?;
             let is_replaced = |built_in: &Setting| {
                 let same = |setting: &Setting| setting.preset == built_in.preset;
-                settings.iter().any(same)
+                let is_empty =
+                    |(preset, _): &(String, usize)| Some(preset) == built_in.preset.as_ref();
+                settings.iter().any(same) || empty.iter().any(is_empty)
             };
             read.settings.retain(|built_in| !is_replaced(built_in));
             read.settings.extend(settings);
+            read.empty_presets = empty;
             read.is_there = true;
         }
         read.path = Some(path);
@@ -147,8 +165,16 @@ struct Flaw {
     what: String,
 }
 
+/// What a file says.
+#[derive(Debug, Default)]
+struct Parsed {
+    settings: Vec<Setting>,
+    /// Presets without any option, and their lines.
+    empty: Vec<(String, usize)>,
+}
+
 /// Reads the text of a file; `has_lines` says that its lines are worth naming.
-fn parse(text: &str, has_lines: bool) -> Result<Vec<Setting>, Flaw> {
+fn parse(text: &str, has_lines: bool) -> Result<Parsed, Flaw> {
     let line_of = |at: usize| {
         1 + text.as_bytes()[..at]
             .iter()
@@ -171,6 +197,7 @@ fn parse(text: &str, has_lines: bool) -> Result<Vec<Setting>, Flaw> {
         has_lines,
         settings: Vec::new(),
     };
+    let mut empty = Vec::new();
     for (name, value) in document.get_ref() {
         let line = line_of(name.span().start);
         let table = reading.table(line, name.get_ref(), value.get_ref())?;
@@ -181,20 +208,24 @@ fn parse(text: &str, has_lines: bool) -> Result<Vec<Setting>, Flaw> {
         for (preset, value) in table {
             let line = line_of(preset.span().start);
             let table = reading.table(line, preset.get_ref(), value.get_ref())?;
+            let before = reading.settings.len();
             reading.settings_of(Some(preset.get_ref()), None, table)?;
+            if reading.settings.len() == before {
+                empty.push((preset.get_ref().to_string(), line));
+            }
         }
     }
     let mut settings = reading.settings;
     settings.sort_by_key(|setting| setting.line);
-    Ok(settings)
+    Ok(Parsed { settings, empty })
 }
 
-/// The message of the parser, with the right form where a text has no quotes.
+/// The message of the parser, with the right form where a string has no quotes.
 fn no_toml(message: &str, line: &str) -> String {
     match line.split_once('=') {
         Some((key, value)) if message.contains("must be quoted") => {
             let (key, value) = (key.trim(), value.trim());
-            format!("{key} has a text without quotes: write {key} = \"{value}\"")
+            format!("{key} needs quotes around its value: write {key} = \"{value}\"")
         }
         _ => message.replace('\n', "; "),
     }
@@ -239,7 +270,7 @@ impl Reading<'_> {
                 return Err(Flaw {
                     line,
                     what: format!(
-                        "{name} has a value of the type {}: write true or false, a text, a number, or a list of texts",
+                        "{name} has a value of the type {}: write true or false, a string, a number, or a list of strings",
                         value.get_ref().type_str()
                     ),
                 });
@@ -285,14 +316,19 @@ mod tests {
     fn built_in_presets_are_without_flaw() {
         let built_in = parse(BUILT_IN, false).expect("no flaw");
         assert_eq!(ConfigFile::none().presets(), ["nas", "photos"]);
-        assert!(built_in.iter().all(|setting| setting.line.is_none()));
+        assert!(
+            built_in
+                .settings
+                .iter()
+                .all(|setting| setting.line.is_none())
+        );
     }
 
     #[test]
     fn each_setting_knows_its_line() {
         let text = "[find]\nmin-size = \"10k\"\nexclude = [\n  \".git\", # a comment\n  \"x\",\n]\n\n\
                     [preset.mine]\nverbose = 2\n[preset.mine.remove]\ntrash = true\n";
-        let settings = parse(text, true).expect("no flaw");
+        let settings = parse(text, true).expect("no flaw").settings;
         let told = settings.iter().map(|setting| {
             let Setting {
                 preset,

@@ -31,7 +31,11 @@ use seekless::engine::{self, Control, Delivery, Root};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
-    let (mut run, console) = match begin(|around| resolve(args, around), |run: &FindRun| run.talk) {
+    let (mut run, console) = match begin(
+        in_force,
+        |around| resolve(args, around),
+        |run: &FindRun| run.talk,
+    ) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };

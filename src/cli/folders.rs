@@ -23,7 +23,11 @@ use super::trash_text;
 
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
-    let begun = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk);
+    let begun = begin(
+        in_force,
+        |around| resolve(args, around),
+        |run: &FoldersRun| run.talk,
+    );
     let (run, console) = match begun {
         Ok(begun) => begun,
         Err(exit) => return exit,

@@ -149,7 +149,9 @@ fn what_the_file_sets_is_followed_and_named() {
         .run()
         .exits(2)
         .says("is larger than --max-size")
-        .says("--min-size 1k");
+        .says("(--min-size 1k comes from ")
+        .says("config.toml:2)")
+        .never_says("Options from");
 }
 
 #[test]
@@ -166,6 +168,49 @@ fn a_flag_that_is_typed_undoes_its_opposite_in_the_file() {
         .exits(0)
         .finds(["c.txt d.txt"])
         .never_says("Options from");
+}
+
+#[test]
+fn options_of_several_tables_replace_each_other() {
+    let tree = tree(
+        "[find]\nunique = true\nquiet = true\nverbose = true\n[preset.x]\nrf-over = 1\n\
+         [preset.y.find]\nrf-over = 1\nunique = false\n",
+    );
+    for preset in ["x", "y"] {
+        let line = format!("-f nul --preset {preset} .");
+        run(&tree, &line)
+            .run()
+            .exits(0)
+            .finds(["a.jpg b.jpg", "c.txt d.txt"]);
+    }
+}
+
+#[test]
+fn a_preset_without_options_is_said() {
+    let tree = tree("[find]\n[preset.x]\n\n[preset.nas]\n[preset.y.find]\n");
+    for (preset, line) in [("x", 2), ("nas", 4), ("y", 5)] {
+        let place = format!("config.toml:{line}: the preset '{preset}' has no options");
+        let wrong = run(&tree, &format!("--preset {preset} .")).run();
+        let wrong = wrong.exits(2).says(&place).says("omit --preset");
+        assert_eq!(wrong.stderr_text().lines().count(), 1, "{wrong}");
+    }
+    let shown = run(&tree, "config").run().exits(0).stdout_text();
+    assert!(
+        shown.contains("--preset x\n  (no options)  line 2\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_largest_size_of_nothing_in_the_file_needs_empty_files() {
+    let tree = tree("[find]\nmax-size = 0\n");
+    tree.write("t/e", "");
+    tree.write("t/f", "");
+    run(&tree, "-f nul --empty .").run().exits(0).finds(["e f"]);
+    run(&tree, "-f nul .")
+        .run()
+        .exits(2)
+        .says(":2: --max-size 0");
 }
 
 #[test]
@@ -271,6 +316,27 @@ fn what_changes_files_is_never_read_from_the_file() {
             "[find]\nempty = true\nmin-size = 1\n",
             3,
             "omit one of them",
+        ),
+        // Options that exclude each other, in one table.
+        (
+            "[find]\nrf-over = 2\n\nunique = true\n",
+            4,
+            "--unique cannot be used with --rf-over of line 2: omit one",
+        ),
+        (
+            "[find]\nno-cache = true\ncache = \"/c\"\n",
+            3,
+            "--cache cannot be used with --no-cache of line 2",
+        ),
+        (
+            "[find]\nhidden = true\nno-hidden = true\n",
+            3,
+            "--no-hidden cannot be used with --hidden of line 2",
+        ),
+        (
+            "[find]\nprogress = \"json\"\nno-progress = true\n",
+            3,
+            "--no-progress cannot be used with --progress of line 2",
         ),
         // Values of another type.
         (
