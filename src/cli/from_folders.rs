@@ -201,7 +201,7 @@ fn take_over(
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
     config.roots = roots.into_iter().map(Root::from).collect();
-    let tied = run.links.tie(&mut config, &[]);
+    let tied = run.links.tie(&mut config, &[], 0);
     tied.or_else(|error| refuse(console, &error.to_string()))?;
     settings.policy.pairs = pairs;
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();

@@ -19,7 +19,7 @@ use super::resolve_search::search;
 use super::root_links::RootLinks;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
-use super::wrong_use::{WrongUse, contradiction, meant_as_file};
+use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
 
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
@@ -187,6 +187,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
         );
     }
     meant_as_file(args.output.as_deref(), "find")?;
+    not_onto_report(args.output.as_deref(), args.from.as_deref())?;
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(
             "--format {format} has no summary: use --summary-only with text, json or ndjson",

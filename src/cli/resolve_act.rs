@@ -23,7 +23,7 @@ use super::resolve_search::{EMPTY_PATH, meant, search};
 use super::root_links::RootLinks;
 use super::talk_args::Talk;
 use super::use_of_plan::{Use, use_of_plan};
-use super::wrong_use::{WrongUse, contradiction};
+use super::wrong_use::{WrongUse, contradiction, not_onto_report};
 
 /// All decisions of a command that acts.
 #[derive(Debug)]
@@ -122,6 +122,7 @@ pub fn resolve(
     }
     let noise = noise(&special.folders, action, &args.way)?;
     let use_of_plan = use_of_plan(&args.way, action, around)?;
+    not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let patience = args.patience.time();
     let mut links = RootLinks::new(args.follow_roots, patience);
     let source = match &args.from {
@@ -130,7 +131,10 @@ pub fn resolve(
             let given = args.stay.reference.iter().chain(&args.paths.roots);
             let given: Vec<_> = given.cloned().collect();
             let mut config = searched(&given, &args, around)?;
-            links.tie(&mut config, &args.paths.roots)?;
+            links.tie(&mut config, &args.paths.roots, args.stay.reference.len())?;
+            if args.stay.only_under.is_empty() && matches!(use_of_plan, Use::Act | Use::Confirm) {
+                links.spare_the_system(action.name())?;
+            }
             Source::Search(Box::new(config))
         }
     };

@@ -32,6 +32,8 @@ pub struct RootLinks {
     obeys_all: bool,
     /// A path that does not answer for so long is refused.
     patience: Duration,
+    /// The first of the searched paths that leads to the root folder.
+    root: Option<PathBuf>,
 }
 
 impl RootLinks {
@@ -42,15 +44,22 @@ impl RootLinks {
             links: Vec::new(),
             obeys_all: follow_roots || !is_root,
             patience,
+            root: None,
         }
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
     /// well: its links could lead somewhere in a moment, and nobody would have looked at them. `needed` have to be there.
-    pub fn tie(&mut self, config: &mut Config, needed: &[OsString]) -> Result<(), WrongUse> {
+    /// The first `references` paths are those of files that stay.
+    pub fn tie(
+        &mut self,
+        config: &mut Config,
+        needed: &[OsString],
+        references: usize,
+    ) -> Result<(), WrongUse> {
         let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
         let looked = look_at_all(paths);
-        for root in &mut config.roots {
+        for (place, root) in config.roots.iter_mut().enumerate() {
             let way = self.await_answer(&looked, &root.path)?;
             let way = self.obey(way)?;
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
@@ -60,6 +69,10 @@ impl RootLinks {
                      whether its disk is mounted, or omit this path",
                     sanitize::path(&root.path)
                 ));
+            }
+            let is_whole = way.as_ref().is_ok_and(|way| way.real == Path::new("/"));
+            if is_whole && place >= references {
+                self.root.get_or_insert_with(|| root.path.clone());
             }
             root.id = Some(way.map_or(NOWHERE, |way| way.id));
         }
@@ -79,6 +92,23 @@ impl RootLinks {
         let way =
             way.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(path))));
         Ok(way?.real)
+    }
+
+    /// Refuses a run that would change files anywhere in the system. Equal files of programs are often meant to be two
+    /// files, and an unset variable turns `"$DIR"/` into `/`.
+    pub fn spare_the_system(&self, action: &str) -> Result<(), WrongUse> {
+        let Some(path) = &self.root else {
+            return Ok(());
+        };
+        let path = sanitize::path(path);
+        let is_root = match &*path {
+            "/" => "/ is".to_owned(),
+            path => format!("{path} leads to /,"),
+        };
+        contradiction(format!(
+            "{is_root} the whole system, and {action} could change files that programs need: give the folders that may \
+             change, as in '/home /srv', or add --only-under DIR (--only-under / for the whole system); nothing was done"
+        ))
     }
 
     fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {

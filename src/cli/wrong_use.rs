@@ -1,5 +1,6 @@
 //! Arguments that were understood but cannot be followed.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use seekless::acting::NoFolder;
@@ -62,6 +63,21 @@ fn way_out(pattern: &BadPattern) -> &'static str {
 impl From<NoFolder> for WrongUse {
     fn from(error: NoFolder) -> Self {
         Self::Contradiction(format!("{}: {}", sanitize::path(&error.path), error.why))
+    }
+}
+
+/// Refuses to write over the report that is read: whoever mistypes a filter would lose it.
+pub fn not_onto_report(output: Option<&Path>, report: Option<&Path>) -> Result<(), WrongUse> {
+    let (Some(output), Some(report)) = (output, report) else {
+        return Ok(());
+    };
+    let id = |path: &Path| path.metadata().ok().map(|now| (now.dev(), now.ino()));
+    match id(output).is_some_and(|it| id(report) == Some(it)) {
+        true => contradiction(format!(
+            "-o {}: --from reads this report: write to another file",
+            sanitize::path(output)
+        )),
+        false => Ok(()),
     }
 }
 
