@@ -7,7 +7,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue};
 
 use super::find_words::FIND_WORDS;
-use super::foreign_options::FOREIGN;
+use super::foreign_options::{ACTIONS, FOREIGN};
 use super::other_options::{self, row_for};
 
 /// Says what to type in place of such a word.
@@ -136,6 +136,12 @@ fn cluster(error: &clap::Error, words: &[&str], asked: &str, program: &Command) 
     let mut clusters = words.iter().filter(|word| is_cluster(word));
     let word = clusters.find(|word| word.contains(&letter))?;
     let letters = &word[1..];
+    if ACTIONS.contains(&asked) && matches!(letters, "rf" | "Rf" | "rfv") {
+        return Some(format!(
+            "no such option: {word}; omit it: seekless always descends into folders, and asks first (to answer in advance, \
+             check the plan with --dry-run, then use --yes)"
+        ));
+    }
     if letters.contains('d') {
         let asks = match letters.contains('N') {
             true => "; check the plan with --dry-run, then --yes answers the question in advance",

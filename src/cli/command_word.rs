@@ -58,6 +58,10 @@ fn is_here(name: &str) -> bool {
 /// Says so if the first word is nearly a command's name, or a command of another program, and there is no such file.
 pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
     let place = first_bare(words, command)?;
+    // The word may be the value of an option that is not ours: that option is what is wrong.
+    if words[1..place].iter().any(|word| is_unknown(word, command)) {
+        return None;
+    }
     let word = words[place].to_str()?;
     let next = words.get(place + 1).and_then(|next| next.to_str());
     let next = next.and_then(|next| Some((next, command.find_subcommand(next)?.get_name())));
@@ -126,6 +130,33 @@ fn cluster_wants_value(letters: &[u8], command: &Command) -> bool {
         takes_value(command, |arg| arg.get_short() == Some(char::from(letter)))
     });
     with_value.is_some_and(|place| place + 1 == letters.len())
+}
+
+/// True for an option that neither the search nor any command has.
+fn is_unknown(word: &OsStr, command: &Command) -> bool {
+    let has = |is_meant: &dyn Fn(&clap::Arg) -> bool| {
+        let commands = command.get_subcommands().chain([command]);
+        commands.flat_map(Command::get_arguments).any(is_meant)
+    };
+    let Some(word) = word.to_str().filter(|word| word.starts_with('-')) else {
+        return false;
+    };
+    match word.strip_prefix("--") {
+        Some(long) => {
+            let name = long.split('=').next();
+            !has(&|arg| arg.get_long() == name) && !matches!(name, Some("help" | "version"))
+        }
+        None => {
+            let mut letters = word.chars().skip(1);
+            // Behind a letter that takes a value, the rest of the word is the value.
+            let mut letters = letters
+                .by_ref()
+                .take_while(|letter| !takes_value(command, |arg| arg.get_short() == Some(*letter)));
+            letters.any(|letter| {
+                !has(&|arg| arg.get_short() == Some(letter)) && !matches!(letter, 'h' | 'V')
+            })
+        }
+    }
 }
 
 fn takes_value(command: &Command, is_meant: impl Fn(&clap::Arg) -> bool) -> bool {

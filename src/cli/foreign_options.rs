@@ -67,6 +67,11 @@ pub const FOREIGN: &[Row] = &[
         SEARCHES,
         "use -d 1",
     ),
+    row(
+        &["--files-from", "--from-file"],
+        SEARCHES,
+        "use --stdin, and redirect the list: --stdin < LIST",
+    ),
     row(&["--depth"], SEARCHES, "use --max-depth N"),
     row(&["--include"], FILTERS, "use --name GLOB or --path GLOB"),
     row(

@@ -21,6 +21,7 @@ mod config_folder;
 mod config_rules;
 mod config_values;
 mod console;
+mod czkawka_options;
 mod dangling_text;
 mod devices;
 mod draw;

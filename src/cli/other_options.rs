@@ -2,13 +2,15 @@
 
 use clap::Command;
 
+use super::czkawka_options::CZKAWKA;
 use super::foreign_options::{FOREIGN, Row};
 use super::own_options::{OWN, TOOLS};
 
 /// Says what to type in place of an option that the command `asked` does not have. Only an option with the meaning of
 /// the typed one is named.
 pub fn answer(option: &str, asked: &str, program: &Command) -> Option<String> {
-    match row_for(FOREIGN, option, asked) {
+    let foreign = row_for(FOREIGN, option, asked).or_else(|| row_for(CZKAWKA, option, asked));
+    match foreign {
         Some(row) => Some(format!("no such option: {option}; {}", row.answer)),
         None => elsewhere(option, asked, program),
     }
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn an_answer_names_only_options_that_its_command_has() {
         let program = args::command();
-        for row in FOREIGN.iter().chain(FIND_WORDS) {
+        for row in FOREIGN.iter().chain(FIND_WORDS).chain(CZKAWKA) {
             for asked in row.commands {
                 assert!(program.find_subcommand(asked).is_some(), "{asked}");
                 for (command, option) in named(row.answer, asked) {

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::config_defaults::DEFAULT;
 use super::foreign_commands::{command_for, effect};
+use super::foreign_options::ACTIONS;
 use super::{clusters, other_options, script};
 
 /// Options that nobody should be led to by a slip of the keyboard.
@@ -120,6 +121,12 @@ fn elsewhere(error: &clap::Error, words: &[OsString], asked: &str) -> &'static s
         }
         Some("--format <FORMAT>") if typed("-f") && asked == DEFAULT && is_path(error) => {
             "; to omit the first file of each set, use -f fdupes --omit-first"
+        }
+        // In rm, mv and ln.
+        Some("--format <FORMAT>")
+            if ["-f", "-fr", "-fv"].into_iter().any(typed) && ACTIONS.contains(&asked) =>
+        {
+            "; to answer the question in advance, check the plan with --dry-run, then use --yes"
         }
         _ => "",
     }
@@ -242,7 +249,19 @@ fn missing(error: &clap::Error, asked: &str) -> Option<String> {
         return Some("compare needs at least two sides: seekless compare SIDE SIDE".to_owned());
     }
     let args = listed(error, ContextKind::InvalidArg)?;
-    Some(format!("{args} is required: --help explains it"))
+    Some(match args.as_str() {
+        "--to <DIR>" => "move needs the folder to move files into: add --to DIR".to_owned(),
+        // What requires them is the only other option that was given.
+        "--remove-empty-folders" => {
+            "--with-noise applies to the folders that are removed: add --remove-empty-folders"
+                .to_owned()
+        }
+        "--with-noise" | "--remove-empty-folders, --with-noise" => {
+            "--noise names the files that --with-noise takes: add --remove-empty-folders --with-noise"
+                .to_owned()
+        }
+        args => format!("{args} is required: --help explains it"),
+    })
 }
 
 /// The arguments that an error names.

@@ -1,12 +1,14 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
 use seekless::scan::FilterSpec;
+use seekless::scan::filter::{Filter, Verdict};
 
 use super::config_folder;
 use super::environment::Environment;
@@ -16,6 +18,7 @@ use super::resolve_filter::{built, filter_spec};
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::wrong_use::{WrongUse, contradiction};
+use super::{sanitize, script};
 
 /// Decides what is searched.
 pub fn search(
@@ -44,6 +47,7 @@ pub fn search(
     if args.isolate && roots.len() == 1 {
         return contradiction("--isolate compares several paths with each other: give two or more");
     }
+    not_all_excluded(&roots, &filter, &filters.exclude)?;
     Ok(Config {
         roots,
         filter,
@@ -74,6 +78,25 @@ pub fn search(
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,
+    })
+}
+
+/// Refuses a search of nothing: --exclude skips each given path. Some paths may be skipped, since shells expand `*`.
+fn not_all_excluded(roots: &[Root], filter: &Filter, excludes: &[String]) -> Result<(), WrongUse> {
+    let is_skipped =
+        |root: &Root| filter.root(root.path.as_os_str().as_bytes(), true) == Verdict::Filtered;
+    let Some(first) = roots.first().filter(|_| roots.iter().all(is_skipped)) else {
+        return Ok(());
+    };
+    let exclude = script::word(excludes.join(" ").as_bytes());
+    let path = sanitize::path(&first.path);
+    contradiction(match roots.len() {
+        1 => format!(
+            "--exclude {exclude} skips {path} itself, so nothing is searched: omit one of them"
+        ),
+        more => format!(
+            "--exclude {exclude} skips all {more} given paths, so nothing is searched: omit it"
+        ),
     })
 }
 

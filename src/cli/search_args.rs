@@ -133,13 +133,13 @@ pub struct SearchArgs {
     #[arg(
         long,
         value_name = "DIR",
-        overrides_with = "no_cache",
+        conflicts_with = "no_cache",
         help_heading = "How to read disks"
     )]
     pub cache: Option<PathBuf>,
 
     /// Neither use the cache nor add to it
-    #[arg(long, overrides_with = "cache", help_heading = "How to read disks")]
+    #[arg(long, help_heading = "How to read disks")]
     pub no_cache: bool,
 
     /// Do not read a file again if only its time of change (ctime) differs
@@ -223,8 +223,13 @@ fn orders() -> impl TypedValueParser<Value = SweepOrder> {
 
 /// The name of a file in any folder.
 fn ignore_file(name: &str) -> Result<String, &'static str> {
-    match name.is_empty() || name.contains('/') {
-        true => Err("write the name of a file without its folder, such as .gitignore"),
-        false => Ok(name.to_owned()),
+    if name.is_empty() || name.contains('/') {
+        return Err("write the name of a file without its folder, such as .gitignore");
     }
+    if name.contains(['*', '?', '[', '{']) {
+        return Err(
+            "a name is not a pattern: write --ignore-file .gitignore, or skip files with --exclude GLOB",
+        );
+    }
+    Ok(name.to_owned())
 }

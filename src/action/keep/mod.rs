@@ -67,10 +67,18 @@ type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum BadRule {
     /// No rule has this name.
-    #[error("{text:?} is not a rule: use {}", names())]
+    #[error("{text:?} is not a rule: {}", meant(text))]
     Unknown {
         /// The text.
         text: String,
+    },
+    /// The rule comes after its opposite, and files that the opposite leaves tied are also equal for this rule.
+    #[error("{name} never decides after {after}: omit one of them")]
+    Opposite {
+        /// The rule.
+        name: &'static str,
+        /// The rule before it.
+        after: &'static str,
     },
     /// The rule needs an argument.
     #[error("{name} needs {argument}: write '{name} {argument}'")]
@@ -96,6 +104,23 @@ pub enum BadRule {
         /// The reason.
         reason: String,
     },
+}
+
+/// Rules of which the second never decides, whichever comes first.
+const OPPOSITES: [(&str, &str); 3] = [
+    ("newest", "oldest"),
+    ("shortest-path", "longest-path"),
+    ("shallowest", "deepest"),
+];
+
+/// What to write in place of a text that is not a rule: the same in lower case, or one of all rules.
+fn meant(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let is_rule = |part: &&str| RULES.iter().any(|rule| rule.name == *part);
+    match parts(&lower).iter().all(is_rule) {
+        true => format!("write {lower}"),
+        false => format!("use {}", names()),
+    }
 }
 
 fn names() -> String {
@@ -137,11 +162,15 @@ impl Rules {
 
     /// Reads rules as they are typed: `newest`, `under DIR`, `newest,shortest-path`.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadRule> {
-        let mut rules = Vec::new();
+        let mut rules: Vec<(String, Score)> = Vec::new();
         for text in texts {
             let text = text.as_ref().trim();
             for part in parts(text) {
-                rules.push((part.to_owned(), parse_one(part)?));
+                let rule = (part.to_owned(), parse_one(part)?);
+                if let Some((name, after)) = opposite(part, rules.iter().map(|(text, _)| text)) {
+                    return Err(BadRule::Opposite { name, after });
+                }
+                rules.push(rule);
             }
         }
         Ok(Self { rules })
@@ -224,6 +253,18 @@ fn parts(text: &str) -> Vec<&str> {
         true => parts,
         false => vec![text],
     }
+}
+
+/// The rule and its opposite, if the opposite is among the rules before it.
+fn opposite<'r>(
+    rule: &str,
+    before: impl Iterator<Item = &'r String>,
+) -> Option<(&'static str, &'static str)> {
+    let pairs = OPPOSITES.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+    let mut pairs = pairs.filter(|(name, _)| *name == rule);
+    let (name, after) = pairs.next()?;
+    let mut before = before;
+    before.any(|text| text == after).then_some((name, after))
 }
 
 fn parse_one(text: &str) -> Result<Score, BadRule> {

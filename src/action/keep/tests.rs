@@ -117,6 +117,10 @@ fn what_is_no_rule_is_explained() {
         "name [",
         "regex (",
         "newest,under /a",
+        "Newest",
+        "Oldest,Shortest-Path",
+        "oldest,newest",
+        "deepest,best-name,shallowest",
     ] {
         let error = Rules::parse(&[text]).expect_err(text);
         assert_eq!(error.to_string().lines().count(), 1);
