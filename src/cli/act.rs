@@ -223,14 +223,17 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     if let Some(about) = about.as_ref()
         && (asks || run.talk.summary && about.is_strangers() && run.use_of_plan != Use::Confirm)
     {
-        console.line(&about.sentence());
+        console.sentence(&about.sentence());
     }
     // A plan names the links itself.
     if asks || run.talk.summary && !is_written && run.links.any_strangers() {
         run.links.lines().iter().for_each(|line| console.line(line));
     }
     if run.talk.summary {
-        in_force.line().iter().for_each(|line| console.line(line));
+        in_force
+            .line()
+            .iter()
+            .for_each(|line| console.sentence(line));
         plan_summary::lines(&plan, &run.acting, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));

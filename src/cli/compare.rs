@@ -49,7 +49,10 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
         Err(exit) => return exit,
     };
     if run.talk.summary {
-        in_force.line().iter().for_each(|line| console.line(line));
+        in_force
+            .line()
+            .iter()
+            .for_each(|line| console.sentence(line));
     }
     let control = Control::default();
     let listener = Listener::new(&console);

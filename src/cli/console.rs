@@ -4,14 +4,16 @@ use std::io::{self, Write};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 
-use super::sanitize;
 use super::talk_args::Progress;
+use super::{fit, sanitize};
 
 /// The one way to stderr while a run goes on; copies share it.
 #[derive(Clone, Debug)]
 pub struct Console {
     bars: MultiProgress,
     progress: Progress,
+    /// The log is broken between words.
+    fits_log: bool,
 }
 
 impl Console {
@@ -33,6 +35,15 @@ impl Console {
         Self {
             bars: MultiProgress::with_draw_target(target),
             progress,
+            fits_log: false,
+        }
+    }
+
+    /// The same, for a log of sentences.
+    pub fn fitting_log(&self) -> Self {
+        Self {
+            fits_log: true,
+            ..self.clone()
         }
     }
 
@@ -51,9 +62,28 @@ impl Console {
         self.raw(format!("{}\n", sanitize::message(text)).as_bytes());
     }
 
-    /// Prints one line in the program's name.
+    /// Prints a sentence: on a terminal, lines are broken between words.
+    pub fn sentence(&self, text: &str) {
+        self.fitted(|columns| fit::message(text, columns), text);
+    }
+
+    /// Prints a message in the program's name.
     pub fn complain(&self, text: &str) {
-        self.line(&format!("seekless: {text}"));
+        self.sentence(&format!("seekless: {text}"));
+    }
+
+    /// Prints a message about a path, which is not broken.
+    pub fn complain_about(&self, path: &str, text: &str) {
+        let whole = format!("seekless: {path}: {text}");
+        self.fitted(|columns| fit::message_about(path, text, columns), &whole);
+    }
+
+    fn fitted(&self, fit: impl FnOnce(usize) -> Vec<String>, whole: &str) {
+        let lines = match fit::stderr_columns() {
+            Some(columns) => fit(columns),
+            None => vec![whole.to_owned()],
+        };
+        lines.iter().for_each(|line| self.line(line));
     }
 
     fn raw(&self, bytes: &[u8]) {
@@ -70,7 +100,10 @@ impl Console {
 /// Where the log is written to. It hands over whole lines.
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.raw(bytes);
+        match std::str::from_utf8(bytes) {
+            Ok(text) if self.fits_log => text.lines().for_each(|line| self.sentence(line)),
+            _ => self.raw(bytes),
+        }
         Ok(bytes.len())
     }
 

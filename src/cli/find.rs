@@ -149,10 +149,10 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
                 console.line(&line);
             }
         }
-        let width = run.talk.columns.unwrap_or(usize::MAX);
-        fitting(in_force.line(), width)
+        in_force
+            .line()
             .iter()
-            .for_each(|line| console.line(line));
+            .for_each(|line| console.sentence(line));
         hidden.lines().iter().for_each(|line| console.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
@@ -160,7 +160,7 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
         }
         next_command::lines(run, &summary)
             .iter()
-            .for_each(|line| console.line(line));
+            .for_each(|line| console.sentence(line));
     }
     // An interruption that came too late to cut anything short leaves a whole report.
     let exit = match summary.incomplete {

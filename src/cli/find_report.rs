@@ -7,7 +7,6 @@ use seekless::acting::{self, Absent, Reported, Selection, shown_roots};
 use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
-use seekless::report::fit::fitting;
 
 use super::config_defaults::InForce;
 use super::console::Console;
@@ -140,11 +139,10 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
             let lines = summary::lines(&summary, run.summary_of(), run.talk.columns);
             lines.iter().for_each(|line| console.line(line));
         }
-        let lines = fitting(in_force.line(), run.talk.columns.unwrap_or(usize::MAX));
+        let lines = in_force.line().into_iter();
         lines
-            .into_iter()
             .chain(next_command::lines(&run, &summary))
-            .for_each(|line| console.line(&line));
+            .for_each(|line| console.sentence(&line));
     }
     let exit = match left.is_empty() && absent.is_empty() && !summary.incomplete {
         true => Exit::Done,
@@ -160,15 +158,14 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
 fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
     for Absent { path, error } in absent {
         let path = sanitize::path(path);
-        console.complain(&format!(
-            "{path}: {error}; skipped its files: mount the disk, or give the paths that remain"
-        ));
+        let words = "skipped its files: mount the disk, or give the paths that remain";
+        console.complain_about(&path, &format!("{error}; {words}"));
     }
     let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     for name in left {
         let words = option_words::left(&name.why);
         if limit.meets(&words) {
-            console.complain(&format!("{}: {words}; skipped", escape(&name.path)));
+            console.complain_about(&escape(&name.path), &format!("{words}; skipped"));
         }
     }
     limit.rest().iter().for_each(|line| console.complain(line));

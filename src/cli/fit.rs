@@ -1,6 +1,70 @@
-//! Tables that fit into the columns of a terminal.
+//! Tables and messages that fit into the columns of a terminal.
 
-use seekless::report::fit::columns_that_fit;
+use std::io::{self, IsTerminal};
+
+use seekless::report::fit::{columns_that_fit, fitting};
+
+use super::color;
+
+/// Columns of the terminal that standard error leads to; none elsewhere.
+pub fn stderr_columns() -> Option<usize> {
+    let stderr = io::stderr();
+    stderr.is_terminal().then(|| color::columns(&stderr))
+}
+
+/// Breaks a message between words. What is in quotes and fits into a line stays on one line, and so does a command at
+/// the end, which is there to be copied.
+pub fn message(text: &str, columns: usize) -> Vec<String> {
+    let glued = glue_command(&glue_quotes(text, columns.saturating_sub(2)));
+    let lines = fitting([glued], columns).into_iter();
+    lines.map(|line| line.replace(GLUE, " ")).collect()
+}
+
+/// The same for a message about a path, which stays on one line.
+pub fn message_about(path: &str, text: &str, columns: usize) -> Vec<String> {
+    message(
+        &format!("seekless: {}: {text}", path.replace(' ', GLUE)),
+        columns,
+    )
+}
+
+/// Stands for a space at which a line is not broken. No message contains it.
+const GLUE: &str = "\0";
+
+fn glue_quotes(text: &str, longest: usize) -> String {
+    let mut glued = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('\'') {
+        let (before, quoted) = rest.split_at(start);
+        glued.push_str(before);
+        let opens = before.is_empty() || before.ends_with([' ', '(', '=', '\0']);
+        let end = quoted[1..].find('\'').map(|end| end + 2);
+        match end.filter(|&end| opens && quoted[..end].chars().count() <= longest) {
+            Some(end) => {
+                glued.push_str(&quoted[..end].replace(' ', GLUE));
+                rest = &quoted[end..];
+            }
+            None => {
+                glued.push('\'');
+                rest = &quoted[1..];
+            }
+        }
+    }
+    glued.push_str(rest);
+    glued
+}
+
+/// Glues `seekless …` after a colon, up to the end or a semicolon.
+fn glue_command(text: &str) -> String {
+    const COMMAND: &str = ": seekless ";
+    let Some(at) = text.find(COMMAND) else {
+        return text.to_owned();
+    };
+    let (before, command) = text.split_at(at + 2);
+    let end = command.find(';').unwrap_or(command.len());
+    let (command, after) = command.split_at(end);
+    format!("{before}{}{after}", command.replace(' ', GLUE))
+}
 
 /// Aligns the first column left and the others right. Leaves these columns out, in this order, as long as a row is
 /// wider than this.
@@ -17,4 +81,37 @@ pub fn table(rows: Vec<[String; 4]>, dispensable: &[usize], width: usize) -> Vec
         cells.collect::<String>().trim_end().to_owned()
     };
     rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_commands_are_not_broken() {
+        for (text, lines) in [
+            ("one two three four", &["one two three", "  four"][..]),
+            (
+                "seekless: use 'a b c' now",
+                &["seekless: use", "  'a b c' now"],
+            ),
+            ("it's a 'b", &["it's a 'b"]),
+            (
+                "use 'a very long command' now",
+                &["use 'a very", "  long", "  command' now"],
+            ),
+            (
+                "To undo: seekless undo x",
+                &["To undo:", "  seekless undo x"],
+            ),
+            (
+                ": seekless a b c; and more",
+                &[":", "  seekless a b c;", "  and more"],
+            ),
+        ] {
+            assert_eq!(message(text, 14), lines, "{text}");
+        }
+        let about = message_about("a b/c d", "cannot open it", 20);
+        assert_eq!(about, ["seekless: a b/c d:", "  cannot open it"]);
+    }
 }

@@ -68,7 +68,10 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
                 let width = run.talk.columns.unwrap_or(usize::MAX);
                 let lines = fitting(said.lines(), width);
                 lines.iter().for_each(|line| console.line(line));
-                in_force.line().iter().for_each(|line| console.line(line));
+                in_force
+                    .line()
+                    .iter()
+                    .for_each(|line| console.sentence(line));
             }
             listener.exit(run.config.roots.len())
         }

@@ -99,7 +99,7 @@ fn search(
         (Ok(summary), found) => {
             if run.talk.summary {
                 let trash = trash_text::skipped(summary.left_out.trash);
-                trash.iter().for_each(|line| console.line(line));
+                trash.iter().for_each(|line| console.sentence(line));
             }
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
             // Whoever looks for links would wait where the search did.

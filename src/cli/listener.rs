@@ -45,7 +45,7 @@ impl Observer for Listener<'_> {
         let words = option_words::problem(&problem);
         if self.problem_limit.meets(&words) {
             let path = sanitize::path(&problem.path);
-            self.console.complain(&format!("{path}: {words}"));
+            self.console.complain_about(&path, &words);
         }
     }
 

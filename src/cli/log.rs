@@ -15,7 +15,11 @@ pub fn start(verbose: u8, color: bool, console: &Console) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let console = console.clone();
+    // Notices are sentences.
+    let console = match verbose {
+        1 => console.fitting_log(),
+        _ => console.clone(),
+    };
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(color)

@@ -51,7 +51,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         }
     };
     for (folder, why) in &tally.folders.left {
-        console.complain(&format!("{}: {why}", escape(folder)));
+        console.complain_about(&escape(folder), why);
     }
     if let Some(error) = &tally.folders.unwritten {
         console.complain(&format!(
@@ -59,7 +59,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         ));
     }
     for (folder, why) in &tally.times_left {
-        console.complain(&format!("{}: {why}", escape(folder)));
+        console.complain_about(&escape(folder), why);
     }
     if let Some(error) = &tally.broken {
         console.complain(&format!("cannot read the rest of the plan: {error}"));
@@ -67,7 +67,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     if run.talk.summary {
         lines(&tally, place, plan)
             .iter()
-            .for_each(|line| console.line(line));
+            .for_each(|line| console.sentence(line));
     }
     if control.is_stopped() && tally.unreached(plan) > 0 {
         Exit::Interrupted
@@ -104,10 +104,10 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
         }
         Outcome::Already => {}
         Outcome::Skipped(why) => {
-            console.complain(&format!("{path}: {}", option_words::skip(why)));
+            console.complain_about(&path, &option_words::skip(why));
         }
         Outcome::Failed(why) => {
-            console.complain(&format!("{path}: {}", option_words::failure(why)));
+            console.complain_about(&path, &option_words::failure(why));
         }
     }
 }

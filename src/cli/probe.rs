@@ -11,7 +11,7 @@ use seekless::probe::{self, Control, EXPERIMENTS, Findings, ProbeError, Spec, te
 use seekless::report::file::Output;
 use seekless::report::fit::fitting;
 
-use super::color::Terminal;
+use super::color::{self, Terminal};
 use super::config_folder;
 use super::console::Console;
 use super::exit::Exit;
@@ -106,7 +106,10 @@ fn print(findings: &Findings, json: bool) -> io::Result<()> {
         true => terminal.columns,
         false => COLUMNS,
     };
-    let tables = text::report(findings);
+    let tables = match terminal.is_terminal {
+        true => text::report(findings, columns),
+        false => text::report(findings, usize::MAX),
+    };
     let tables = match terminal.is_terminal {
         true => sentences_fitting(&tables, columns),
         false => tables.lines().map(str::to_owned).collect(),
@@ -255,22 +258,18 @@ impl Watcher for Watch<'_> {
         let stage = self.control.stage();
         let bar = self.bar.get_or_insert_with(|| {
             let bar = self.console.bars().add(ProgressBar::new(1000));
-            let style = ProgressStyle::with_template("{prefix:<9} [{bar:20}] {wide_msg}");
-            bar.set_style(style.map_or_else(
-                |_| ProgressStyle::default_bar(),
-                |style| style.progress_chars("=> "),
-            ));
+            let style = ProgressStyle::with_template("{wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        bar.set_prefix(stage.name);
-        let left = stage.span.map(|(start, end)| {
+        let passed = stage.span.map(|(start, end)| {
             let whole = end.saturating_duration_since(start).as_secs_f64();
-            let done = start.elapsed().as_secs_f64();
-            bar.set_position((1000.0 * done / whole.max(1e-9)) as u64);
-            format!("{:.0} s left  ", (whole - done).max(0.0))
+            (start.elapsed().as_secs_f64(), whole)
         });
-        let left = left.unwrap_or_default();
-        bar.set_message(format!("{left}{}", sanitize::message(&stage.detail)));
+        // The last column would make some terminals break the line.
+        let columns = color::columns(&io::stderr()).saturating_sub(1);
+        let detail = sanitize::message(&stage.detail);
+        bar.set_message(describe(stage.name, passed, &detail, columns));
     }
 
     fn interrupt(&mut self) {
@@ -285,8 +284,36 @@ impl Watcher for Watch<'_> {
     }
 }
 
+/// What is measured, how much of its time has passed, and the point that is measured. Where it does not fit, the point is
+/// dropped, then the bar.
+fn describe(name: &str, passed: Option<(f64, f64)>, detail: &str, columns: usize) -> String {
+    const BAR: usize = 20;
+    let part = passed.map_or(0.0, |(passed, whole)| passed / whole.max(1e-9));
+    let filled = ((part.clamp(0.0, 1.0) * BAR as f64) as usize).min(BAR);
+    let head = match filled {
+        BAR => "",
+        _ => ">",
+    };
+    let bar = format!(" [{:<BAR$}]", "=".repeat(filled) + head);
+    let left = passed.map(|(passed, whole)| format!(" {:.0} s left", (whole - passed).max(0.0)));
+    let left = left.unwrap_or_default();
+    let name = format!("{name:<9}");
+    let detail = match detail {
+        "" => String::new(),
+        detail => format!("  {detail}"),
+    };
+    let lines = [
+        format!("{name}{bar}{left}{detail}"),
+        format!("{name}{bar}{left}"),
+        format!("{name}{left}"),
+    ];
+    let fits = |line: &String| line.chars().count() <= columns;
+    lines.into_iter().find(fits).unwrap_or(name)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::describe;
     use clap::Parser;
     use seekless::probe::model::{ELEVATOR, Model, POOLS};
     use seekless::probe::{Situation, advise};
@@ -317,5 +344,25 @@ mod tests {
                 assert!(typed.contains(&depth), "{typed}");
             }
         }
+    }
+
+    #[test]
+    fn fields_of_progress_are_dropped_and_never_cut() {
+        let told = |columns| describe("random", Some((1.0, 4.0)), "1 thread, 8 in flight", columns);
+        for (columns, line) in [
+            (
+                79,
+                "random    [=====>              ] 3 s left  1 thread, 8 in flight",
+            ),
+            (59, "random    [=====>              ] 3 s left"),
+            (39, "random    3 s left"),
+            (10, "random   "),
+        ] {
+            assert_eq!(told(columns), line, "{columns}");
+        }
+        assert_eq!(
+            describe("files", None, "", 79),
+            "files     [>                   ]"
+        );
     }
 }

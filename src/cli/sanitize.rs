@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::fit;
 use seekless::report::escape::escape;
 use seekless::report::printable::{characters, is_printable};
 
@@ -42,11 +43,19 @@ pub fn message(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Prints one line on stderr in the program's name; for what goes wrong before there is a run.
+/// Prints a message on stderr in the program's name; for what goes wrong before there is a run.
 pub fn complain(text: &str) {
     use std::io::Write;
-    // Where stderr is closed there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "seekless: {}", message(text));
+    let text = format!("seekless: {text}");
+    let lines = match fit::stderr_columns() {
+        Some(columns) => fit::message(&text, columns),
+        None => vec![text],
+    };
+    let mut stderr = std::io::stderr().lock();
+    for line in lines {
+        // Where stderr is closed there is nobody to tell.
+        let _ = writeln!(stderr, "{}", message(&line));
+    }
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
         let left = match swept {
             Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
             Ok(tally) => {
-                console.line(&undo_text::lines(&tally)[0]);
+                console.sentence(&undo_text::lines(&tally)[0]);
                 tally.refused + tally.folders_refused > 0
             }
             Err(error) => {

@@ -163,7 +163,7 @@ impl ProbeFindings {
 
     /// The whole report, as text.
     pub fn text(&self) -> String {
-        text::report(&self.0)
+        text::report(&self.0, usize::MAX)
     }
 
     /// The whole report, as the JSON that `seekless probe --json` prints.

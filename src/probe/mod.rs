@@ -12,6 +12,7 @@ mod advice_tests;
 mod bench;
 mod blocks;
 mod busy;
+mod chart_rows;
 mod control;
 mod doubt;
 mod experiment;

@@ -3,22 +3,20 @@
 use std::fmt::{self, Write};
 
 use super::busy::Busy;
+use super::chart_rows::ChartRows;
 use super::experiment::experiment;
-use super::findings::{Answer, Chart, ExperimentResult, Findings, Point, Unit};
+use super::findings::{Answer, Chart, ExperimentResult, Findings};
 use super::recommended::Advice;
 
-/// Columns of a bar that reaches to the end.
-const BAR: usize = 32;
-
-/// Writes what was measured as tables, with rows of a fixed width.
-pub fn report(findings: &Findings) -> String {
+/// Writes what was measured as tables. On narrow terminals, charts have shorter bars and fewer columns.
+pub fn report(findings: &Findings, columns: usize) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut text, findings);
+    let _ = write(&mut text, findings, columns);
     text
 }
 
-fn write(out: &mut String, findings: &Findings) -> fmt::Result {
+fn write(out: &mut String, findings: &Findings, columns: usize) -> fmt::Result {
     let place = &findings.place;
     writeln!(
         out,
@@ -58,7 +56,7 @@ fn write(out: &mut String, findings: &Findings) -> fmt::Result {
     )?;
     for outcome in &findings.experiments {
         writeln!(out)?;
-        write_outcome(out, outcome)?;
+        write_outcome(out, outcome, columns)?;
     }
     Ok(())
 }
@@ -84,7 +82,7 @@ pub fn conclusion(findings: &Findings) -> Vec<String> {
     lines
 }
 
-fn write_outcome(out: &mut String, outcome: &ExperimentResult) -> fmt::Result {
+fn write_outcome(out: &mut String, outcome: &ExperimentResult, columns: usize) -> fmt::Result {
     writeln!(out, "{}: {}", outcome.name, outcome.title)?;
     match &outcome.result {
         Answer::Unmeasured(why) => writeln!(out, "  not measured: {why}"),
@@ -92,65 +90,19 @@ fn write_outcome(out: &mut String, outcome: &ExperimentResult) -> fmt::Result {
             if let Some(row) = experiment(outcome.name) {
                 writeln!(out, "  ({})", row.about)?;
             }
-            write_chart(out, chart)
+            write_chart(out, chart, columns)
         }
     }
 }
 
-fn write_chart(out: &mut String, chart: &Chart) -> fmt::Result {
+fn write_chart(out: &mut String, chart: &Chart, columns: usize) -> fmt::Result {
     let points = || chart.series.iter().flat_map(|line| &line.points);
-    let highest = points().map(|point| point.p90).fold(0.0, f64::max);
-    let names = chart.series.iter().map(|line| line.name.chars().count());
-    let name_width = names.max().unwrap_or(0);
-    let labels = points().map(|point| chart.axis.label(point.x).chars().count());
-    let label_width = labels.max().unwrap_or(0).max(chart.axis.words().len());
-    let has_latency = points().any(|point| point.latency.is_some());
-    write!(
-        out,
-        "  {:<name_width$}  {:>label_width$}  {:>9}  {:>9}-{:<9}",
-        "",
-        chart.axis.words(),
-        chart.unit.words(),
-        "p10",
-        "p90"
-    )?;
-    if has_latency {
-        write!(out, "  {:>8}  {:>8}", "p50 ms", "p99 ms")?;
-    }
-    writeln!(out)?;
+    let rows = ChartRows::new(chart, columns);
+    writeln!(out, "{}", rows.title(chart))?;
     for line in &chart.series {
         for (row, point) in line.points.iter().enumerate() {
             let name = if row == 0 { line.name } else { "" };
-            write!(
-                out,
-                "  {name:<name_width$}  {:>label_width$}  {:>9}  ",
-                chart.axis.label(point.x),
-                number(chart.unit, point.median),
-            )?;
-            match point.samples {
-                0 => write!(out, "{:>9} {:<9}", "", "")?,
-                _ => write!(
-                    out,
-                    "{:>9}-{:<9}",
-                    number(chart.unit, point.p10),
-                    number(chart.unit, point.p90)
-                )?,
-            }
-            if has_latency {
-                let latency = point.latency.unwrap_or(super::findings::Latency {
-                    p50_us: 0,
-                    p99_us: 0,
-                });
-                let ms = |us: u32| format!("{:.2}", f64::from(us) / 1e3);
-                write!(
-                    out,
-                    "  {:>8}  {:>8}",
-                    ms(latency.p50_us),
-                    ms(latency.p99_us)
-                )?;
-            }
-            let mark = if point.steady { ' ' } else { '~' };
-            writeln!(out, " {mark}{}", bar(point, highest))?;
+            writeln!(out, "{}", rows.row(chart, name, point))?;
         }
     }
     if points().any(|point| !point.steady) {
@@ -160,31 +112,6 @@ fn write_chart(out: &mut String, chart: &Chart) -> fmt::Result {
         writeln!(out, "  {note}")?;
     }
     Ok(())
-}
-
-/// A bar up to the median, with a line from there to where nine of ten samples end.
-fn bar(point: &Point, highest: f64) -> String {
-    if highest <= 0.0 {
-        return String::new();
-    }
-    let columns = |value: f64| ((value / highest) * BAR as f64).round() as usize;
-    let (middle, end) = (columns(point.median).max(1), columns(point.p90).max(1));
-    let fill = if point.samples == 0 { "░" } else { "█" };
-    let mut bar = fill.repeat(middle);
-    if end > middle {
-        bar.push_str(&"─".repeat(end - middle - 1));
-        bar.push('┤');
-    }
-    bar
-}
-
-/// A value with as many digits as mean something.
-fn number(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Megabytes if value < 100.0 => format!("{value:.1}"),
-        _ if value < 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
 }
 
 fn advice_lines(advice: &Advice) -> Vec<String> {

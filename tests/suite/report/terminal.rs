@@ -53,6 +53,32 @@ fn nothing_but_a_digest_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn messages_fit_the_terminal_and_commands_stay_whole() {
+    let tree = tree();
+    let whole = "seekless remove --dry-run --from found.txt";
+    for columns in [40, 60, 80] {
+        let mut said = String::new();
+        for line in [
+            "--min-size 10k --max-size 1k .",
+            "remove --yes --from none",
+            "remove --dry-run 'not there'",
+            "--trust-mtime --no-cache .",
+            "--delete .",
+            "--no-progress -v --threads ssd:1,1 --threads hdd:1,1 -o found.txt .",
+        ] {
+            said.push_str(&on_terminal(tree.root(), line, columns));
+        }
+        for line in said.lines() {
+            let is_whole = line.contains(whole) || line.contains(" (") || line.contains("/");
+            let fits = line.chars().count() <= columns.into();
+            assert!(fits || is_whole, "{columns}: {line}");
+        }
+        assert!(said.contains(whole), "{said}");
+        assert!(said.lines().any(|line| line.starts_with("  ")), "{said}");
+    }
+}
+
+#[test]
 fn a_pipe_and_a_file_hold_every_name_and_are_read_back() {
     let tree = tree();
     let piped = seekless(tree.root(), "-q .").run().exits(0).stdout_text();
