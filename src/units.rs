@@ -113,13 +113,16 @@ impl fmt::Display for Bytes {
         if self.0 < 1000 {
             return write!(f, "{} B", self.0);
         }
-        let mut value = self.0 as f64 / 1000.0;
+        // In whole numbers: reports write millions of sizes, and a float takes several times as long.
+        let mut one = 1000;
         let mut unit = 0;
-        while value >= 999.95 && unit + 1 < UNITS.len() {
-            value /= 1000.0;
+        let tenths = |one: u64| self.0 / (one / 10) + u64::from(self.0 % (one / 10) >= one / 20);
+        while tenths(one) >= 10_000 && unit + 1 < UNITS.len() {
+            one *= 1000;
             unit += 1;
         }
-        write!(f, "{value:.1} {}", UNITS[unit])
+        let tenths = tenths(one);
+        write!(f, "{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
     }
 }
 
@@ -197,7 +200,10 @@ mod tests {
             (0, "0 B"),
             (999, "999 B"),
             (1_000, "1.0 kB"),
-            (999_960, "1.0 MB"),
+            (1_049, "1.0 kB"),
+            (1_050, "1.1 kB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"),
             (2_400_000_000, "2.4 GB"),
             (u64::MAX, "18.4 EB"),
         ] {
