@@ -74,10 +74,22 @@ impl<'c> Best<'c> {
     }
 }
 
+/// Number of files that are compared by their names. For more files, each folder gets a rank first.
+const FEW: usize = 8;
+
 /// Sorts the files of a set: the best candidate to keep comes first.
 pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
-    if files.len() < 2 {
-        return;
+    // Only something that was moved during the scan has the path of another file.
+    let identity = |file| {
+        let fingerprint = file_table.fingerprint(file);
+        (fingerprint.dev, fingerprint.ino)
+    };
+    if files.len() <= FEW {
+        let name = |file| best_name(file_table, dirs, file);
+        return files.sort_unstable_by(|&a, &b| {
+            let by_name = compare(dirs, &name(a), &name(b));
+            by_name.then_with(|| identity(a).cmp(&identity(b)))
+        });
     }
     let best = Best::new(files, file_table, dirs);
     let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
@@ -85,13 +97,8 @@ pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
         .iter()
         .map(|&file| (ranks.of(best.folder(file)), file))
         .collect();
-    let identity = |file| {
-        let fingerprint = file_table.fingerprint(file);
-        (fingerprint.dev, fingerprint.ino)
-    };
     ranked.sort_unstable_by(|&(x, a), &(y, b)| {
         let by_name = || best.bare(a).cmp(best.bare(b));
-        // Only something that was moved during the scan has the path of another file.
         let by_identity = || identity(a).cmp(&identity(b));
         x.cmp(&y).then_with(by_name).then_with(by_identity)
     });
@@ -112,16 +119,15 @@ pub fn sort_sets<T, B: Ord>(
     let best = Best::new(&files, file_table, dirs);
     let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
     drop(files);
-    sets.sort_by(|a, b| {
-        let by_first = || {
-            let key = |set| {
-                let file = first(set);
-                (ranks.of(best.folder(file)), best.bare(file))
-            };
-            key(a).cmp(&key(b))
-        };
-        better(a).cmp(&better(b)).then_with(by_first)
-    });
+    let first = |set: &T| {
+        let file = first(set);
+        (ranks.of(best.folder(file)), best.bare(file))
+    };
+    // The keys are computed once: most of the facts about a file are not in the processor's caches.
+    sets.sort_by_cached_key(&better);
+    for tied in sets.chunk_by_mut(|a, b| better(a) == better(b)) {
+        tied.sort_by(|a, b| first(a).cmp(&first(b)));
+    }
 }
 
 /// The ranks of some folders in their order, so that each path is compared once and not for each file.
@@ -157,5 +163,77 @@ impl Ranks {
 
     fn of(&self, dir: DirId) -> u32 {
         self.ranks[self.index(dir)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::file::FoundFile;
+
+    /// Files in folders that are given by the folder above and a name, each file by its folder and a name.
+    fn tables(folders: &[(usize, u8)], files: &[(usize, u8)]) -> (DirTable, FileTable) {
+        let mut dirs = DirTable::default();
+        let mut all = vec![
+            dirs.add_root(b"b/b", 0, (1, 1)),
+            dirs.add_root(b"a", 1, (1, 2)),
+        ];
+        for (&(above, name), ino) in folders.iter().zip(3..) {
+            let above = all[above % all.len()];
+            let added = dirs.add_beside(above, &[name], (1, ino), 0);
+            all.extend(added);
+        }
+        let mut file_table = FileTable::default();
+        let volume = file_table.volume_number(1);
+        for (&(folder, name), ino) in files.iter().zip(1000..) {
+            let found = FoundFile {
+                ino,
+                size: 1,
+                mtime_ns: 0,
+                ctime_ns: 0,
+                blocks: 8,
+                links: 1,
+                name_len: 1,
+                via_link: false,
+                mounted: false,
+            };
+            file_table.push(&found, &[name], all[folder % all.len()], volume);
+        }
+        (dirs, file_table)
+    }
+
+    proptest! {
+        #[test]
+        fn files_and_sets_are_in_the_order_of_their_roots_depths_and_paths(
+            folders in prop::collection::vec((0_usize..20, b'a'..b'e'), 0..20),
+            files in prop::collection::vec((0_usize..20, b'a'..b'e'), 1..3 * FEW),
+        ) {
+            let (dirs, file_table) = tables(&folders, &files);
+            let key = |&file: &FileIndex| {
+                let (dir, name) = (file_table.dir(file), file_table.first_name(file));
+                let mut path = Vec::new();
+                dirs.path_of(dir, name, &mut path);
+                (dirs.root(dir), dirs.depth(dir), path, file_table.ino(file))
+            };
+            let mut sorted: Vec<FileIndex> = (0..files.len() as u32).map(FileIndex).rev().collect();
+            let mut expected = sorted.clone();
+            sort(&mut sorted, &file_table, &dirs);
+            expected.sort_by_key(key);
+            prop_assert_eq!(&sorted, &expected);
+
+            let better = |file: &FileIndex| Reverse(file.0 % 3);
+            let without_inode = |file: &FileIndex| {
+                let (root, depth, path, _) = key(file);
+                (better(file), root, depth, path)
+            };
+            let mut sets = sorted.clone();
+            sort_sets(&mut sets, better, |&file| file, &file_table, &dirs);
+            sorted.sort_by_key(without_inode);
+            prop_assert_eq!(sets, sorted);
+        }
     }
 }

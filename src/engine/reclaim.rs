@@ -24,16 +24,26 @@ pub fn reclaimable(
     follow: bool,
     sharing: impl Fn(DevIndex) -> Option<VolumeId>,
 ) -> u64 {
+    let is_gone = |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
+    let can_share = |&file: &FileIndex| sharing(file_table.volume(file)).is_some();
+    if files.len() < 2 || !files.iter().any(can_share) {
+        let gone = files
+            .iter()
+            .copied()
+            .filter(|&file| !stays(file) && is_gone(file));
+        let allocated = gone.map(|file| file_table.allocated(file));
+        return allocated.fold(0, u64::saturating_add);
+    }
     let shared: Vec<Vec<(VolumeId, Extent)>> = files
         .iter()
         .map(|&file| match sharing(file_table.volume(file)) {
-            Some(place) if files.len() > 1 => extents(file_table, dirs, file, follow)
+            Some(place) => extents(file_table, dirs, file, follow)
                 .unwrap_or_default()
                 .into_iter()
                 .filter(|extent| extent.shared)
                 .map(|extent| (place, extent))
                 .collect(),
-            _ => Vec::new(),
+            None => Vec::new(),
         })
         .collect();
     let mut users: HashMap<(VolumeId, u64), u32> = HashMap::new();
@@ -51,7 +61,7 @@ pub fn reclaimable(
     }
     let mut free = 0_u64;
     for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
-        if u64::from(file_table.links(file)) > file_table.names(file).count() as u64 {
+        if !is_gone(file) {
             continue;
         }
         let kept = shared.iter().filter(|&&(place, extent)| {
