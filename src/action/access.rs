@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ActionKind;
+use super::action_kind::ActionKind;
 use crate::sys::attributes::Attributes;
 
 /// The access rights of a file: owner, mode, ACLs, labels.
@@ -348,8 +348,7 @@ mod tests {
 
     #[test]
     fn removing_is_held_back_for_root_alone_and_everything_is_let_through_when_told() {
-        for action in super::super::ACTIONS {
-            let kind = action.kind;
+        for kind in ActionKind::ALL {
             for is_root in [false, true] {
                 assert_eq!(Common::demanded(kind, true, is_root), Common::Nothing);
                 let expected = match kind {

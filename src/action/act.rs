@@ -2,8 +2,9 @@
 
 use std::ffi::CStr;
 
-use super::check::{Opened, Pair};
+use super::check::Opened;
 use super::made::Made;
+use super::pair::Pair;
 use super::record::Intent;
 use super::step::{Done, Settings, Step};
 use super::step_error::StepError;
@@ -60,6 +61,15 @@ pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, StepError>;
 
 /// Carries out an action.
 pub type Perform = fn(&Act<'_>) -> Result<Done, StepError>;
+
+/// How an action is carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct Method {
+    /// Called before the step is recorded.
+    pub prepare: Prepare,
+    /// Called after the step was recorded.
+    pub perform: Perform,
+}
 
 /// A preparation for actions that have nothing to decide.
 pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, StepError> {

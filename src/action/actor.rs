@@ -4,8 +4,10 @@ mod ahead;
 mod carry;
 mod draft;
 mod empty_folders;
+mod portion;
 
 pub use empty_folders::FolderTally;
+pub use portion::BATCH;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -14,27 +16,25 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use portion::{Numbered, Renumbered, Unsynced};
+
 use super::access::Common;
+use super::action_kind::ActionKind;
 use super::check::OwnChanges;
 use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
 use super::folder_times::Before;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::reads;
-use super::record::{Intent, Record};
-use super::step::{ActionKind, Failure, Hint, Outcome, Settings, Step, Target};
-use super::step_error::{self, StepError, failure};
+use super::record::Record;
+use super::step::{Failure, Hint, Outcome, Settings, Step, Target};
+use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
 use crate::sys::fault;
 use crate::sys::process::{self, Idle};
 use crate::sys::sync::Wait;
-
-/// Steps that are recorded together, and share one wait for the disk.
-///
-/// Such a wait takes milliseconds. It takes up to a second beside a program that writes a lot, since the disk
-/// also takes the data of that program. 10,000 steps need five waits.
-pub const BATCH: usize = 2048;
 
 /// Carries out the steps of one run.
 pub struct Actor {
@@ -80,36 +80,6 @@ impl fmt::Debug for Actor {
             .field("journal", &self.journal)
             .finish_non_exhaustive()
     }
-}
-
-/// A step and its place among all steps.
-struct Numbered {
-    place: usize,
-    step: Step,
-}
-
-/// A step that is fit to be recorded.
-struct Sketched {
-    intent: Intent,
-    keeper: Option<Target>,
-    keeper_is: Option<Identity>,
-    victim: Target,
-    victim_is: Identity,
-}
-
-/// Numbers of files before and after a change of this run, by path.
-type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;
-
-/// The file as it is now, if this run gave it another number.
-fn renumbered(target: &Target, renumbered: &Renumbered) -> Target {
-    let mut target = target.clone();
-    let expected = &mut target.expected;
-    if let Some([before, (dev, ino)]) = renumbered.get(&target.path)
-        && (expected.dev, expected.ino) == (Some(before.0), Some(before.1))
-    {
-        (expected.dev, expected.ino) = (Some(*dev), Some(*ino));
-    }
-    target
 }
 
 /// A step that ended.
@@ -290,7 +260,7 @@ impl Actor {
     fn sync(
         &mut self,
         intents: &[Record],
-        unsynced: Vec<draft::Unsynced>,
+        unsynced: Vec<Unsynced>,
         tell: Tell<'_>,
     ) -> Result<(), JournalError> {
         let folders = std::mem::take(&mut self.folders);
@@ -366,5 +336,3 @@ impl Failure {
         self.cause.get_ref().is_some_and(|e| e.is::<Unwritten>())
     }
 }
-/// A group of steps, each with its sketch, or the reason why it is not fit.
-type Group = Vec<(Numbered, Result<Sketched, StepError>)>;

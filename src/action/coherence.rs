@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 
+use super::action_kind::ActionKind;
 use super::folder_entry::Place;
-use super::step::ActionKind;
 use crate::device::Mounts;
 use crate::sys::statfs::{self, ServedBy};
 

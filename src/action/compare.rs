@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::check::Pair;
+use super::check::Opened;
 use super::reads::Reads;
 use super::step::{Change, Skip, Unfit};
 use crate::hash::ContentDigest;
@@ -13,29 +13,30 @@ use crate::sys::stat;
 
 /// Checks that keeper and victim have the same bytes, over their full lengths.
 ///
-/// `hasher` gets these bytes. A victim without a keeper is not compared.
-pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
-    let Some(kept) = &pair.keeper else {
-        return Ok(());
-    };
-    let size = pair.victim.stat.size;
-    let rules = pair.victim.reads.rules();
+/// `hasher` gets these bytes.
+pub fn files(
+    kept: &Opened,
+    victim: &Opened,
+    mut hasher: Option<&mut blake3::Hasher>,
+) -> Result<(), Skip> {
+    let size = victim.stat.size;
+    let rules = victim.reads.rules();
     // Other files may be compared with the keeper next.
     let keeper = kept.whole().read_again(rules.0);
-    let victim = pair.victim.whole();
-    let compared = equal([&keeper, &victim], rules, size, |piece, next| {
+    let acted_on = victim.whole();
+    let compared = equal([&keeper, &acted_on], rules, size, |piece, next| {
         if let Some(hasher) = &mut hasher {
             hasher.update(piece);
         }
         if next < size {
             // Whoever wants to write waits for us: let them, at once.
             kept.unchanged().map_err(Skip::Keeper)?;
-            pair.victim.unchanged().map_err(Skip::Victim)?;
+            victim.unchanged().map_err(Skip::Victim)?;
         }
         Ok(())
     });
     keeper.leave(size);
-    victim.leave(size);
+    acted_on.leave(size);
     compared.map_err(|unequal| {
         let (which, unfit) = match unequal {
             Unequal::Differ(at) => return Skip::Differs(at),

@@ -7,12 +7,10 @@ use rustix::io::{Errno, Result};
 
 use super::folder_entry::{Identity, parent};
 use super::past::Past;
+use super::record::RecordedTimes;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Time};
 use crate::sys::{open, parent as way};
-
-/// Last access and last modification of a folder, each as seconds and nanoseconds since 1970.
-pub type RecordedTimes = [(i64, u32); 2];
 
 /// A folder, and its times at one moment.
 #[derive(Debug)]

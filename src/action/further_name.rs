@@ -1,8 +1,9 @@
 //! Decides when a victim may be another name of its keeper (`--hard-links`): two entries of folders, and one inode that
 //! has at least two names.
 
+use super::action_kind::ActionKind;
 use super::check::Opened;
-use super::step::{ActionKind, Skip};
+use super::step::Skip;
 use crate::sys::stat;
 
 /// True if an action may remove a further name of the kept file.

@@ -2,21 +2,14 @@
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch, freed};
+use super::act::{Act, Method, Preparation, Sketch, freed};
 use super::metadata;
-use super::step::{Action, ActionKind, Done, Reversal};
+use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink};
 use crate::sys::names;
 
-pub const HARDLINK: Action = Action {
-    kind: ActionKind::Hardlink,
-    name: "hardlink",
-    about: "replace duplicates with hard links to the kept file",
-    undo: Reversal::GivesBack,
-    prepare,
-    perform,
-};
+pub const HARDLINK: Method = Method { prepare, perform };
 
 const DOING: &str = "link it to the kept file";
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::journal::JournalError;
+use super::journal_error::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::folder_entry::Place;
-use super::journal::JournalError;
+use super::journal_error::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
 use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap, test_file};

@@ -6,6 +6,7 @@
 
 mod access;
 mod act;
+mod action_kind;
 mod actor;
 mod apply;
 pub mod bounds;
@@ -22,24 +23,29 @@ mod folder_traits;
 mod further_name;
 mod hardlink;
 mod journal;
+mod journal_error;
 mod journal_folder;
 pub mod keep;
 mod leftovers;
 mod lock_holder;
 mod made;
 mod metadata;
+mod methods;
 mod move_away;
 mod new_folders;
+mod pair;
 mod partial_groups;
 mod past;
 pub mod plan;
 mod proof;
+mod reach;
 mod reads;
 mod record;
 mod reflink;
 mod relocate;
 mod remove;
 mod root_way;
+mod run;
 mod run_name;
 mod runs;
 mod step;
@@ -64,9 +70,11 @@ mod undo_step;
 mod undone;
 
 pub use access::{Apart, Common, Rights};
+pub use action_kind::{ActionKind, Reversal};
 pub use actor::{Actor, BATCH, FolderTally, Tell};
 pub use apply::{ApplyControl, ApplyTally, apply};
-pub use journal::{Journal, JournalError};
+pub use journal::Journal;
+pub use journal_error::JournalError;
 pub use journal_folder::check_journals;
 pub use leftovers::{CutShort, HalfDone, LeftoverKind, cut_short};
 pub use lock_holder::Holder;
@@ -74,34 +82,11 @@ pub use past::Flaw;
 pub use reads::Reads;
 pub use record::{Raw, RunHeader};
 pub use root_way::{RootLink, RootWay};
-pub use runs::{Found, Run, journals, runs};
+pub use run::Run;
+pub use runs::{Found, journals, runs};
 pub use step::{
-    Action, ActionKind, Change, Done, Expected, Failure, Hint, Outcome, Reversal, Settings, Skip,
-    Step, Target, Unfit, WayOut,
+    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, Target, Unfit, WayOut,
 };
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};
 pub use undone::{Undo, UndoTally, Undone};
-
-/// All actions: the one place that names them all, in the order of [`ActionKind`].
-pub const ACTIONS: &[Action] = &[
-    remove::REMOVE,
-    trash::TRASH,
-    hardlink::HARDLINK,
-    symlink::SYMLINK,
-    reflink::REFLINK,
-    move_away::MOVE,
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_in_the_order_of_its_kinds() {
-        for (place, action) in ACTIONS.iter().enumerate() {
-            assert_eq!(action.kind as usize, place);
-            assert_eq!(action.kind.row().name, action.name);
-        }
-    }
-}

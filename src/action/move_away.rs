@@ -4,24 +4,17 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Method, Preparation, Sketch};
 use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
 use super::new_folders;
 use super::relocate::{self, Base};
-use super::step::{Action, ActionKind, Done, Hint, Reversal, Unfit};
+use super::step::{Done, Hint, Unfit};
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::parent;
 
-pub const MOVE: Action = Action {
-    kind: ActionKind::Move,
-    name: "move",
-    about: "move duplicates to another folder",
-    undo: Reversal::GivesBack,
-    prepare,
-    perform,
-};
+pub const MOVE: Method = Method { prepare, perform };
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::action_kind::{ActionKind, Reversal};
 use super::folder_identity::FolderIdentity;
 use super::record::{self, FolderIntent, Intent, Raw, Record, RunHeader, State};
-use super::step::{ActionKind, Reversal};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -200,7 +200,7 @@ impl Past {
             .filter(|step| matches!(step.fate, Fate::Done(_)));
         let mut actions = done.map(|step| step.intent.action).peekable();
         actions.peek().is_some()
-            && actions.all(|action| action.row().undo == Reversal::Impossible)
+            && actions.all(|action| action.reversal() == Reversal::Impossible)
             && self.unfinished() == 0
             && !self.cut_short
             && self.damaged.is_empty()

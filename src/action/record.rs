@@ -3,9 +3,8 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::action_kind::ActionKind;
 use super::folder_identity::FolderIdentity;
-use super::folder_times::RecordedTimes;
-use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
 /// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders;
@@ -111,6 +110,9 @@ pub struct Metadata {
     /// Extended attributes, ACLs among them: name and value.
     pub xattrs: Vec<(Raw, Raw)>,
 }
+
+/// Last access and last modification of a folder, each as seconds and nanoseconds since 1970.
+pub type RecordedTimes = [(i64, u32); 2];
 
 /// A planned step. It is recorded before it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -257,8 +259,7 @@ impl Serialize for ActionKind {
 impl<'de> Deserialize<'de> for ActionKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let row = super::ACTIONS.iter().find(|action| action.name == name);
-        row.map(|action| action.kind)
+        Self::of_name(&name)
             .ok_or_else(|| serde::de::Error::custom(format!("no action is called {name:?}")))
     }
 }

@@ -7,22 +7,15 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Method, Preparation, Sketch};
 use super::check::Opened;
-use super::step::{Action, ActionKind, Done, Failure, Hint, Reversal, Skip};
+use super::step::{Done, Failure, Hint, Skip};
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::extents::{self, Extent};
 use crate::sys::statfs;
 use crate::sys::write::{self, Shared};
 
-pub const REFLINK: Action = Action {
-    kind: ActionKind::Reflink,
-    name: "reflink",
-    about: "let duplicates share disk blocks; each stays a separate file",
-    undo: Reversal::NothingToDo,
-    prepare,
-    perform,
-};
+pub const REFLINK: Method = Method { prepare, perform };
 
 /// Bytes handed to the kernel at once: the maximum of btrfs, and a multiple of every block size.
 const RANGE: u64 = 16 << 20;

@@ -1,15 +1,11 @@
 //! `remove`: removes the name. The content is gone with its last name.
 
-use super::act::{self, Act};
-use super::step::{Action, ActionKind, Done, Reversal};
+use super::act::{self, Act, Method};
+use super::step::Done;
 use super::step_error::StepError;
 use super::swap;
 
-pub const REMOVE: Action = Action {
-    kind: ActionKind::Remove,
-    name: "remove",
-    about: "remove duplicates",
-    undo: Reversal::Impossible,
+pub const REMOVE: Method = Method {
     prepare: act::nothing,
     perform,
 };

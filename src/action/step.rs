@@ -4,70 +4,9 @@ use std::fmt;
 use std::io;
 
 use super::access::Apart;
-use super::act::{Perform, Prepare};
+use super::action_kind::ActionKind;
 use super::reads::Reads;
 use crate::hash::ContentDigest;
-
-/// The action on a victim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ActionKind {
-    /// Unlinks its name. Undo is impossible.
-    Remove,
-    /// Moves it into the trash of its file system (freedesktop.org).
-    Trash,
-    /// Replaces it with a further name of the keeper.
-    Hardlink,
-    /// Replaces it with a symbolic link to the keeper.
-    Symlink,
-    /// Makes it share the keeper's blocks.
-    Reflink,
-    /// Moves it to another folder.
-    Move,
-}
-
-/// Whether undo can reverse an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reversal {
-    /// Undo restores the previous state.
-    GivesBack,
-    /// No undo is necessary: every file is unchanged, with all its bytes.
-    NothingToDo,
-    /// Undo is impossible: the file is gone.
-    Impossible,
-}
-
-/// A row of [`ACTIONS`](super::ACTIONS).
-#[derive(Clone, Copy, Debug)]
-pub struct Action {
-    /// The action.
-    pub kind: ActionKind,
-    /// Its name in journals and messages.
-    pub name: &'static str,
-    /// A short description.
-    pub about: &'static str,
-    /// Whether undo can reverse it.
-    pub undo: Reversal,
-    pub(super) prepare: Prepare,
-    pub(super) perform: Perform,
-}
-
-impl ActionKind {
-    /// Its row in the table.
-    pub fn row(self) -> &'static Action {
-        // The order is the same; a test holds it so.
-        &super::ACTIONS[self as usize]
-    }
-
-    /// The name in journals and messages.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// True if the file itself moves elsewhere, so that no other file has to stay for it.
-    pub(crate) fn takes_content_along(self) -> bool {
-        matches!(self, Self::Trash | Self::Move)
-    }
-}
 
 /// The state of a file when it was found. `None` is not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

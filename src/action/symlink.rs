@@ -4,21 +4,14 @@ use std::ffi::CString;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch, freed};
-use super::step::{Action, ActionKind, Done, Reversal};
+use super::act::{Act, Method, Preparation, Sketch, freed};
+use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink, link_text};
 use crate::file::trust;
 use crate::sys::{names, stat};
 
-pub const SYMLINK: Action = Action {
-    kind: ActionKind::Symlink,
-    name: "symlink",
-    about: "replace duplicates with symbolic links to the kept file",
-    undo: Reversal::GivesBack,
-    prepare,
-    perform,
-};
+pub const SYMLINK: Method = Method { prepare, perform };
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let keeper = sketch.keeper_path;

@@ -1,10 +1,12 @@
 //! Files that belong together: an action removes all of them, or none.
 
 use super::act::{self, Act};
+use super::action_kind::ActionKind;
+use super::methods::method;
 use super::past::{Fate, PastStep};
 use super::proof;
 use super::record::State;
-use super::step::{ActionKind, Done, Skip, WayOut};
+use super::step::{Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
 use super::swap;
 use super::undo_parent::Parents;
@@ -28,7 +30,7 @@ pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>)
 
 fn one(act: &Act<'_>) -> Result<Done, StepError> {
     current::ask_about(&act.intent.victim.0);
-    (act.intent.action.row().perform)(act)
+    (method(act.intent.action).perform)(act)
 }
 
 /// Removes a group. A removal cannot be undone, so all names are set aside before the first file is removed.

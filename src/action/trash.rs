@@ -7,22 +7,15 @@ use std::os::fd::OwnedFd;
 use jiff::Zoned;
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Method, Preparation, Sketch};
 use super::folder_entry::{self, join};
 use super::relocate;
-use super::step::{Action, ActionKind, Done, Reversal};
+use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use super::trash_folder::{self, NO_TRASH, Opened};
 use crate::sys::{names, sync, write};
 
-pub const TRASH: Action = Action {
-    kind: ActionKind::Trash,
-    name: "trash",
-    about: "put duplicates into the trash",
-    undo: Reversal::GivesBack,
-    prepare,
-    perform,
-};
+pub const TRASH: Method = Method { prepare, perform };
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let trash = trash_folder::folder_for(sketch)?;

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folder_entry::{Place, parent};
 use super::folder_times::Before;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::leftovers;
 use super::new_folders;
 use super::partial_groups;

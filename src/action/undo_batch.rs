@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
 use super::folder_entry::Identity;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::record::Record;
 use crate::sys::{process, stat, sync};
 

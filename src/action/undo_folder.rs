@@ -9,13 +9,14 @@ use std::rc::{Rc, Weak};
 
 use rustix::io::Errno;
 
+use super::action_kind::Reversal;
 use super::closed_folder::{self, ClosedFolder, NewFolder};
 use super::folder_entry::{Place, parent};
 use super::folder_identity::FolderIdentity;
 use super::metadata;
 use super::past::PastFolder;
 use super::record::{FolderIntent, Record};
-use super::step::{Reversal, Unfit};
+use super::step::Unfit;
 use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undo_step::{Refusal, said};
 use super::undone::{Lack, Undone};
@@ -39,7 +40,7 @@ pub(super) struct MadeAgain<'a> {
 
 /// The expected result of an undo.
 pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
-    if folder.intent.action.row().undo == Reversal::Impossible {
+    if folder.intent.action.reversal() == Reversal::Impossible {
         return Undone::Impossible;
     }
     let intent = &folder.intent;
@@ -58,7 +59,7 @@ pub(super) fn make<'a>(
     closed: &mut ClosedFolders,
     run: &str,
 ) -> Back<'a> {
-    if folder.intent.action.row().undo == Reversal::Impossible {
+    if folder.intent.action.reversal() == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
     }
     made(folder, parents, closed, run).unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))

@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::action_kind::ActionKind;
 use super::folder_entry::{Place, leads_to, parent};
 use super::past::Fate;
 use super::relocate;
-use super::step::{ActionKind, Unfit};
+use super::step::Unfit;
 use super::trash_folder;
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, said, unfollowed};
 use super::undone::{Lack, Undone};

@@ -11,7 +11,7 @@ use rustix::io::Result;
 
 use super::folder_identity::FolderIdentity;
 use super::past::Past;
-use super::plan::{Placers, Reach};
+use super::reach::{Placers, Reach};
 use crate::sys::attributes;
 
 /// The folders that an undo puts files back into.

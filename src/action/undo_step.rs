@@ -9,12 +9,13 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::action_kind::ActionKind;
 use super::check::{Bound, Opened, OwnChanges};
 use super::folder_entry::{Place, parent};
 use super::past::{Fate, PastStep};
 use super::reads::Reads;
 use super::record::{Intent, State};
-use super::step::{ActionKind, Expected, Target, Unfit};
+use super::step::{Expected, Target, Unfit};
 use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undone::Undone;
 use super::{metadata, swap};

@@ -1,9 +1,9 @@
 //! The results of the steps of an undo, one by one and in total.
 
-use super::journal::JournalError;
+use super::action_kind::ActionKind;
+use super::journal_error::JournalError;
 use super::past::PastStep;
 use super::record::FolderIntent;
-use super::step::ActionKind;
 
 /// The outcome of one undone step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -172,7 +172,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
     }
     if tally.done > 0 {
-        match action.row().undo {
+        match action.reversal() {
             Reversal::GivesBack => {
                 lines.push(format!("To undo: {}", place.undo(&tally.run)));
             }
@@ -204,7 +204,7 @@ impl Watch<'_> {
             self.console.complain(NOTHING_DONE);
             process::exit(exit.worse(Exit::Nothing).code().into());
         };
-        let undo = match self.action.row().undo {
+        let undo = match self.action.reversal() {
             Reversal::GivesBack => {
                 format!(", {} undoes the whole run", self.place.undo(run))
             }

@@ -188,7 +188,7 @@ fn companions(plan: &Plan) -> Vec<String> {
 
 /// The warning before the action.
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
-    let impossible = action.row().undo == Reversal::Impossible;
+    let impossible = action.reversal() == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
         return Some(match impossible {
             false => "seekless does not compare bytes first (--trust-hash).".to_owned(),

@@ -280,9 +280,8 @@ pub fn target(path: &Path) -> Target {
 }
 
 pub fn kind(name: &str) -> ActionKind {
-    let all = seekless::action::ACTIONS.iter();
-    let mut all = all.filter(|action| action.name == name);
-    all.next().expect("an action").kind
+    let mut all = ActionKind::ALL.into_iter();
+    all.find(|action| action.name() == name).expect("an action")
 }
 
 /// The process that [`Scene::child`] starts.

@@ -8,9 +8,10 @@ use std::{iter, thread};
 
 use crossbeam_channel::bounded;
 
-use super::Group;
-use crate::action::check::{Bound, Opened, OwnChanges, Pair};
+use super::portion::Group;
+use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::folder_entry::Identity;
+use crate::action::pair::Pair;
 use crate::action::reads::Reads;
 use crate::action::step::{Skip, Target};
 use crate::action::step_error::StepError;

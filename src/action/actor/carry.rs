@@ -3,16 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::Actor;
 use super::ahead::{self, Check, Checked, Proof};
-use super::{Actor, BATCH, Group, Numbered, Sketched, renumbered};
+use super::portion::{BATCH, Group, Numbered, Sketched, renumbered};
 use crate::action::access::Rights;
 use crate::action::act::Act;
-use crate::action::check::{Opened, Pair, Times};
+use crate::action::action_kind::{ActionKind, Reversal};
+use crate::action::check::{Opened, Times};
 use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
+use crate::action::pair::Pair;
 use crate::action::record::{Blake3, Raw, Record, State};
-use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
+use crate::action::step::{Done, Outcome, Skip, Step, Target};
 use crate::action::step_error::StepError;
 use crate::action::swap;
 use crate::action::together::{self, Because};
@@ -56,7 +59,7 @@ impl Actor {
         let files = [keeper_is, Some(sketched.victim_is)].into_iter().flatten();
         let ours = files.filter_map(|file| Some((file, *self.ours.get(&file)?)));
         let wanted =
-            step.action.row().undo == Reversal::GivesBack || sketched.intent.together.is_some();
+            step.action.reversal() == Reversal::GivesBack || sketched.intent.together.is_some();
         let proof = match (step.action, self.settings.trust_hash) {
             (ActionKind::Reflink, _) => Proof::ByKernel,
             (_, true) => Proof::Reported {

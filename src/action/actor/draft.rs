@@ -1,28 +1,23 @@
 //! Inspects a step's files, decides what to do, and prepares the record for the journal.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::{Actor, BATCH, Group, Numbered, Renumbered, Sketched, ahead, renumbered};
+use super::portion::{BATCH, Group, Numbered, Renumbered, Sketched, Unsynced, renumbered};
+use super::{Actor, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
+use crate::action::action_kind::ActionKind;
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
-use crate::action::folder_entry::{Identity, parent};
+use crate::action::folder_entry::parent;
 use crate::action::folder_identity::FolderIdentity;
+use crate::action::methods::method;
 use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw, Record};
-use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
+use crate::action::step::{Change, Skip, Step, Target, Unfit};
 use crate::action::step_error::{StepError, failed};
 use crate::action::together::Because;
 use crate::action::{further_name, metadata, swap};
-
-/// A kept file that has to be waited for.
-pub struct Unsynced {
-    pub identity: Identity,
-    pub ctime_ns: i64,
-    pub fd: OwnedFd,
-}
 
 /// The files of a step, before any other decision.
 struct Found {
@@ -206,7 +201,7 @@ impl Actor {
             settings: &self.settings,
             unique: &unique,
         };
-        let prepared = (step.action.row().prepare)(&sketch)?;
+        let prepared = (method(step.action).prepare)(&sketch)?;
         for path in &prepared.new_folders {
             if self.new_folders.insert(path.clone()) {
                 self.missing.push(Record::NewFolder {

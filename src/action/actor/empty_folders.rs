@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::Actor;
+use crate::action::action_kind::ActionKind;
 use crate::action::folder_entry::{Identity, Place, parent};
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
-use crate::action::step::{ActionKind, Unfit};
+use crate::action::step::Unfit;
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
 use crate::sys::{attributes, names, open, stat};

@@ -7,7 +7,7 @@ use super::decide::{Policy, is_reference};
 use super::left::Left;
 use super::set::{Fate, Kept, SetPlan};
 use crate::action::access::{Common, PermissionClass};
-use crate::action::step::ActionKind;
+use crate::action::action_kind::ActionKind;
 use crate::file::trust;
 use crate::sys::attributes;
 

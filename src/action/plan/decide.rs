@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::by_folder::FolderPairs;
+use super::folder_pairs::FolderPairs;
 use super::left::Left;
 use super::set::{Fate, Kept, PlannedFile, Rank, SetPlan};
 use crate::action::ActionKind;

@@ -9,7 +9,8 @@ use rustix::io::Errno;
 
 use super::left::Left;
 use crate::action::folder_entry::{Place, join};
-use crate::action::journal::{Journal, JournalError};
+use crate::action::journal::Journal;
+use crate::action::journal_error::JournalError;
 use crate::action::record::{Raw, Record, RunHeader};
 use crate::action::{ActionKind, test_file};
 use crate::heartbeat::current;

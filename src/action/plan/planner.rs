@@ -4,63 +4,18 @@ use std::io;
 
 use super::claim::{Claim, Origin};
 use super::dangling::Dangling;
-use super::decide::{Choice, Policy};
+use super::decide::Choice;
 use super::inspector::Inspector;
-use super::noise::Noise;
-use super::reach::Reach;
 use super::set::SetPlan;
+use super::settings::{FurtherNames, Settings};
 use super::sidecars::Companions;
 use super::spool::Spool;
 use super::totals::Totals;
-use super::{Plan, classes, entries, estimate, full};
+use super::{Plan, classes, entries, estimate, full, reach};
 use crate::action::coherence::FileSystems;
+use crate::action::reach::Reach;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
-
-/// How to treat files that belong together by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sidecars {
-    /// Each is removed by its own set; separated companions are named.
-    #[default]
-    Tell,
-    /// They are removed together or not at all.
-    KeepTogether,
-    /// They are ignored.
-    Ignore,
-}
-
-/// How to treat hard links to a kept file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FurtherNames {
-    /// They stay.
-    #[default]
-    Stay,
-    /// They are duplicates if the report counts them as duplicates.
-    AsReported,
-    /// They are duplicates.
-    Go,
-}
-
-/// The settings of a planner.
-#[derive(Debug)]
-pub struct Settings {
-    /// The policy that chooses the kept files.
-    pub policy: Policy,
-    /// The limits of the action.
-    pub bounds: crate::action::bounds::Bounds,
-    /// How to treat companions.
-    pub sidecars: Sidecars,
-    /// Whether names of files that stay may be removed.
-    pub further_names: FurtherNames,
-    /// Bytes will not be compared: every file must be unchanged since it was listed.
-    pub strict: bool,
-    /// `st_dev` of the file system that files are moved to.
-    pub destination: Option<u64>,
-    /// Remove folders that will be empty, where [`Bounds`](crate::action::bounds::Bounds) allow it.
-    pub remove_empty_folders: bool,
-    /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
-    pub noise: Option<Noise>,
-}
 
 /// Plans sets, one after the other.
 #[derive(Debug)]
@@ -119,7 +74,7 @@ impl Planner {
             classes::look(&mut set, same_metadata);
         }
         if self.settings.policy.keepers_matter() {
-            self.reach.look(&mut set);
+            reach::look(&mut self.reach, &mut set);
         }
         self.settings.decide(&mut set, &Choice::ByRule);
         for file in &set.files {

@@ -4,110 +4,21 @@
 //! folder of another user, this user can remove it afterwards, or put another file in its place. Files that different
 //! users can remove are therefore no substitutes for each other.
 
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::AsFd;
-
-use serde::{Deserialize, Serialize};
 
 use super::set::{PlannedFile, PlannedName, SetPlan};
 use crate::action::folder_entry::parent;
-use crate::file::trust;
-use crate::sys::attributes;
-use crate::sys::parent as folder;
+use crate::action::reach::Reach;
 
-/// A user or group who may rename entries of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Who {
-    /// The owner of a folder.
-    Owner(u32),
-    /// The users of a folder that lets others write: its group, whether it lets all users write, and a digest of its
-    /// ACL, 0 without one.
-    Others(u32, bool, u64),
-}
-
-/// The users, besides root and this user, who could have put a folder in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placers {
-    Nobody,
-    /// The user with this number.
-    Only(u32),
-    Several,
-}
-
-/// The results for folders.
-#[derive(Debug, Default)]
-pub struct Reach {
-    known: HashMap<Vec<u8>, BTreeSet<Who>>,
-}
-
-impl Reach {
-    /// Checks the folders of all files of a set.
-    pub fn look(&mut self, set: &mut SetPlan) {
-        for file in &mut set.files {
-            let owner = file.rights.uid;
-            for name in &mut file.names {
-                name.reach = self.others(parent(&name.path), owner);
-            }
-            file.rights.reach = of_file(file);
+/// Checks the folders of all files of a set.
+pub fn look(reach: &mut Reach, set: &mut SetPlan) {
+    for file in &mut set.files {
+        let owner = file.rights.uid;
+        for name in &mut file.names {
+            name.reach = reach.others(parent(&name.path), owner);
         }
+        file.rights.reach = of_file(file);
     }
-
-    /// The users besides root and the owner who could remove files from this folder.
-    fn others(&mut self, folder: &[u8], owner: u32) -> BTreeSet<Who> {
-        let all = self.who(folder).iter().copied();
-        all.filter(|who| !matches!(who, Who::Owner(uid) if *uid == 0 || *uid == owner))
-            .collect()
-    }
-
-    /// The users who could have put a folder with this owner at this path.
-    pub fn placers(&mut self, path: &[u8], owner: u32) -> Placers {
-        let mut who = self.who(parent(path)).clone();
-        who.insert(Who::Owner(owner));
-        who.retain(|who| !matches!(who, Who::Owner(uid) if trust::is_trusted(*uid).is_ok()));
-        let mut who = who.into_iter();
-        match (who.next(), who.next()) {
-            (None, _) => Placers::Nobody,
-            (Some(Who::Owner(uid)), None) => Placers::Only(uid),
-            _ => Placers::Several,
-        }
-    }
-
-    fn who(&mut self, path: &[u8]) -> &BTreeSet<Who> {
-        if !self.known.contains_key(path) {
-            let mut who = match path {
-                b"" | b"/" => BTreeSet::new(),
-                path => self.who(parent(path)).clone(),
-            };
-            // One that cannot be looked at belongs to nobody who is known.
-            match folder::open(path).and_then(|fd| Ok((attributes::get(&fd)?, fd))) {
-                Ok((now, fd)) => {
-                    who.insert(Who::Owner(now.uid));
-                    // With the sticky bit each file is its owner's to rename, and each folder.
-                    if trust::others_may_write(&fd, &now) && !trust::is_sticky(&now) {
-                        let acl = digest_of_acl(&fd, path);
-                        who.insert(Who::Others(now.gid, now.mode & 0o002 != 0, acl));
-                    }
-                }
-                Err(_) => {
-                    who.insert(Who::Owner(u32::MAX));
-                }
-            }
-            self.known.insert(path.to_vec(), who);
-        }
-        &self.known[path]
-    }
-}
-
-/// A digest of the ACL of the folder with this path; 0 without one. One that cannot be read is like no other.
-fn digest_of_acl(folder: impl AsFd, path: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match attributes::extended_of_handle(folder, attributes::ACL) {
-        Ok(None) => return 0,
-        Ok(Some(acl)) => (true, acl).hash(&mut hasher),
-        Err(_) => (false, path).hash(&mut hasher),
-    }
-    hasher.finish() | 1
 }
 
 /// A digest of the users who can remove the file, which means all its names; 0 for none.
@@ -140,6 +51,7 @@ impl PlannedName {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs::{self, Permissions};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
@@ -149,6 +61,8 @@ mod tests {
     use crate::action::access::Rights;
     use crate::action::plan::left::Left;
     use crate::action::plan::set::Fate;
+    use crate::file::trust;
+    use crate::sys::attributes;
 
     /// A digest of the users who can remove a file of this owner that has a name in each of these folders.
     fn reach(owner: u32, folders: &[&Path]) -> u64 {
@@ -187,7 +101,7 @@ mod tests {
             left: Vec::new(),
             shared: Default::default(),
         };
-        Reach::default().look(&mut set);
+        look(&mut Reach::default(), &mut set);
         set.files[0].rights.reach
     }
 

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::byte_text;
 use super::left::{Left, LeftName};
-use super::reach::Who;
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
+use crate::action::reach::Who;
 use crate::action::swap::is_temporary;
 
 /// The planned fate of the files of one set.

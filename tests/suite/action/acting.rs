@@ -9,9 +9,7 @@ use std::thread;
 use crate::common::noise;
 use crate::common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-use seekless::action::{
-    ACTIONS, ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit,
-};
+use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
 
 #[track_caller]
 fn done(outcome: Outcome) -> Done {
@@ -263,15 +261,15 @@ fn a_keeper_that_is_no_safe_copy_saves_the_victim() {
 
 #[test]
 fn without_a_kept_file_only_what_takes_the_content_along_is_done() {
-    for row in ACTIONS {
+    for action in ActionKind::ALL {
         let scene = Scene::new();
-        let mut step = scene.step(row.kind);
+        let mut step = scene.step(action);
         step.keeper = None;
         let outcome = scene.actor().perform(&step);
         let is_done = matches!(outcome, Outcome::Done(_));
-        let takes_along = matches!(row.kind, ActionKind::Trash | ActionKind::Move);
-        assert_eq!(is_done, takes_along, "{}: {outcome:?}", row.name);
-        assert_eq!(scene.victim().exists(), !takes_along, "{}", row.name);
+        let takes_along = matches!(action, ActionKind::Trash | ActionKind::Move);
+        assert_eq!(is_done, takes_along, "{}: {outcome:?}", action.name());
+        assert_eq!(scene.victim().exists(), !takes_along, "{}", action.name());
     }
 }
 

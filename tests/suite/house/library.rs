@@ -55,8 +55,8 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
         ("src/event.rs", "Problem"),
         ("src/event.rs", "ProblemKind"),
         ("src/hash/digest.rs", "ContentDigest"),
-        ("src/action/step.rs", "ActionKind"),
-        ("src/action/plan/planner.rs", "Sidecars"),
+        ("src/action/action_kind.rs", "ActionKind"),
+        ("src/action/plan/settings.rs", "Sidecars"),
         ("src/action/plan/decide.rs", "Choice"),
     ];
     let below = below.map(|(path, name)| (PathBuf::from(path), Some(name)));

@@ -3,8 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::action::Target;
 use crate::action::access::Rights;
-use crate::action::plan::reach::{self, Who};
+use crate::action::plan::reach;
 use crate::action::plan::set::{PlannedFile, PlannedName};
+use crate::action::reach::Who;
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
     PlannedName {

@@ -1,0 +1,55 @@
+//! The steps of a portion, from the request to the journal.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use crate::action::folder_entry::Identity;
+use crate::action::record::Intent;
+use crate::action::step::{Step, Target};
+use crate::action::step_error::StepError;
+
+/// Steps that are recorded together, and share one wait for the disk.
+///
+/// Such a wait takes milliseconds. It takes up to a second beside a program that writes a lot, since the disk
+/// also takes the data of that program. 10,000 steps need five waits.
+pub const BATCH: usize = 2048;
+
+/// A step and its place among all steps.
+pub struct Numbered {
+    pub place: usize,
+    pub step: Step,
+}
+
+/// A step that is fit to be recorded.
+pub struct Sketched {
+    pub intent: Intent,
+    pub keeper: Option<Target>,
+    pub keeper_is: Option<Identity>,
+    pub victim: Target,
+    pub victim_is: Identity,
+}
+
+/// A group of steps, each with its sketch, or the reason why it is not fit.
+pub type Group = Vec<(Numbered, Result<Sketched, StepError>)>;
+
+/// Numbers of files before and after a change of this run, by path.
+pub type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;
+
+/// The file as it is now, if this run gave it another number.
+pub fn renumbered(target: &Target, renumbered: &Renumbered) -> Target {
+    let mut target = target.clone();
+    let expected = &mut target.expected;
+    if let Some([before, (dev, ino)]) = renumbered.get(&target.path)
+        && (expected.dev, expected.ino) == (Some(before.0), Some(before.1))
+    {
+        (expected.dev, expected.ino) = (Some(*dev), Some(*ino));
+    }
+    target
+}
+
+/// A kept file that has to be waited for.
+pub struct Unsynced {
+    pub identity: Identity,
+    pub ctime_ns: i64,
+    pub fd: OwnedFd,
+}

@@ -1,0 +1,50 @@
+//! The settings of a planner.
+
+use super::decide::Policy;
+use super::noise::Noise;
+use crate::action::bounds::Bounds;
+
+/// How to treat files that belong together by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sidecars {
+    /// Each is removed by its own set; separated companions are named.
+    #[default]
+    Tell,
+    /// They are removed together or not at all.
+    KeepTogether,
+    /// They are ignored.
+    Ignore,
+}
+
+/// How to treat hard links to a kept file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FurtherNames {
+    /// They stay.
+    #[default]
+    Stay,
+    /// They are duplicates if the report counts them as duplicates.
+    AsReported,
+    /// They are duplicates.
+    Go,
+}
+
+/// The settings of a planner.
+#[derive(Debug)]
+pub struct Settings {
+    /// The policy that chooses the kept files.
+    pub policy: Policy,
+    /// The limits of the action.
+    pub bounds: Bounds,
+    /// How to treat companions.
+    pub sidecars: Sidecars,
+    /// Whether names of files that stay may be removed.
+    pub further_names: FurtherNames,
+    /// Bytes will not be compared: every file must be unchanged since it was listed.
+    pub strict: bool,
+    /// `st_dev` of the file system that files are moved to.
+    pub destination: Option<u64>,
+    /// Remove folders that will be empty, where [`Bounds`] allow it.
+    pub remove_empty_folders: bool,
+    /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
+    pub noise: Option<Noise>,
+}
