@@ -23,8 +23,9 @@ use super::plan_json::PlanJson;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Answer};
-use super::resolve_act::{ActRun, Source, Special, resolve};
+use super::resolve_act::{ActRun, Special, resolve};
 use super::script::Script;
+use super::source::Source;
 use super::sweep;
 use super::use_of_plan::Use;
 

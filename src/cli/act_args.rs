@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::config::ConfigArgs;
+use super::config_args::ConfigArgs;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::cache_args::{CACHE_EXAMPLES, CacheArgs};
 use super::compare_args::CompareArgs;
-use super::config::ConfigCommandArgs;
+use super::config_args::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;

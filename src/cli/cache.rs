@@ -19,10 +19,9 @@ use super::exit::Exit;
 use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Answer};
-use super::sanitize::{complain, message, path};
-use super::script;
+use super::sanitize::{complain, message, path, say};
+use super::shell_word;
 use super::time_arg::Moment;
-use super::undo::say;
 
 /// Shows or removes what is kept.
 pub fn cache(args: CacheArgs) -> Exit {
@@ -181,7 +180,7 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
     if i128::from(oldest) > now.timestamp().as_nanosecond() {
         return Err(format!(
             "--older-than {}: this time has not come; to remove everything, use 'seekless cache clear'",
-            script::word(args.older_than.as_bytes())
+            shell_word::word(args.older_than.as_bytes())
         ));
     }
     let place = Place::of(&args.place)?;

@@ -4,9 +4,19 @@ use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
+use clap::ValueEnum;
 use rustix::termios::tcgetwinsize;
 
-use super::talk_args::ColorChoice;
+/// When the result is colored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Never
+    Never,
+}
 
 /// The properties of a terminal that decide on colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::report::comparison::{Format, Only};
 
-use super::config::ConfigArgs;
+use super::config_args::ConfigArgs;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;

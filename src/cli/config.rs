@@ -3,42 +3,17 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 
-use clap::{ArgAction, Args, Command};
+use clap::{ArgAction, Command};
 
-use super::config_defaults::{InForce, check, command_of, in_force, readers, words_of};
+use super::config_args::ConfigCommandArgs;
+use super::config_defaults::{InForce, check, in_force, readers, words_of};
 use super::config_file::{ConfigFile, Setting};
 use super::config_rules::refusal;
 use super::config_values::{check_together, without_places};
+use super::definition::command_of;
 use super::exit::Exit;
 use super::sanitize::{complain, message, path};
 use super::{args, config_folder};
-
-/// What every command has that reads the configuration file.
-#[derive(Args, Clone, Debug)]
-pub struct ConfigArgs {
-    /// Use the options of this preset: nas, photos, or one of the configuration file
-    ///
-    /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos looks for
-    /// images and videos, prefers original names, and keeps sidecars with their photo. 'seekless config' shows each
-    /// preset.
-    #[arg(long, value_name = "NAME", help_heading = "Configuration")]
-    pub preset: Option<String>,
-
-    /// Do not read the configuration file
-    #[arg(long, help_heading = "Configuration")]
-    pub no_config: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ConfigCommandArgs {
-    /// Show every option of this command that has a value, and where the value comes from
-    #[arg(value_name = "COMMAND")]
-    command: Option<String>,
-
-    /// Show what is in force with this preset
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-}
 
 /// Prints what is in force.
 pub fn show(args: &ConfigCommandArgs) -> Exit {

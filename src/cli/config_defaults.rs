@@ -2,7 +2,7 @@
 //! comes first, and values are checked as if they were typed.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -10,10 +10,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use super::config_file::{ConfigFile, Setting, Value};
 use super::config_rules::{is_never_set, refusal};
 use super::config_values::{check_one, check_together};
-use super::{args, other_words, sanitize, script};
-
-/// The command that is meant if none is named.
-pub const DEFAULT: &str = "find";
+use super::definition::{DEFAULT, arg_of, command_of};
+use super::{args, other_words, shell_word};
 
 /// The option that every command has that reads the file.
 const READER: &str = "no_config";
@@ -99,7 +97,7 @@ pub fn words_of(setting: &Setting) -> String {
         Value::Words(words) => {
             let words = words
                 .iter()
-                .map(|word| format!("--{option} {}", script::word(word.as_bytes())));
+                .map(|word| format!("--{option} {}", shell_word::word(word.as_bytes())));
             words.collect::<Vec<_>>().join(" ")
         }
     }
@@ -168,7 +166,7 @@ pub fn in_force(
         return Err(format!(
             "{}:{line}: the preset '{preset}' has no options: write options below [preset.{preset}], or omit \
              --preset {preset}",
-            shown(config.path.as_deref())
+            config.shown_path()
         ));
     }
     if let Some(preset) = preset
@@ -203,7 +201,7 @@ pub fn in_force(
                 .map_or_else(String::new, |line| format!(" of line {line}"));
             let (one, two) = (&setting.option, &other.option);
             let wrong = format!("--{one} cannot be used with --{two}{line}: omit one or the other");
-            return Err(at(config, setting, &wrong));
+            return Err(config.at(setting, &wrong));
         }
         chosen.retain(|other| {
             rank(other) == rank(setting) || !is_undone_by(command, &other.option, arg)
@@ -217,7 +215,7 @@ pub fn in_force(
         }
     }
     Ok(InForce {
-        file: shown(config.path.as_deref()),
+        file: config.shown_path(),
         settings: chosen,
         is_told: Cell::new(false),
     })
@@ -297,7 +295,7 @@ pub fn check(config: &ConfigFile, definition: &Command) -> Result<(), String> {
             None => wrong_in_all(definition, &setting.option),
         };
         if let Some(wrong) = wrong {
-            return Err(at(config, setting, &wrong));
+            return Err(config.at(setting, &wrong));
         }
     }
     Ok(())
@@ -353,32 +351,6 @@ pub fn readers(definition: &Command) -> Vec<&str> {
     let commands = definition.get_subcommands();
     let reading = commands.filter(|it| it.get_arguments().any(|arg| arg.get_id() == READER));
     reading.map(Command::get_name).collect()
-}
-
-/// The message, with the place of the setting before it.
-pub fn at(config: &ConfigFile, setting: &Setting, wrong: &str) -> String {
-    let place = shown(config.path.as_deref());
-    match setting.line {
-        Some(line) => format!("{place}:{line}: {wrong}"),
-        None => format!("built-in preset: {wrong}"),
-    }
-}
-
-fn shown(path: Option<&Path>) -> String {
-    path.map(|path| sanitize::path(path).into_owned())
-        .unwrap_or_default()
-}
-
-/// A command's definition; the program's own for the default command, which has the same options.
-pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
-    definition.find_subcommand(name).unwrap_or(definition)
-}
-
-/// The definition of an option, by its long name.
-pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
-    command
-        .get_arguments()
-        .find(|arg| arg.get_long() == Some(option))
 }
 
 #[cfg(test)]

@@ -117,6 +117,21 @@ impl ConfigFile {
         Ok(read)
     }
 
+    /// The path, as it is shown.
+    pub fn shown_path(&self) -> String {
+        let path = self.path.as_deref();
+        path.map(|path| sanitize::path(path).into_owned())
+            .unwrap_or_default()
+    }
+
+    /// The message, with the place of the setting before it.
+    pub fn at(&self, setting: &Setting, wrong: &str) -> String {
+        match setting.line {
+            Some(line) => format!("{}:{line}: {wrong}", self.shown_path()),
+            None => format!("built-in preset: {wrong}"),
+        }
+    }
+
     /// The names of all presets, sorted.
     pub fn presets(&self) -> Vec<&str> {
         let names = self.settings.iter().filter_map(|it| it.preset.as_deref());

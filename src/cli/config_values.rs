@@ -6,8 +6,8 @@ use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
 use clap::{Arg, ArgAction, Command, FromArgMatches};
 
 use super::args::Cli;
-use super::config_defaults::{DEFAULT, arg_of, at, command_of};
 use super::config_file::{ConfigFile, Setting, Value};
+use super::definition::{DEFAULT, arg_of, command_of};
 use super::environment::Environment;
 use super::resolve::resolve;
 use super::{args, other_words};
@@ -22,7 +22,7 @@ pub fn check_one(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(
         return Ok(());
     };
     if let Some(wrong) = wrong_type(arg, setting) {
-        return Err(at(config, setting, &wrong));
+        return Err(config.at(setting, &wrong));
     }
     let typed = typed(arg, setting);
     let words = ["seekless", name].map(str::to_owned).into_iter();
@@ -33,7 +33,7 @@ pub fn check_one(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(
         InvalidValue | ValueValidation | ArgumentConflict => {
             let text = other_words::wrong_value(&error);
             let text = text.unwrap_or_else(|| error.kind().to_string());
-            Err(at(config, setting, &text))
+            Err(config.at(setting, &text))
         }
         // Something else is missing, such as the destination of a move.
         _ => Ok(()),
@@ -100,7 +100,7 @@ pub fn check_together(config: &ConfigFile, settings: &[Setting]) -> Result<(), S
         refused(&definition, &others).as_ref() != Some(&wrong)
     };
     match (0..all.len()).rev().find(is_cause) {
-        Some(place) => Err(at(config, all[place], &with_key(all[place], &wrong))),
+        Some(place) => Err(config.at(all[place], &with_key(all[place], &wrong))),
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use seekless::engine::SetOrder;
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
-use super::config::ConfigArgs;
+use super::config_args::ConfigArgs;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};

@@ -1,9 +1,8 @@
 //! `seekless find --from`: selects from a report, without reading any file.
 
 use std::fmt::Display;
-use std::time::Duration;
 
-use seekless::acting::{self, Absent, Reported, Selection, shown_roots};
+use seekless::acting::{self, Absent, Reported, shown_roots};
 use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
@@ -19,19 +18,9 @@ use super::read_only_watch::ReadOnlyWatch;
 use super::report_error::with_command;
 use super::report_progress::ReportProgress;
 use super::resolve::FindRun;
-use super::resolve_act::Source;
+use super::source::Source;
+use super::wanted::Wanted;
 use super::{next_command, option_words, sanitize, summary};
-
-/// A report, and what is wanted of it.
-#[derive(Debug)]
-pub struct Wanted {
-    /// The report.
-    pub source: Source,
-    /// What is wanted.
-    pub selection: Selection,
-    /// How long to wait for a file system.
-    pub patience: Duration,
-}
 
 /// What was selected, and where it goes.
 pub struct Selected {

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::report::folders::{FOLDER_FORMATS, FolderFormat, folder_format};
 use seekless::units::Bytes;
 
-use super::config::ConfigArgs;
+use super::config_args::ConfigArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
 use super::talk_args::TalkArgs;

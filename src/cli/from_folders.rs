@@ -24,8 +24,9 @@ use super::gather::read_report;
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::report_error::with_command;
-use super::resolve_act::{ActRun, Source};
+use super::resolve_act::ActRun;
 use super::sanitize;
+use super::source::Source;
 
 /// Bytes that tell which report it is.
 const START: u64 = 256;

@@ -9,9 +9,10 @@ use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
 use super::progress_text::count;
-use super::resolve_act::{ActRun, Source};
+use super::resolve_act::ActRun;
+use super::source::Source;
 use super::use_of_plan::Use;
-use super::{sanitize, script};
+use super::{sanitize, shell_word};
 
 /// Paths that are named; a report may list any number.
 const NAMED: usize = 5;
@@ -97,7 +98,7 @@ impl FromReport {
             return Ok(());
         };
         let words = run.command.iter().skip(1);
-        let words = words.map(|word| script::word(word.as_bytes()));
+        let words = words.map(|word| shell_word::word(word.as_bytes()));
         let words: Vec<_> = std::iter::once("seekless".to_owned())
             .chain(words)
             .collect();

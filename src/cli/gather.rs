@@ -16,7 +16,8 @@ use super::listener::Listener;
 use super::patience::{Changes, Patience, patiently, run_watched};
 use super::read_only_watch::ReadOnlyWatch;
 use super::report_error::with_command;
-use super::resolve_act::{ActRun, Source};
+use super::resolve_act::ActRun;
+use super::source::Source;
 use super::trash_text;
 
 /// A plan, and what the search said.

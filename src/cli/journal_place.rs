@@ -8,7 +8,7 @@ use seekless::file::trust::Distrust;
 use seekless::report::escape::escape;
 
 use super::config_folder;
-use super::script;
+use super::shell_word;
 
 /// The folder that journals are in.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl JournalPlace {
         self.given
             .as_ref()
             .map(|folder| {
-                let quoted = script::quoted(folder.as_os_str().as_bytes());
+                let quoted = shell_word::quoted(folder.as_os_str().as_bytes());
                 format!(" --journal {}", String::from_utf8_lossy(&quoted))
             })
             .unwrap_or_default()

@@ -9,7 +9,7 @@ use seekless::engine::Replication;
 use seekless::units::count;
 
 use super::resolve::FindRun;
-use super::script;
+use super::shell_word;
 
 /// Renders all of it, one line each.
 pub fn lines(run: &FindRun, summary: &Summary) -> Vec<String> {
@@ -80,5 +80,5 @@ fn next(run: &FindRun, summary: &Summary) -> Option<String> {
 fn path_word(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     let dash = if bytes.starts_with(b"-") { "./" } else { "" };
-    format!("{dash}{}", script::word(bytes))
+    format!("{dash}{}", shell_word::word(bytes))
 }

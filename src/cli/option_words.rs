@@ -9,7 +9,7 @@ use seekless::action::plan::{Kept, Left};
 use seekless::action::{Apart, Failure, Hint, Skip, WayOut};
 use seekless::event::{Problem, ProblemKind};
 
-use super::{config_folder, script};
+use super::{config_folder, shell_word};
 
 /// A path that takes no further part.
 pub fn problem(problem: &Problem) -> String {
@@ -29,7 +29,10 @@ pub fn problem(problem: &Problem) -> String {
 pub fn cache_clear(folder: &Path) -> String {
     let option = match config_folder::cache().as_deref() == Some(folder) {
         true => String::new(),
-        false => format!(" --cache {}", script::word(folder.as_os_str().as_bytes())),
+        false => format!(
+            " --cache {}",
+            shell_word::word(folder.as_os_str().as_bytes())
+        ),
     };
     format!("'seekless cache clear{option}'")
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::config_defaults::DEFAULT;
+use super::definition::DEFAULT;
 use super::foreign_commands::{command_for, effect};
 use super::foreign_options::ACTIONS;
-use super::{clusters, other_options, script};
+use super::{clusters, other_options, shell_word};
 
 /// Options that nobody should be led to by a slip of the keyboard.
 const DANGEROUS: &[&str] = &[
@@ -285,7 +285,7 @@ fn value(error: &clap::Error) -> Option<String> {
     let number = NUMBERS.iter().find(|(known, _)| *known == option);
     let shown = match value {
         "" => format!("{option} needs a value"),
-        value => format!("{option} {}", script::word(value.as_bytes())),
+        value => format!("{option} {}", shell_word::word(value.as_bytes())),
     };
     Some(match (number, error.get(ContextKind::ValidValue)) {
         (Some((_, number)), _) => format!("{shown}: write {number}"),
@@ -305,7 +305,7 @@ fn value(error: &clap::Error) -> Option<String> {
             format!("{shown}: use one of {values}{elsewhere}")
         }
         _ => match std::error::Error::source(error) {
-            Some(cause) => format!("{option} {}: {cause}", script::word(value.as_bytes())),
+            Some(cause) => format!("{option} {}: {cause}", shell_word::word(value.as_bytes())),
             None => format!("{option} needs a value: --help explains it"),
         },
     })

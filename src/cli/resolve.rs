@@ -12,13 +12,13 @@ use seekless::report::{Format, Header, Style};
 use super::color::Terminal;
 use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
-use super::find_report::Wanted;
 use super::option_words;
-use super::resolve_act::Source;
 use super::resolve_search::search;
 use super::root_links::RootLinks;
+use super::source::Source;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
+use super::wanted::Wanted;
 use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
 
 /// All decisions of one `seekless find`.

@@ -21,6 +21,7 @@ use super::resolve::keep_rules;
 use super::resolve_noise::noise;
 use super::resolve_search::{EMPTY_PATH, meant, search};
 use super::root_links::RootLinks;
+use super::source::Source;
 use super::talk_args::Talk;
 use super::use_of_plan::{Use, use_of_plan};
 use super::wrong_use::{WrongUse, contradiction, not_onto_report};
@@ -70,27 +71,6 @@ impl ActRun {
             version: 0,
             started_ns: self.started_ns,
             command: command.map(|word| Raw(word.as_bytes().to_vec())).collect(),
-        }
-    }
-}
-
-/// Where sets come from.
-#[derive(Debug)]
-pub enum Source {
-    /// A search.
-    Search(Box<Config>),
-    /// A report in a file.
-    Report(PathBuf),
-    /// A report on standard input.
-    Stdin,
-}
-
-impl Source {
-    /// The report that `--from` names.
-    pub fn of_report(path: &Path) -> Self {
-        match path.as_os_str() == "-" {
-            true => Self::Stdin,
-            false => Self::Report(path.to_owned()),
         }
     }
 }

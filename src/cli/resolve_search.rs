@@ -18,7 +18,7 @@ use super::resolve_filter::{built, filter_spec};
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::wrong_use::{WrongUse, contradiction};
-use super::{sanitize, script};
+use super::{sanitize, shell_word};
 
 /// Decides what is searched.
 pub fn search(
@@ -88,7 +88,7 @@ fn not_all_excluded(roots: &[Root], filter: &Filter, excludes: &[String]) -> Res
     let Some(first) = roots.first().filter(|_| roots.iter().all(is_skipped)) else {
         return Ok(());
     };
-    let exclude = script::word(excludes.join(" ").as_bytes());
+    let exclude = shell_word::word(excludes.join(" ").as_bytes());
     let path = sanitize::path(&first.path);
     contradiction(match roots.len() {
         1 => format!(

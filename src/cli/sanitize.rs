@@ -45,17 +45,18 @@ pub fn message(text: &str) -> Cow<'_, str> {
 
 /// Prints a message on stderr in the program's name; for what goes wrong before there is a run.
 pub fn complain(text: &str) {
-    use std::io::Write;
     let text = format!("seekless: {text}");
     let lines = match fit::stderr_columns() {
         Some(columns) => fit::message(&text, columns),
         None => vec![text],
     };
-    let mut stderr = std::io::stderr().lock();
-    for line in lines {
-        // Where stderr is closed there is nobody to tell.
-        let _ = writeln!(stderr, "{}", message(&line));
-    }
+    lines.iter().for_each(|line| say(line));
+}
+
+/// Prints one line on stderr. Where stderr is closed there is nobody to tell.
+pub fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{}", message(line));
 }
 
 #[cfg(test)]

@@ -19,8 +19,7 @@ use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::question::{self, Answer};
 use super::resolve_act::ActRun;
-use super::sanitize::complain;
-use super::undo::say;
+use super::sanitize::{complain, say};
 use super::undo_text;
 use super::use_of_plan::Use;
 

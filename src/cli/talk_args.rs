@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 
-use super::color::Terminal;
+use super::color::{ColorChoice, Terminal};
 
 #[derive(Args, Clone, Debug)]
 pub struct TalkArgs {
@@ -90,17 +90,6 @@ impl ProgressChoice {
             }
         })
     }
-}
-
-/// When the result is colored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Also in files and pipes
-    Always,
-    /// Never
-    Never,
 }
 
 /// How much is told on stderr while a run goes on, decided.

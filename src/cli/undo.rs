@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
 use super::question::{self, Answer};
-use super::sanitize::{complain, message, path};
+use super::sanitize::{complain, message, path, say};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
@@ -222,9 +222,4 @@ fn tell(step: &Undo, args: &UndoArgs) {
     {
         say(&success);
     }
-}
-
-/// Where stderr is closed there is nobody to tell.
-pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", message(line));
 }

@@ -286,10 +286,11 @@ const LOUD: [(&str, &[&str]); 7] = [
 ];
 
 /// Rooms whose files import each other in one direction only.
-const WITHOUT_CIRCLES: [&str; 18] = [
+const WITHOUT_CIRCLES: [&str; 19] = [
     "acting",
     "action",
     "cache",
+    "cli",
     "compare",
     "decide",
     "device",

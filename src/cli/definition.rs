@@ -1,0 +1,18 @@
+//! Looks up commands and options in the definition of the command line.
+
+use clap::{Arg, Command};
+
+/// The command that is meant if none is named.
+pub const DEFAULT: &str = "find";
+
+/// A command's definition; the program's own for the default command, which has the same options.
+pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
+    definition.find_subcommand(name).unwrap_or(definition)
+}
+
+/// The definition of an option, by its long name.
+pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
+    command
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(option))
+}
