@@ -1,10 +1,13 @@
-//! The folder of the cache files: it belongs to the user, and no other user may change it.
+//! The folder of the cache files. It belongs to the user, or the user only reads it. Nobody but its owner and root may
+//! change it.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::path::{self, Path, PathBuf};
 
-use crate::file::{OwnFolder, RouteError};
+use crate::file::trust::{Distrust, User};
+use crate::file::{Believed, OwnFolder, ReadableFolder, RouteError};
 use crate::sys::{stat, statfs};
 
 /// The suffixes that SQLite adds to the name of a file of rows.
@@ -13,35 +16,86 @@ pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The folder of the cache.
 #[derive(Debug)]
 pub struct CacheFolder {
-    folder: OwnFolder,
+    place: Place,
     identity: Option<(u64, u64)>,
+    is_answered: bool,
+}
+
+#[derive(Debug)]
+enum Place {
+    Own(OwnFolder),
+    Read(ReadableFolder),
+}
+
+/// How a cache folder was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The default folder. It must be on a local disk, and belong to the user or to root.
+    Default,
+    /// The default folder, with an option that asks for a cache. It must belong to the user or to root.
+    Wanted,
+    /// The user named it. Unless the user is root, it may belong to anybody, who is then believed.
+    Named,
+}
+
+impl Choice {
+    fn believed(self) -> Believed {
+        match self {
+            Self::Named => Believed::ItsOwners,
+            Self::Default | Self::Wanted => Believed::NobodyElses,
+        }
+    }
+}
+
+/// What a user may do with a file of rows.
+#[derive(Debug)]
+pub enum Permission {
+    /// Read and write it.
+    Write,
+    /// Only read it, for this reason.
+    Read(io::Error),
 }
 
 impl CacheFolder {
+    /// Opens a folder of the user's own or root's, and creates it for its owner only if it is missing.
+    ///
+    /// # Errors
+    /// As [`CacheFolder::chosen`].
+    pub fn at(path: &Path) -> io::Result<Self> {
+        Self::chosen(path, Choice::Wanted)
+    }
+
     /// Opens it, and creates it for its owner only if it is missing.
     ///
     /// # Errors
-    /// If another user could change it, or if the system refuses.
-    pub fn at(path: &Path) -> io::Result<Self> {
-        Ok(Self::of(OwnFolder::make(path).map_err(plain)?))
+    /// If a user who is not believed owns it or could change it, or if the system refuses.
+    pub fn chosen(path: &Path, choice: Choice) -> io::Result<Self> {
+        match choice {
+            Choice::Default => Self::on_a_local_disk(path),
+            Choice::Wanted | Choice::Named => Self::made(path, choice),
+        }
     }
 
-    /// As [`CacheFolder::at`], unless a program or a server answers for the folder. The users of an SQLite file share
+    /// As [`CacheFolder::chosen`], unless a program or a server answers for the folder. The users of an SQLite file share
     /// memory, which works only on one computer.
-    ///
-    /// # Errors
-    /// As [`CacheFolder::at`], and if the folder is or would be on such a file system.
-    pub fn on_a_local_disk(path: &Path) -> io::Result<Self> {
+    fn on_a_local_disk(path: &Path) -> io::Result<Self> {
         let absolute = path::absolute(path)?;
         let answered = || io::Error::other("the default cache must be on a local disk");
         let mut nearest = absolute.ancestors();
         if nearest.find_map(statfs::is_path_answered) == Some(true) {
             return Err(answered());
         }
-        let folder = Self::at(path)?;
-        match statfs::is_answered(folder.folder.descriptor()) {
+        let folder = Self::made(path, Choice::Default)?;
+        match folder.is_answered {
             true => Err(answered()),
             false => Ok(folder),
+        }
+    }
+
+    fn made(path: &Path, choice: Choice) -> io::Result<Self> {
+        match OwnFolder::make(path) {
+            Ok(own) => Ok(Self::of(Place::Own(own))),
+            Err(refused) => Self::readable(path, choice, refused),
         }
     }
 
@@ -49,15 +103,42 @@ impl CacheFolder {
     ///
     /// # Errors
     /// As [`CacheFolder::at`].
-    pub fn existing(path: &Path) -> io::Result<Option<Self>> {
-        let folder = OwnFolder::open(path).map_err(plain)?;
-        Ok(folder.map(Self::of))
+    pub fn existing(path: &Path, choice: Choice) -> io::Result<Option<Self>> {
+        match OwnFolder::open(path) {
+            Ok(own) => Ok(own.map(|own| Self::of(Place::Own(own)))),
+            Err(refused) => Self::readable(path, choice, refused).map(Some),
+        }
     }
 
-    fn of(folder: OwnFolder) -> Self {
-        let is = stat::descriptor(folder.descriptor()).ok();
-        let identity = is.map(|is| (is.dev, is.ino));
-        Self { folder, identity }
+    /// Opens the folder of another user for reading. Fails for the given reason if it is not another's, or missing.
+    fn readable(path: &Path, choice: Choice, refused: RouteError) -> io::Result<Self> {
+        let is_anothers = matches!(
+            &refused,
+            RouteError::Untrusted(untrusted) if matches!(untrusted.why, Distrust::Owner { .. })
+        );
+        if !is_anothers {
+            return Err(plain(refused));
+        }
+        match ReadableFolder::open(path, choice.believed()) {
+            Ok(folder) => Ok(Self::of(Place::Read(folder))),
+            Err(RouteError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+                Err(plain(refused))
+            }
+            Err(error) => Err(plain(error)),
+        }
+    }
+
+    fn of(place: Place) -> Self {
+        let descriptor: &OwnedFd = match &place {
+            Place::Own(folder) => folder.descriptor(),
+            Place::Read(folder) => folder.descriptor(),
+        };
+        let is = stat::descriptor(descriptor).ok();
+        Self {
+            identity: is.map(|is| (is.dev, is.ino)),
+            is_answered: statfs::is_answered(descriptor),
+            place,
+        }
     }
 
     /// Its device and inode number.
@@ -65,9 +146,28 @@ impl CacheFolder {
         self.identity
     }
 
+    /// True if calls for its files may never return: a program or a server answers for them, or a user who is neither
+    /// this one nor root could replace them by pipes.
+    pub fn may_not_answer(&self) -> bool {
+        let is_a_third_users =
+            matches!(&self.place, Place::Read(folder) if folder.is_a_third_users());
+        self.is_answered || is_a_third_users
+    }
+
+    /// The reason why the user does not write to it, if so.
+    pub fn is_read_only(&self) -> Option<String> {
+        match &self.place {
+            Place::Own(folder) => folder.may_write(".").err().map(|why| why.to_string()),
+            Place::Read(folder) => Some(belongs_to(folder).to_string()),
+        }
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        match &self.place {
+            Place::Own(folder) => folder.path(),
+            Place::Read(folder) => folder.path(),
+        }
     }
 
     /// Creates a file of rows for its owner only if it is missing, and marks it as used now; returns its path.
@@ -75,46 +175,66 @@ impl CacheFolder {
     /// # Errors
     /// If it or a file that SQLite keeps beside it is not the user's own, or if the system refuses.
     pub fn make(&self, name: &str) -> io::Result<PathBuf> {
-        if !self.has_own(name)? {
-            self.folder.append_or_make(name).map_err(plain)?;
+        let folder = match &self.place {
+            Place::Own(folder) => folder,
+            Place::Read(folder) => return Err(belongs_to(folder)),
+        };
+        match self.permission(name)? {
+            Some(Permission::Read(why)) => return Err(why),
+            Some(Permission::Write) => {}
+            None => drop(folder.append_or_make(name).map_err(plain)?),
         }
         self.mark_used(name);
         Ok(self.path().join(name))
     }
 
-    /// Marks a file of rows as used now; returns its path, or `None` if it is missing.
+    /// What the user may do with a file of rows; `None` if it is missing.
     ///
     /// # Errors
-    /// As [`CacheFolder::make`].
-    pub fn used(&self, name: &str) -> io::Result<Option<PathBuf>> {
-        if !self.has_own(name)? {
+    /// If it or a file that SQLite keeps beside it could be changed by others than its owner and root, or if the system
+    /// refuses.
+    pub fn permission(&self, name: &str) -> io::Result<Option<Permission>> {
+        // SQLite would open the files beside it whatever they are.
+        let mut beside = BESIDE.iter().map(|end| format!("{name}{end}"));
+        beside.try_for_each(|name| self.has(&name).map(drop))?;
+        if !self.has(name)? {
             return Ok(None);
         }
-        self.mark_used(name);
-        Ok(Some(self.path().join(name)))
+        Ok(Some(match &self.place {
+            Place::Own(folder) => match folder.may_write(name) {
+                Ok(()) => Permission::Write,
+                Err(why) => Permission::Read(why),
+            },
+            Place::Read(folder) => Permission::Read(belongs_to(folder)),
+        }))
     }
 
-    /// The path of an existing file of rows.
+    fn has(&self, name: &str) -> io::Result<bool> {
+        let has = match &self.place {
+            Place::Own(folder) => folder.has_own(name),
+            Place::Read(folder) => folder.has(name),
+        };
+        has.map_err(plain)
+    }
+
+    /// The path of an existing file of rows that the user may write.
     ///
     /// # Errors
-    /// `NotFound` if it is not; otherwise as [`CacheFolder::make`].
+    /// `NotFound` if it is missing; otherwise as [`CacheFolder::make`].
     pub fn own(&self, name: &str) -> io::Result<PathBuf> {
-        match self.has_own(name)? {
-            true => Ok(self.path().join(name)),
-            false => Err(ErrorKind::NotFound.into()),
+        match self.permission(name)? {
+            Some(Permission::Write) => Ok(self.path().join(name)),
+            Some(Permission::Read(why)) => Err(why),
+            None => Err(ErrorKind::NotFound.into()),
         }
     }
 
-    /// True if there is a file of rows of this name. SQLite would open the files beside it whatever they are.
-    fn has_own(&self, name: &str) -> io::Result<bool> {
-        let mut beside = BESIDE.iter().map(|end| format!("{name}{end}"));
-        beside.try_for_each(|name| self.folder.has_own(&name).map(drop).map_err(plain))?;
-        self.folder.has_own(name).map_err(plain)
-    }
-
-    /// Where the time cannot be set, the file looks as old as what was written to it last.
-    fn mark_used(&self, name: &str) {
-        let _not_marked = self.folder.touch(name);
+    /// Marks a file of rows as used now. Where the time cannot be set, the file looks as old as what was written to it
+    /// last.
+    pub(super) fn mark_used(&self, name: &str) {
+        if let Place::Own(folder) = &self.place {
+            let _not_marked = folder.touch(name);
+        }
     }
 
     /// The names of all files in it.
@@ -122,8 +242,17 @@ impl CacheFolder {
     /// # Errors
     /// If it cannot be listed.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
-        self.folder.names()
+        match &self.place {
+            Place::Own(folder) => folder.names(),
+            Place::Read(folder) => folder.names(),
+        }
     }
+}
+
+/// The reason why a user does not write to this folder.
+fn belongs_to(folder: &ReadableFolder) -> io::Error {
+    let said = format!("it belongs to {}", User(folder.owner()));
+    io::Error::new(ErrorKind::PermissionDenied, said)
 }
 
 fn plain(error: RouteError) -> io::Error {

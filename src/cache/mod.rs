@@ -16,6 +16,9 @@ mod neighbours;
     expect(dead_code, reason = "no rows are written")
 )]
 mod pack;
+mod patience;
+#[cfg(feature = "cache")]
+mod read_only;
 mod row;
 mod rule;
 #[cfg(feature = "cache")]
@@ -30,9 +33,10 @@ mod volume;
 mod writer;
 
 pub use contents::Contents;
-pub use folder::CacheFolder;
+pub use folder::{CacheFolder, Choice};
 pub use kept::Kept;
 pub use neighbours::KnownRows;
+pub use patience::within;
 pub use row::{Part, Row};
 pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use state::State;

@@ -1,10 +1,12 @@
 //! Rows in memory: those of requested inodes, and those of their neighbours, which are mostly requested next.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use hashbrown::HashTable;
 
 use super::pack::{self, PackKey};
+use super::patience;
 use super::row::Row;
 use super::store::{CacheError, Store};
 use crate::sys::memory;
@@ -24,6 +26,8 @@ pub struct KnownRows {
     /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
     /// itself.
     store: Option<Store>,
+    /// How long a read of the file is waited for; `None` where the system answers at once.
+    patience: Option<Duration>,
     /// Packs by their numbers.
     packs: HashTable<Pack>,
     /// The stored form of these packs: most rows are requested once, so a row is decoded only then. One buffer for all
@@ -53,12 +57,21 @@ impl KnownRows {
     /// # Errors
     /// If the file of rows cannot be read.
     pub fn new(store: Option<Store>) -> Result<Self, CacheError> {
+        Self::within(None, store)
+    }
+
+    /// The same, where a read of the file is not waited for longer than this.
+    ///
+    /// # Errors
+    /// As [`KnownRows::new`].
+    pub fn within(patience: Option<Duration>, store: Option<Store>) -> Result<Self, CacheError> {
         let store = match store {
             Some(store) => (!store.is_empty()?).then_some(store),
             None => None,
         };
         Ok(Self {
             store,
+            patience,
             packs: HashTable::new(),
             bytes: Vec::new(),
             ahead: 1,
@@ -70,6 +83,12 @@ impl KnownRows {
     /// True if any row is stored.
     pub fn any(&self) -> bool {
         self.store.is_some()
+    }
+
+    /// The reason why the user may not write to the file, if so.
+    pub fn is_read_only(&self) -> Option<String> {
+        let why = self.store.as_ref()?.is_read_only()?;
+        Some(why.to_string())
     }
 
     /// The file of rows, unless it was missing or empty.
@@ -108,6 +127,10 @@ impl KnownRows {
             true => (self.ahead * 2).min(AHEAD),
             false => 1,
         };
+        let read_patiently = match self.patience {
+            Some(_) => Some(self.read_patiently(number)?),
+            None => None,
+        };
         let Self {
             store: Some(store),
             packs,
@@ -135,7 +158,16 @@ impl KnownRows {
             read += usize::from(!rows.is_empty());
             ControlFlow::Continue(())
         };
-        store.packs(number, self.ahead, &mut add)?;
+        match read_patiently {
+            Some(found) => {
+                for (number, rows) in found {
+                    if add(number, &rows).is_break() {
+                        break;
+                    }
+                }
+            }
+            None => store.packs(number, self.ahead, &mut add)?,
+        }
         // If it is missing.
         let _is_known = add(number, &[]);
         self.read += read;
@@ -146,6 +178,27 @@ impl KnownRows {
 /// A test for a number.
 fn is(number: i64) -> impl Fn(&Pack) -> bool {
     move |pack| pack.number == number
+}
+
+impl KnownRows {
+    /// Reads packs in another thread, and does not wait for it for ever. If it does not answer, the file is lost to it.
+    fn read_patiently(&mut self, number: i64) -> Result<Vec<(i64, Vec<u8>)>, CacheError> {
+        let Some(store) = self.store.take() else {
+            return Ok(Vec::new());
+        };
+        let most = self.ahead;
+        let read = move || {
+            let mut found = Vec::new();
+            let read = store.packs(number, most, |number, rows| {
+                found.push((number, rows.to_vec()));
+                ControlFlow::Continue(())
+            });
+            (store, read.map(|()| found))
+        };
+        let (store, found) = patience::within(self.patience, read)?;
+        self.store = Some(store);
+        found
+    }
 }
 
 /// A hash of a number. The numbers of neighbouring packs are consecutive.

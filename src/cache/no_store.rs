@@ -15,6 +15,9 @@ pub enum CacheError {
     /// The folder cannot be used.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// There is nothing to read, and the user may not write it.
+    #[error("{0}")]
+    Useless(String),
     /// This build has no SQLite.
     #[error("this seekless was built without the feature `cache`")]
     NotBuilt,
@@ -45,6 +48,11 @@ impl Store {
     /// Always.
     pub fn existing(_: &CacheFolder, _: &VolumeKey) -> Result<Option<Self>, CacheError> {
         Err(CacheError::NotBuilt)
+    }
+
+    /// The reason why the user may not write it, if so.
+    pub fn is_read_only(&self) -> Option<&std::io::Error> {
+        match *self {}
     }
 
     /// Packs in the order of their numbers.

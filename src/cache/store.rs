@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::contents::Contents;
-use super::folder::CacheFolder;
+use super::folder::{CacheFolder, Permission};
 use super::pack::{self, Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
@@ -24,9 +24,12 @@ const VERSION: i32 = 4;
 /// Time to wait for another run that is writing.
 const BUSY: Duration = Duration::from_secs(5);
 
-const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (number INTEGER PRIMARY KEY, rows BLOB NOT NULL); \
-                      CREATE TABLE IF NOT EXISTS run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, \
-                      folder BLOB NOT NULL, ended INTEGER NOT NULL, PRIMARY KEY (roots, began_ns)) WITHOUT ROWID";
+/// Names of the tables, and their columns.
+pub(super) const TABLES: [&str; 2] = [
+    "pack (number INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
+    "run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, folder BLOB NOT NULL, ended INTEGER NOT NULL, \
+     PRIMARY KEY (roots, began_ns)) WITHOUT ROWID",
+];
 
 /// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and a page contains several. On smaller pages, a row took
 /// three times the space.
@@ -50,6 +53,15 @@ pub enum CacheError {
     /// The file belongs to another version of this program.
     #[error("not a cache of this version of seekless")]
     OtherVersion,
+    /// The user may only read it, and it cannot be read without its log.
+    #[error("another user's run is writing to it, or was killed while it did")]
+    BeingWritten,
+    /// The user may only read it, and cannot remove it either.
+    #[error("{0}")]
+    Unreadable(&'static str),
+    /// There is nothing to read, and the user may not write it.
+    #[error("it has nothing about this file system, and cannot be written: {0}")]
+    Useless(String),
     /// The file belongs to another program.
     #[error("not a cache of seekless: move it away")]
     Foreign,
@@ -80,6 +92,8 @@ impl From<rusqlite::Error> for CacheError {
 /// One open file of rows.
 pub struct Store {
     pub(super) sqlite: Connection,
+    /// The reason why the user may not write it.
+    pub(super) read_only: Option<io::Error>,
 }
 
 impl Store {
@@ -97,8 +111,28 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn existing(folder: &CacheFolder, key: &VolumeKey) -> Result<Option<Self>, CacheError> {
-        let path = folder.used(&key.file_name())?;
-        path.map(|path| Self::open_at(&path)).transpose()
+        let name = key.file_name();
+        let path = folder.path().join(&name);
+        match folder.permission(&name)? {
+            None => Ok(None),
+            Some(Permission::Write) => {
+                folder.mark_used(&name);
+                Self::open_at(&path).map(Some)
+            }
+            Some(Permission::Read(why)) => Self::read_only(&path, why),
+        }
+    }
+
+    /// The reason why the user may not write it, if so.
+    pub fn is_read_only(&self) -> Option<&io::Error> {
+        self.read_only.as_ref()
+    }
+
+    pub(super) fn of(sqlite: Connection) -> Self {
+        Self {
+            sqlite,
+            read_only: None,
+        }
     }
 
     fn open_at(path: &Path) -> Result<Self, CacheError> {
@@ -112,7 +146,7 @@ impl Store {
         let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
         sqlite.pragma_update(None, "synchronous", "normal")?;
-        Ok(Self { sqlite })
+        Ok(Self::of(sqlite))
     }
 
     /// The contents of an existing file of rows.
@@ -120,15 +154,18 @@ impl Store {
     /// # Errors
     /// If it cannot be read, or if it is no file of rows that this program understands.
     pub fn contents(folder: &CacheFolder, name: &str) -> Result<Contents, CacheError> {
-        let path = folder.own(name)?;
-        let sqlite = connected(&path)?;
-        match kind(&sqlite)? {
-            (APPLICATION, VERSION) => check_tables(&sqlite)?,
-            _ if is_empty(&sqlite)? => return Ok(Contents::default()),
-            (APPLICATION, _) => return Err(CacheError::OtherVersion),
-            _ => return Err(CacheError::Foreign),
-        }
-        let store = Self { sqlite };
+        let path = folder.path().join(name);
+        let store = match folder.permission(name)? {
+            None => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
+            Some(Permission::Read(why)) => Self::read_only(&path, why)?,
+            Some(Permission::Write) => {
+                let sqlite = connected(&path)?;
+                is_ours(&sqlite)?.then_some(Self::of(sqlite))
+            }
+        };
+        let Some(store) = store else {
+            return Ok(Contents::default());
+        };
         let mut select = store.sqlite.prepare("SELECT rows FROM pack")?;
         let counts = select.query_map([], |found| {
             Ok(pack::count(found.get_ref(0)?.as_blob().unwrap_or_default()))
@@ -156,7 +193,7 @@ impl Store {
                 _ if is_empty(&sqlite)? => {}
                 _ => return Err(CacheError::Foreign),
             }
-            Ok(Self { sqlite })
+            Ok(Self::of(sqlite))
         };
         match locked() {
             Err(CacheError::Damaged(_) | CacheError::Altered) => Ok(None),
@@ -177,14 +214,17 @@ impl Store {
     ) -> Result<(), CacheError> {
         let select = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY number LIMIT ?2";
         let mut select = self.sqlite.prepare_cached(select)?;
-        let mut found = select.query(params![number, most as i64])?;
-        while let Some(found) = found.next()? {
-            let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
-            if each(found.get(0)?, rows).is_break() {
-                break;
+        let mut read = || {
+            let mut found = select.query(params![number, most as i64])?;
+            while let Some(found) = found.next()? {
+                let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
+                if each(found.get(0)?, rows).is_break() {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        read().map_err(|error: CacheError| self.told(error))
     }
 
     /// True if no row is stored.
@@ -226,9 +266,12 @@ impl Store {
 
 /// Opens an existing file.
 fn connected(path: &Path) -> Result<Connection, CacheError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    connected_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+/// Opens a file in this way.
+pub(super) fn connected_with(path: &Path, way: OpenFlags) -> Result<Connection, CacheError> {
+    let flags = way | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let sqlite = Connection::open_with_flags(path, flags)?;
     sqlite.busy_timeout(BUSY)?;
     sqlite.pragma_update(None, "trusted_schema", false)?;
@@ -254,6 +297,19 @@ fn kind(sqlite: &Connection) -> Result<(i32, i32), CacheError> {
         number(sqlite, "application_id")?,
         number(sqlite, "user_version")?,
     ))
+}
+
+/// True for a file of rows that this program understands, false for a new file.
+///
+/// # Errors
+/// For any other file.
+pub(super) fn is_ours(sqlite: &Connection) -> Result<bool, CacheError> {
+    match kind(sqlite)? {
+        (APPLICATION, VERSION) => check_tables(sqlite).map(|()| true),
+        _ if is_empty(sqlite)? => Ok(false),
+        (APPLICATION, _) => Err(CacheError::OtherVersion),
+        _ => Err(CacheError::Foreign),
+    }
 }
 
 /// Makes sure that the tables are there, with their columns.
@@ -282,7 +338,9 @@ fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
         (APPLICATION, _) => return Err(CacheError::OtherVersion),
         _ => return Err(CacheError::Foreign),
     }
-    batch.execute_batch(SCHEMA)?;
+    for table in TABLES {
+        batch.execute(&format!("CREATE TABLE {table}"), [])?;
+    }
     batch.pragma_update(None, "application_id", APPLICATION)?;
     batch.pragma_update(None, "user_version", VERSION)?;
     Ok(batch.commit()?)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::cache::{CacheFolder, Kept};
+use seekless::cache::{CacheFolder, Choice, Kept};
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
 use seekless::units::{Bytes, plural};
@@ -45,15 +45,15 @@ enum Place {
 
 impl Place {
     fn of(args: &PlaceArgs) -> Result<Self, String> {
-        let folder = match &args.cache {
-            Some(given) => std::path::absolute(given).ok(),
-            None => config_folder::cache(),
+        let (folder, choice) = match &args.cache {
+            Some(given) => (std::path::absolute(given).ok(), Choice::Named),
+            None => (config_folder::cache(), Choice::Wanted),
         };
         let folder = folder.ok_or(
             "cannot tell where the cache is: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         let shown = path(&folder).into_owned();
-        match CacheFolder::existing(&folder) {
+        match CacheFolder::existing(&folder, choice) {
             Ok(Some(there)) => Ok(Self::There(there)),
             Ok(None) => Ok(Self::Missing(folder)),
             Err(error) => Err(format!(

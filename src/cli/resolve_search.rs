@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
+use seekless::engine::{CacheChoice, CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
 use seekless::scan::FilterSpec;
 use seekless::scan::filter::{Filter, Verdict};
 
@@ -111,8 +111,12 @@ fn cache(args: &SearchArgs) -> Option<CacheUse> {
             true => Trust::Modification,
             false => Trust::Change,
         },
-        // Who asks for a level of trust wants to know why it has no effect.
-        by_default: args.cache.is_none() && !args.trust_mtime,
+        choice: match (&args.cache, args.trust_mtime) {
+            (Some(_), _) => CacheChoice::Named,
+            // Who asks for a level of trust wants to know why it has no effect.
+            (None, true) => CacheChoice::Wanted,
+            (None, false) => CacheChoice::Default,
+        },
         ahead: Duration::ZERO,
     })
 }

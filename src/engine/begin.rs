@@ -30,6 +30,7 @@ use super::silence::Silence;
 use super::tally::Tally;
 use super::verification::Verification;
 use super::volumes::Volumes;
+use crate::cache::Choice as CacheChoice;
 
 /// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,
 /// not swept.
@@ -218,7 +219,7 @@ fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Op
     let is_plenty = || {
         descriptors::are_plenty() && address_space::is_unlimited() && process::files_are_unlimited()
     };
-    if wanted.by_default && !is_plenty() {
+    if wanted.choice == CacheChoice::Default && !is_plenty() {
         let said = "no cache is used: open files, file sizes or the address space are limited";
         observer.notice(Notice(said.to_owned()));
         return None;
@@ -226,6 +227,6 @@ fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Op
     let _asking = control.asking(&wanted.folder);
     let opened = CachedReads::open(wanted, &config.roots, config.patience);
     let problem = |error| unusable(wanted.folder.clone(), error);
-    let told = |error| tell(observer, wanted.by_default, problem(error));
+    let told = |error| tell(observer, wanted.choice, problem(error));
     opened.map_err(told).ok()
 }

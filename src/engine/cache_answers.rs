@@ -7,7 +7,7 @@ use crate::cache::{
     Part, Row, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
 use crate::decide::{FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
-use crate::event::{Problem, ProblemKind};
+use crate::event::{Notice, Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 
@@ -23,7 +23,8 @@ impl Session<'_> {
             return;
         };
         match cache.place(st_dev, folder) {
-            Ok(()) => {}
+            Ok(None) => {}
+            Ok(Some(read_only)) => self.observer.notice(Notice(read_only.line())),
             Err(Unfit::Volume(why)) => {
                 let problem = Problem {
                     path: folder.to_owned(),
@@ -242,7 +243,7 @@ impl Session<'_> {
         let at = self.row_key(file)?;
         let is = State::from(&self.machine.file_table().fingerprint(file));
         let cache = self.cache.as_ref()?;
-        if cache.unwritten.contains(&file) {
+        if cache.unwritten.contains(&file) || !cache.is_written(at.volume) {
             return None;
         }
         let state = match at.by_path {

@@ -7,13 +7,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fs, io, thread};
-
-use crossbeam_channel::bounded;
+use std::{fs, io};
 
 use crate::cache::{
-    CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, RunMark, State, Store,
-    Trust, VolumeKey, Writer, is_settled,
+    CacheError, CacheFolder, Choice as CacheChoice, Learned, NotCached, Part, Row, RunMark, State,
+    Trust, VolumeKey, is_settled, within,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
@@ -22,6 +20,7 @@ use crate::file::{DevIndex, FileIndex};
 use crate::hash::SampleDigest;
 
 use super::config::{CacheUse, Root};
+use super::row_file::{ReadOnly, RowFile};
 use super::row_key::RowKey;
 
 /// The cache of one run.
@@ -35,8 +34,9 @@ pub struct CachedReads {
     roots: [u8; 16],
     /// Offset of its clock ahead of the system's, nanoseconds.
     pub(super) ahead_ns: i64,
-    /// Nobody asked for the cache.
-    by_default: bool,
+    choice: CacheChoice,
+    /// How long its files are waited for.
+    patience: Duration,
     /// Rows replace reads. If not, the results of reads are stored all the same.
     answers: bool,
     /// A file of rows had rows when the run began.
@@ -62,16 +62,6 @@ pub struct CachedReads {
     pub(super) unwritten: HashSet<FileIndex>,
 }
 
-/// The file of rows of one file system.
-struct RowFile {
-    path: PathBuf,
-    known: KnownRows,
-    writer: Writer,
-    run: RunMark,
-    /// Start times of runs of the same paths that did not end, nanoseconds since 1970.
-    unended: Vec<i64>,
-}
-
 impl CachedReads {
     /// Opens the cache in its folder, and creates the folder if it is missing.
     ///
@@ -83,7 +73,8 @@ impl CachedReads {
         let searched = absolute(roots);
         Ok(Self {
             folder: Arc::new(folder),
-            by_default: wanted.by_default,
+            choice: wanted.choice,
+            patience,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
             roots: digest_of(&searched),
@@ -105,7 +96,7 @@ impl CachedReads {
     /// Says why the cache, or a part of it, is not used. If nobody asked for it, this is a notice, unless a file has to be
     /// removed.
     pub fn tell(&self, observer: &dyn Observer, problem: Problem) {
-        tell(observer, self.by_default, problem);
+        tell(observer, self.choice, problem);
     }
 
     /// True if a row can replace a read.
@@ -152,7 +143,15 @@ impl CachedReads {
     /// True if the results of reads of a file in this state are stored.
     pub fn stores(&self, volume: DevIndex, is: &State) -> bool {
         let key = self.key(volume);
-        key.is_some_and(|key| key.by_path || is_settled(is, self.began_ns))
+        let is_kept = |key: VolumeKey| key.by_path || is_settled(is, self.began_ns);
+        self.is_written(volume) && key.is_some_and(is_kept)
+    }
+
+    /// True if the results of reads of files of a volume are stored.
+    pub(super) fn is_written(&self, volume: DevIndex) -> bool {
+        let at = self.place_of(volume).map(|(_, at)| at);
+        let file = at.and_then(|at| self.files.get(at)?.1.as_ref());
+        file.is_some_and(RowFile::is_written)
     }
 
     fn place_of(&self, volume: DevIndex) -> Option<(VolumeKey, usize)> {
@@ -165,8 +164,8 @@ impl CachedReads {
     }
 
     /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
-    /// number.
-    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
+    /// number. Tells a file that is only read.
+    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<Option<ReadOnly>, Unfit> {
         let key = match (VolumeKey::of(folder, st_dev), self.trust) {
             (Err(NotCached::Unknown), Trust::Modification) => {
                 self.mounts = Mounts::read();
@@ -180,12 +179,12 @@ impl CachedReads {
         self.places.push(key.as_ref().ok().map(place));
         let key = key.map_err(Unfit::Volume)?;
         if at.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let (file, told) = match self.open_file(&key, folder) {
-            Ok(file) => {
-                self.any_rows |= file.known.any();
-                (Some(file), Ok(()))
+            Ok((file, read_only)) => {
+                self.any_rows |= file.any();
+                (Some(file), Ok(read_only))
             }
             Err(error) => {
                 let path = self.folder.path().join(key.file_name());
@@ -196,23 +195,17 @@ impl CachedReads {
         told
     }
 
-    fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
-        let store = Store::existing(&self.folder, key)?;
+    fn open_file(
+        &self,
+        key: &VolumeKey,
+        folder: &Path,
+    ) -> Result<(RowFile, Option<ReadOnly>), CacheError> {
         let run = RunMark {
             roots: self.roots,
             began_ns: self.began_ns,
             folder: self.searched(folder)?,
         };
-        Ok(RowFile {
-            unended: match &store {
-                Some(store) => store.unended(&run)?,
-                None => Vec::new(),
-            },
-            known: KnownRows::new(store)?,
-            writer: Writer::new(Arc::clone(&self.folder), *key, run.clone()),
-            path: self.folder.path().join(key.file_name()),
-            run,
-        })
+        RowFile::open(&self.folder, key, run, self.patience)
     }
 
     /// The searched path on the file system of this folder, or the folder if none leads there without another mount.
@@ -231,9 +224,8 @@ impl CachedReads {
 
     /// The row of a file, for any state of the file.
     pub(super) fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
-        let (first, second) = at.numbers;
         match self.file(at.volume) {
-            Some(file) => file.known.row(first, second),
+            Some(file) => file.row(at.numbers),
             None => Ok(None),
         }
     }
@@ -241,13 +233,13 @@ impl CachedReads {
     /// True if the run that began at this time searched the same paths, and did not end.
     pub(super) fn is_unended(&mut self, volume: DevIndex, began_ns: i64) -> bool {
         let file = self.file(volume);
-        file.is_some_and(|file| file.unended.contains(&began_ns))
+        file.is_some_and(|file| file.is_unended(began_ns))
     }
 
     pub(super) fn learned(&mut self, at: RowKey, state: State, part: Part) {
         let (subvolume, inode) = at.numbers;
         if let Some(file) = self.file(at.volume) {
-            file.writer.learned(Learned {
+            file.learned(Learned {
                 subvolume,
                 inode,
                 state,
@@ -259,32 +251,20 @@ impl CachedReads {
     /// Hands the results so far over to the writers.
     pub fn hand_over(&mut self) {
         let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
-        files.for_each(|file| file.writer.hand_over());
+        files.for_each(RowFile::hand_over);
     }
 
     /// Stops using the file of rows of a volume; returns its path.
     pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
         let (_, at) = self.place_of(volume)?;
-        self.files.get_mut(at)?.1.take().map(|file| file.path)
+        self.files.get_mut(at)?.1.take().map(RowFile::into_path)
     }
 
     /// Waits until all rows and the end of the run (if it was not cut short) are written. Says what is not written.
     pub fn finish(self, observer: &dyn Observer, cut_short: bool) {
-        let by_default = self.by_default;
         let files = self.files.into_iter().filter_map(|(_, file)| file);
-        let ended = files.map(|file| {
-            let written = file.writer.finish();
-            let ended = written.and_then(|written| {
-                let store = written.or_else(|| file.known.into_store());
-                match store.filter(|_| !cut_short) {
-                    Some(mut store) => store.end_run(&file.run),
-                    None => Ok(()),
-                }
-            });
-            (file.path, ended)
-        });
-        let failed = ended.filter_map(|(path, result)| Some((path, result.err()?)));
-        failed.for_each(|(path, error)| tell(observer, by_default, unusable(path, error)));
+        let failed = files.filter_map(|file| file.finish(cut_short).err());
+        failed.for_each(|(path, error)| tell(observer, self.choice, unusable(path, error)));
     }
 }
 
@@ -316,28 +296,19 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
 
 /// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless a file has to be removed, or the run
 /// waited for the cache in vain.
-pub fn tell(observer: &dyn Observer, by_default: bool, problem: Problem) {
+pub fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
     let cause = problem.cause.as_ref();
     let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);
-    match by_default && !is_silent && problem.kind != ProblemKind::DamagedCache {
+    match choice == CacheChoice::Default && !is_silent && problem.kind != ProblemKind::DamagedCache
+    {
         true => observer.notice(Notice(format!("{}: {problem}", problem.path.display()))),
         false => observer.problem(problem),
     }
 }
 
-/// Opens the folder in a thread of its own, since nothing can interrupt a call to a file system that does not answer.
 fn folder_of(wanted: &CacheUse, patience: Duration) -> io::Result<CacheFolder> {
-    let (path, by_default) = (wanted.folder.clone(), wanted.by_default);
-    let open = move || match by_default {
-        true => CacheFolder::on_a_local_disk(&path),
-        false => CacheFolder::at(&path),
-    };
-    let (done, opened) = bounded(1);
-    let thread = thread::Builder::new().name("cache".to_owned());
-    // Nobody listens any more if the run did not wait.
-    thread.spawn(move || done.send(open()))?;
-    let unanswered = |_| io::Error::new(ErrorKind::TimedOut, "its file system does not answer");
-    opened.recv_timeout(patience).map_err(unanswered)?
+    let (path, choice) = (wanted.folder.clone(), wanted.choice);
+    within(Some(patience), move || CacheFolder::chosen(&path, choice))?
 }
 
 /// The absolute searched paths, in alphabetical order.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cache::Trust;
+use crate::cache::{Choice as CacheChoice, Trust};
 use crate::decide::{Counting, Replication};
 use crate::device::{Overrides, SystemRoot};
 use crate::read::{PageUse, SweepOrder};
@@ -149,8 +149,8 @@ pub struct CacheUse {
     pub answers: bool,
     /// The properties by which a file counts as unchanged.
     pub trust: Trust,
-    /// Nobody asked for the cache. Most reasons not to use it are then notices, not problems.
-    pub by_default: bool,
+    /// How the folder was chosen. If nobody asked for the cache, most reasons not to use it are notices, not problems.
+    pub choice: CacheChoice,
     /// Offset of the cache's clock ahead of the system's: zero except in tests.
     pub ahead: Duration,
 }

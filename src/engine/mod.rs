@@ -28,6 +28,7 @@ mod progress;
 mod reclaim;
 mod reopen;
 mod requests;
+mod row_file;
 mod row_key;
 mod row_keys;
 mod same_blocks;
@@ -39,7 +40,7 @@ mod verification;
 mod verify;
 mod volumes;
 
-pub use crate::cache::Trust;
+pub use crate::cache::{Choice as CacheChoice, Trust};
 pub use crate::decide::Replication;
 pub use crate::read::{PageUse, SweepOrder};
 pub use classify::classify;

@@ -137,15 +137,23 @@ impl OwnFolder {
     /// has on it.
     ///
     /// # Errors
-    /// If it is not the user's own, has a further name, or is on a read-only file system; if the system refuses.
+    /// If it is not the user's own, or has a further name; if the system refuses.
     pub fn has_own(&self, name: &str) -> Result<bool, RouteError> {
         let (stat, now) = match attributes::entry(&self.at, &c_name(name)?) {
             Err(Errno::NOENT) => return Ok(false),
             entry => entry?,
         };
         self.check(name, (&stat, &now), true)?;
-        attributes::may_write(&self.at, &c_name(name)?)?;
         Ok(true)
+    }
+
+    /// Makes sure that a file can be written, and that files can be created beside it.
+    ///
+    /// # Errors
+    /// If not: the file system is read-only, or the user has removed the permission.
+    pub fn may_write(&self, name: &str) -> io::Result<()> {
+        attributes::may_write(&self.at, c".")?;
+        Ok(attributes::may_write(&self.at, &c_name(name)?)?)
     }
 
     /// Sets the time of modification of a file to now.
@@ -196,7 +204,7 @@ impl OwnFolder {
 }
 
 /// A name is not a path.
-fn c_name(name: &str) -> Result<CString, Errno> {
+pub(super) fn c_name(name: &str) -> Result<CString, Errno> {
     match name.contains('/') {
         true => Err(Errno::NOENT),
         false => CString::new(name).map_err(|_| Errno::NOENT),

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use seekless::engine::{CacheUse, Trust};
+use seekless::engine::{CacheChoice, CacheUse, Trust};
 
 use super::{Answer, Runs, ext4, search};
 use crate::common::children::own_process;
@@ -136,7 +136,7 @@ fn child() {
         folder: PathBuf::from(cache),
         answers: true,
         trust: Trust::Change,
-        by_default: false,
+        choice: CacheChoice::Named,
         ahead: Duration::from_secs(ahead.parse().expect("a number")),
     };
     search(&[PathBuf::from(tree)], Some(cache));

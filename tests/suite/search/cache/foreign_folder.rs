@@ -1,17 +1,14 @@
-//! A cache folder that others made or can change, that cannot be written, or of another version: one line, and the right
-//! answer.
+//! A cache folder that others made or can change, or of another version: one line, and the right answer.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use rustix::fs::Mode;
-use seekless::cache::{CacheFolder, Store, VolumeKey};
 
 use super::{REFUSED, ext4, old_pair, pair};
 use crate::common::run::Run;
-use crate::common::users::{ALICE, become_nobody};
-use crate::common::volume::{Volume, sh};
+use crate::common::users::ALICE;
 use crate::common::{Tree, seekless};
 
 fn find(tree: &Tree, cache: &Path) -> Run {
@@ -95,64 +92,4 @@ fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("is set");
     find(&tree, &cache).says("can be written to by other users");
     assert_eq!(fs::read(&file).expect("is read"), bytes);
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_cache_on_a_disk_that_is_read_only_costs_a_line() {
-    let volume = ext4();
-    let tree = old_pair(&volume);
-    let disk = Volume::on_loop("ext4", 16, "");
-    let cache = disk.path().join("cache");
-    find(&tree, &cache).never_says(REFUSED);
-    sh(&format!("mount -o remount,ro {}", disk.path().display()));
-    let run = find(&tree, &cache)
-        .says(REFUSED)
-        .says("Read-only file system");
-    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    let info = seekless(tree.root(), "cache info --cache").arg(&cache);
-    info.run()
-        .exits(1)
-        .says("cannot read it: Read-only file system");
-    find(&tree, &disk.path().join("new")).says(REFUSED);
-}
-
-/// Users of an SQLite file write locks beside it.
-#[test]
-#[ignore = "needs root: runs as another user"]
-fn a_cache_of_root_that_others_can_read_costs_them_a_line() {
-    let tree = pair(Tree::new());
-    let cache = tree.path("cache");
-    let folder = CacheFolder::at(&cache).expect("is made");
-    let key = VolumeKey {
-        uuid: [1; 16],
-        subvolume: 0,
-        by_path: false,
-    };
-    drop(Store::open(&folder, &key).expect("is made"));
-    for name in ["", "cache", "t"] {
-        tree.set_mode(name, 0o755);
-    }
-    tree.set_mode(format!("cache/{}", key.file_name()), 0o644);
-    let before = files(&cache);
-    let run = seekless(tree.root(), "find -q -f nul --cache").arg(&cache);
-    let run = run.arg("t").before(become_nobody).run();
-    let run = run.exits(0).finds(["t/a t/b"]);
-    let run = run.says(REFUSED).says("belongs to root");
-    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    assert_eq!(files(&cache), before);
-}
-
-/// The names and lengths of files in a folder.
-fn files(folder: &Path) -> Vec<(String, u64)> {
-    let entries = fs::read_dir(folder).expect("is listed");
-    let entries = entries.map(|entry| entry.expect("an entry"));
-    let mut files: Vec<_> = entries
-        .map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            (name, entry.metadata().expect("is there").len())
-        })
-        .collect();
-    files.sort();
-    files
 }

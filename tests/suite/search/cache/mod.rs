@@ -8,6 +8,7 @@ mod changed_below;
 mod dirty_pages;
 mod foreign_folder;
 mod kept;
+mod read_only;
 mod same_uuid;
 mod soundness;
 mod tokens;
@@ -21,7 +22,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use seekless::decide::{DuplicateSet, Summary};
-use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root, Trust};
+use seekless::engine::{self, CacheChoice, CacheUse, Config, Control, Delivery, Root, Trust};
 use seekless::event::{Notice, Observer, Problem};
 
 use crate::common::stage::Stage;
@@ -147,7 +148,7 @@ impl Runs {
             folder: self.folder.clone(),
             answers: true,
             trust: self.trust,
-            by_default: false,
+            choice: CacheChoice::Named,
             ahead: self.ahead,
         }
     }
