@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::sources::{Source, contains, sources, tokens};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
 const FLOORS: [&[&str]; 9] = [
@@ -19,156 +21,6 @@ const FLOORS: [&[&str]; 9] = [
 
 fn floor(room: &str) -> Option<usize> {
     FLOORS.iter().position(|rooms| rooms.contains(&room))
-}
-
-/// A source file of the library or the binary.
-struct Source {
-    path: PathBuf,
-    /// Path of its module: `["report", "text"]` for `report/text.rs`, nothing for `lib.rs`.
-    module: Vec<String>,
-    tokens: Vec<String>,
-}
-
-impl Source {
-    /// The room that the file stands in: the first part of its path.
-    fn room(&self) -> Option<&str> {
-        self.module.first().map(String::as_str)
-    }
-
-    fn is_binary(&self) -> bool {
-        self.path.ends_with("main.rs") || self.room() == Some("cli")
-    }
-}
-
-fn sources() -> Vec<Source> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = walkdir::WalkDir::new(&top).sort_by_file_name().into_iter();
-    let files = files.map(|entry| entry.expect("src can be listed").into_path());
-    files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| {
-            let text = fs::read_to_string(&path).expect("sources are text");
-            let path = path.strip_prefix(&top).expect("below src").to_owned();
-            let module = module_of(&path);
-            Source {
-                module,
-                tokens: tokens(&text),
-                path,
-            }
-        })
-        .collect()
-}
-
-fn module_of(path: &Path) -> Vec<String> {
-    let parts = path.with_extension("");
-    let mut parts: Vec<String> = parts
-        .iter()
-        .map(|part| part.to_string_lossy().into_owned())
-        .collect();
-    if parts
-        .last()
-        .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
-    {
-        parts.pop();
-    }
-    parts
-}
-
-/// Splits into words and single marks; comments, strings and characters are left out.
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            block_comment(rest)
-        } else if let Some(length) = string_literal(rest) {
-            length
-        } else if let Some(length) = character_literal(rest) {
-            length
-        } else if c.is_alphanumeric() || c == '_' {
-            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-            let word = &rest[..word.unwrap_or(rest.len())];
-            tokens.push(word.to_owned());
-            word.len()
-        } else {
-            if rest.starts_with("::") {
-                tokens.push("::".to_owned());
-            } else if !c.is_whitespace() {
-                tokens.push(c.to_string());
-            }
-            if rest.starts_with("::") {
-                2
-            } else {
-                c.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
-    tokens
-}
-
-fn block_comment(text: &str) -> usize {
-    let mut depth = 0;
-    let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if text[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    text.len()
-}
-
-/// Length of a string that begins here, with its prefix.
-fn string_literal(text: &str) -> Option<usize> {
-    let prefix = ["br", "cr", "b", "c", "r", ""].into_iter().find(|prefix| {
-        text.strip_prefix(prefix).is_some_and(|rest| {
-            rest.starts_with('"') || (prefix.ends_with('r') && rest.starts_with('#'))
-        })
-    })?;
-    let rest = &text[prefix.len()..];
-    if prefix.ends_with('r') {
-        let hashes = rest.len() - rest.trim_start_matches('#').len();
-        let body = rest[hashes..].strip_prefix('"')?;
-        let end = format!("\"{}", "#".repeat(hashes));
-        let length = body.find(&end).map_or(body.len(), |at| at + end.len());
-        return Some(prefix.len() + hashes + 1 + length);
-    }
-    let mut escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return Some(prefix.len() + at + 1),
-            _ => {}
-        }
-    }
-    Some(text.len())
-}
-
-/// Length of a character that begins here; a lifetime is none.
-fn character_literal(text: &str) -> Option<usize> {
-    let body = text.strip_prefix('\'')?;
-    let mut chars = body.char_indices();
-    let (_, first) = chars.next()?;
-    if first == '\\' {
-        let (_, kind) = chars.next()?;
-        let after = 1 + kind.len_utf8();
-        let end = body[after..].find('\'')?;
-        return Some(1 + after + end + 1);
-    }
-    let (at, second) = chars.next()?;
-    (second == '\'').then_some(1 + at + 1)
 }
 
 /// Rooms that a module names by a path from the crate's root, or by climbing up to it.
@@ -284,133 +136,6 @@ const LOUD: [(&str, &[&str]); 7] = [
     ("process::exit", &["process", "::", "exit"]),
     ("process::abort", &["process", "::", "abort"]),
 ];
-
-/// Rooms whose files import each other in one direction only.
-const WITHOUT_CIRCLES: [&str; 19] = [
-    "acting",
-    "action",
-    "cache",
-    "cli",
-    "compare",
-    "decide",
-    "device",
-    "engine",
-    "file",
-    "folders",
-    "hash",
-    "heartbeat",
-    "library",
-    "probe",
-    "read",
-    "report",
-    "scan",
-    "sys",
-    "tree",
-];
-
-/// The modules that a file names by path, as far as they are among those known: each by its longest known path.
-fn modules_named(source: &Source, known: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
-    let mut named = BTreeSet::new();
-    for (at, token) in source.tokens.iter().enumerate() {
-        let begins = at == 0 || source.tokens[at - 1] != "::";
-        let is_path = source.tokens.get(at + 1).is_some_and(|next| next == "::");
-        if !begins || !is_path || !["crate", "super", "self"].contains(&token.as_str()) {
-            continue;
-        }
-        let mut path = match token.as_str() {
-            "crate" => Vec::new(),
-            "super" => source.module[..source.module.len().saturating_sub(1)].to_vec(),
-            _ => source.module.clone(),
-        };
-        let mut rest = source.tokens[at + 2..].iter();
-        while let Some(part) = rest.next().filter(|part| *part != "{") {
-            match part.as_str() {
-                "super" => drop(path.pop()),
-                part => path.push(part.to_owned()),
-            }
-            if rest.next().is_none_or(|next| next != "::") {
-                break;
-            }
-        }
-        while !path.is_empty() && !known.contains(&path) {
-            path.pop();
-        }
-        named.insert(path);
-    }
-    named.remove(&source.module);
-    named
-}
-
-/// Leaves out modules and items that only tests have.
-fn without_tests(tokens: &[String]) -> Vec<String> {
-    let mut left = Vec::new();
-    let mut rest = tokens;
-    while let Some(first) = rest.first() {
-        if !contains(
-            &rest[..rest.len().min(7)],
-            &["#", "[", "cfg", "(", "test", ")", "]"],
-        ) {
-            left.push(first.clone());
-            rest = &rest[1..];
-            continue;
-        }
-        let mut depth = 0;
-        let end = rest.iter().position(|token| {
-            match token.as_str() {
-                "{" => depth += 1,
-                "}" => depth -= 1,
-                _ => {}
-            }
-            depth == 0 && (token == ";" || token == "}")
-        });
-        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
-    }
-    left
-}
-
-/// Modules of a room from which imports lead back to themselves.
-fn circles(sources: &[Source], room: &str) -> Vec<String> {
-    let is_test = |source: &Source| {
-        let mut names = source.module.iter();
-        names.any(|name| name.ends_with("tests") || name == "testing")
-    };
-    let of_room = sources.iter().filter(|source| source.room() == Some(room));
-    let of_room: Vec<Source> = of_room
-        .filter(|source| source.module.len() > 1 && !is_test(source))
-        .map(|source| Source {
-            path: source.path.clone(),
-            module: source.module.clone(),
-            tokens: without_tests(&source.tokens),
-        })
-        .collect();
-    let known: BTreeSet<_> = of_room.iter().map(|source| source.module.clone()).collect();
-    let mut left: Vec<_> = of_room
-        .iter()
-        .map(|source| (source.module.clone(), modules_named(source, &known)))
-        .collect();
-    // Takes away, again and again, what imports nothing that is left.
-    loop {
-        let names: BTreeSet<_> = left.iter().map(|(module, _)| module.clone()).collect();
-        let before = left.len();
-        left.retain(|(_, named)| named.iter().any(|module| names.contains(module)));
-        if left.len() == before {
-            return left.iter().map(|(module, _)| module.join("::")).collect();
-        }
-    }
-}
-
-#[test]
-fn no_imports_inside_a_room_lead_in_circles() {
-    let sources = sources();
-    for room in WITHOUT_CIRCLES {
-        let circles = circles(&sources, room);
-        assert!(circles.is_empty(), "in or above a circle: {circles:?}");
-    }
-}
-
-fn contains(tokens: &[String], wanted: &[&str]) -> bool {
-    tokens.windows(wanted.len()).any(|window| window == wanted)
-}
 
 #[test]
 fn imports_of_the_library_point_downward_only() {
@@ -552,16 +277,8 @@ fn the_library_names_no_options_of_the_program() {
 mod the_reader_of_sources {
     use super::*;
 
-    fn source(path: &str, text: &str) -> Source {
-        Source {
-            path: path.into(),
-            module: module_of(Path::new(path)),
-            tokens: tokens(text),
-        }
-    }
-
     fn edges(path: &str, text: &str) -> usize {
-        wrong_edges(&source(path, text)).len()
+        wrong_edges(&Source::new(path, text)).len()
     }
 
     #[test]
@@ -621,46 +338,6 @@ mod the_reader_of_sources {
         assert_eq!(
             edges("engine/session.rs", "use crate::decide; use crate::read;"),
             0
-        );
-    }
-
-    #[test]
-    fn sees_circles_between_files_of_a_room() {
-        let files = |one: &str, other: &str| {
-            let files = [
-                ("read/mod.rs", ""),
-                ("read/one.rs", one),
-                ("read/deep/other.rs", other),
-            ];
-            circles(&files.map(|(path, text)| source(path, text)), "read").len()
-        };
-        let down = "use crate::read::one::{A, B};";
-        assert_eq!(files("", down), 0);
-        assert_eq!(files("use super::deep::other::C;", down), 2);
-        assert_eq!(
-            files(
-                "fn f() -> super::deep::other::C {}",
-                "use super::super::one;"
-            ),
-            2
-        );
-        assert_eq!(
-            files(
-                "use super::deep::other::C;",
-                "use super::super::B; use crate::sys;"
-            ),
-            0
-        );
-        assert_eq!(
-            files(
-                "#[cfg(test)] mod tests { use super::super::deep::other; }",
-                down
-            ),
-            0
-        );
-        assert_eq!(
-            files("#[cfg(test)] mod x; use super::deep::other;", down),
-            2
         );
     }
 

@@ -1,11 +1,13 @@
 //! The repository itself: sources, pages, and the examples that they show; and the command line around the commands.
 
+mod circles;
 mod command_words;
 mod completing;
 mod config;
 mod containers;
 mod docs;
 mod examples;
+mod imports;
 mod layering;
 mod library;
 mod library_ends;
@@ -14,5 +16,6 @@ mod options;
 mod repository;
 mod sessions;
 mod slips;
+mod sources;
 mod style;
 mod wrong_uses;
