@@ -28,7 +28,7 @@ use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::reads;
 use super::record::Record;
-use super::step::{Failure, Hint, Outcome, Settings, Step, Target};
+use super::step::{Failure, Hint, Outcome, Settings, Step, StepFile};
 use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
@@ -51,7 +51,7 @@ pub struct Actor {
     /// Kept files whose copies were acted on.
     kept: HashSet<Identity>,
     /// Replacements for kept files that have the maximum number of names.
-    stand_ins: HashMap<Identity, Target>,
+    stand_ins: HashMap<Identity, StepFile>,
     synced: Synced,
     /// Whether each file system may answer from a cache.
     file_systems: FileSystems,

@@ -96,21 +96,21 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// A place that is never touched: a folder, a file, or all paths that match a pattern.
 #[derive(Clone, Debug)]
-pub struct Place(PlaceKind);
+pub struct ProtectedPath(ProtectedPathKind);
 
 #[derive(Clone, Debug)]
-enum PlaceKind {
+enum ProtectedPathKind {
     /// An existing folder or file.
     Below(Below),
     /// A pattern for a path or for any folder above it, and its text.
     Glob(PathGlobs, String),
 }
 
-impl Place {
+impl ProtectedPath {
     /// Parses an existing path as a folder or file, and any other valid text as a pattern.
     pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
         let missing = match Below::folder(Path::new(text)) {
-            Ok(below) => return Ok(Self(PlaceKind::Below(below))),
+            Ok(below) => return Ok(Self(ProtectedPathKind::Below(below))),
             Err(missing) => missing,
         };
         if !text.as_bytes().iter().any(|byte| b"*?[{".contains(byte)) {
@@ -121,19 +121,19 @@ impl Place {
             .ok_or_else(|| BadPlace::NotText(text.into()))?;
         let pattern = pattern.trim_end_matches('/').to_owned();
         let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
-        let glob = globs.map(|globs| Self(PlaceKind::Glob(globs, pattern)));
+        let glob = globs.map(|globs| Self(ProtectedPathKind::Glob(globs, pattern)));
         glob.ok_or(missing)
     }
 
     /// A file or folder whose path is real already.
     pub fn from_real(path: &Path) -> Self {
-        Self(PlaceKind::Below(Below::from_real(path)))
+        Self(ProtectedPathKind::Below(Below::from_real(path)))
     }
 
     fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         match &self.0 {
-            PlaceKind::Below(below) => below.holds(path) || below.holds_inner(inner),
-            PlaceKind::Glob(globs, _) => {
+            ProtectedPathKind::Below(below) => below.holds(path) || below.holds_inner(inner),
+            ProtectedPathKind::Glob(globs, _) => {
                 let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
                 any(path) || any(listed)
             }
@@ -177,7 +177,7 @@ pub struct Bounds {
     /// Folders whose files are kept, and preferred.
     pub reference: Vec<Below>,
     /// The protected places.
-    pub protected: Vec<Place>,
+    pub protected: Vec<ProtectedPath>,
     /// If not empty: nothing outside these folders is touched.
     pub only_under: Vec<Below>,
     /// Folders whose files are skipped: neither kept nor touched.
@@ -194,8 +194,8 @@ impl Bounds {
     pub fn through(mut self, mounts: Mounts) -> Self {
         let protected = self.protected.iter_mut();
         let protected = protected.filter_map(|place| match &mut place.0 {
-            PlaceKind::Below(below) => Some(below),
-            PlaceKind::Glob(..) => None,
+            ProtectedPathKind::Below(below) => Some(below),
+            ProtectedPathKind::Glob(..) => None,
         });
         let all = self.reference.iter_mut().chain(protected);
         all.for_each(|below| below.through(&mounts));
@@ -219,7 +219,7 @@ impl Bounds {
             false => self.mounts.inner(path),
         };
         let inner = inner.as_ref();
-        let is_protected = |place: &Place| place.holds(path, listed, inner);
+        let is_protected = |place: &ProtectedPath| place.holds(path, listed, inner);
         if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
             Some(Hold::Reference)
         } else if self.protected.iter().any(is_protected) {
@@ -245,8 +245,8 @@ impl Bounds {
     pub fn patterns(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.protected.iter().enumerate();
         places.filter_map(|(place, protected)| match &protected.0 {
-            PlaceKind::Glob(_, text) => Some((place, text.as_str())),
-            PlaceKind::Below(_) => None,
+            ProtectedPathKind::Glob(_, text) => Some((place, text.as_str())),
+            ProtectedPathKind::Below(_) => None,
         })
     }
 
@@ -266,8 +266,8 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    fn place(text: &str) -> Place {
-        Place::parse(OsStr::new(text), Path::new("/home/me")).expect("a place")
+    fn place(text: &str) -> ProtectedPath {
+        ProtectedPath::parse(OsStr::new(text), Path::new("/home/me")).expect("a place")
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_protected_folder_is_protected_where_nothing_is_mounted_twice() {
-        let folder = Place::from_real(Path::new("/a/b"));
+        let folder = ProtectedPath::from_real(Path::new("/a/b"));
         assert!(folder.holds(b"/a/b/c", b"elsewhere", None));
         assert!(!folder.holds(b"/a/c", b"/a/b/c", None));
     }
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
         assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
         bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
-        bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
+        bounds.protected = vec![ProtectedPath::from_real(Path::new("/a/p"))];
         assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
         assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
         assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
@@ -362,10 +362,13 @@ mod tests {
 
     #[test]
     fn a_place_that_is_not_there_is_refused() {
-        let parse = |text: &str| Place::parse(OsStr::new(text), Path::new("/"));
+        let parse = |text: &str| ProtectedPath::parse(OsStr::new(text), Path::new("/"));
         let said = parse("/no/such/folder").expect_err("missing").to_string();
         assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
         assert!(parse("[").is_err());
-        assert!(matches!(parse("/"), Ok(Place(PlaceKind::Below(_)))));
+        assert!(matches!(
+            parse("/"),
+            Ok(ProtectedPath(ProtectedPathKind::Below(_)))
+        ));
     }
 }

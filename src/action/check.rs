@@ -9,9 +9,9 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::coherence::Location;
-use super::folder_entry::{Identity, Place};
+use super::folder_entry::{Identity, NameInFolder};
 use super::reads::Reads;
-use super::step::{Change, Expected, Target, Unfit};
+use super::step::{Change, Expected, StepFile, Unfit};
 use crate::read::OpenFile;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
@@ -48,7 +48,7 @@ impl Times {
 #[derive(Debug)]
 pub struct Opened {
     /// The place of the file.
-    pub place: Place,
+    pub place: NameInFolder,
     /// The file, open for reading.
     pub file: OwnedFd,
     /// The metadata at the time of the open call.
@@ -75,12 +75,12 @@ pub enum Bound {
 impl Opened {
     /// Opens a file and checks that it is the expected one.
     pub fn open(
-        target: &Target,
+        target: &StepFile,
         bound: Bound,
         ours: &OwnChanges,
         reads: &Reads,
     ) -> Result<Self, Unfit> {
-        let place = Place::of(&target.path)?;
+        let place = NameInFolder::of(&target.path)?;
         // The kind comes first: opening may have effects on what is no regular file.
         let seen = place.stat().map_err(gone)?;
         if seen.kind != FileType::RegularFile {

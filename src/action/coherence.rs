@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::AsFd;
 
 use super::action_kind::ActionKind;
-use super::folder_entry::Place;
+use super::folder_entry::NameInFolder;
 use crate::device::Mounts;
 use crate::sys::statfs::{self, ServedBy};
 
@@ -73,7 +73,7 @@ impl FileSystems {
             return;
         }
         // What cannot be opened is asked about again.
-        if let Ok(place) = Place::of(path) {
+        if let Ok(place) = NameInFolder::of(path) {
             self.of(dev, &place.folder);
         }
     }

@@ -13,7 +13,7 @@ use crate::sys::{parent, stat};
 
 /// A name in a folder that stays open.
 #[derive(Debug)]
-pub struct Place {
+pub struct NameInFolder {
     /// The folder, as a starting point for calls.
     pub folder: OwnedFd,
     /// The name in it.
@@ -23,7 +23,7 @@ pub struct Place {
 /// Device and inode number.
 pub type Identity = (u64, u64);
 
-impl Place {
+impl NameInFolder {
     /// Opens the folder that an absolute path leads to, following no symbolic link.
     pub fn of(path: &[u8]) -> std::result::Result<Self, Unfit> {
         let (folder, name) = split(path).ok_or(Unfit::BadPath)?;

@@ -7,7 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::folder_entry::Place;
+use super::folder_entry::NameInFolder;
 use super::journal_error::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
@@ -142,7 +142,7 @@ fn is_over(file: &mut File) -> Option<bool> {
 
 /// True if it is unknown whether a step has leftovers: the file's folder cannot be opened.
 pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
-    step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
+    step.fate == Fate::Unsaid && !step.undone && NameInFolder::of(&step.intent.victim.0).is_err()
 }
 
 /// The unfinished part of a step, if any, or the files that the step removed from a partial group.
@@ -174,7 +174,8 @@ pub(super) fn half_done(
     let mut folders = Vec::new();
     for (path, name) in names {
         let Some(path) = path else { continue };
-        let lies = Place::of(&path.0).is_ok_and(|place| stat::entry(&place.folder, &name).is_ok());
+        let lies =
+            NameInFolder::of(&path.0).is_ok_and(|place| stat::entry(&place.folder, &name).is_ok());
         let folder = Path::new(OsStr::from_bytes(&path.0)).parent();
         folders.extend(folder.filter(|_| lies).map(Path::to_owned));
     }
@@ -193,7 +194,7 @@ fn whole_copy(step: &PastStep) -> Option<PathBuf> {
         &step.intent.victim_state,
         &step.intent.destination.as_ref()?.0,
     );
-    let of = |path: &[u8]| Place::of(path).ok()?.stat().ok();
+    let of = |path: &[u8]| NameInFolder::of(path).ok()?.stat().ok();
     let (here, there) = (of(&step.intent.victim.0)?, of(destination)?);
     let is_copy = (here.ino, here.size) == (was.ino, was.size)
         && (there.dev != here.dev && there.size == was.size);
@@ -204,7 +205,7 @@ fn whole_copy(step: &PastStep) -> Option<PathBuf> {
 /// The folder of a note in the trash whose file did not arrive there.
 fn idle_note(step: &PastStep) -> Option<PathBuf> {
     let info = &step.intent.trash_info.as_ref()?.0;
-    let is_there = |path: &[u8]| Place::of(path).is_ok_and(|place| place.stat().is_ok());
+    let is_there = |path: &[u8]| NameInFolder::of(path).is_ok_and(|place| place.stat().is_ok());
     let is_idle = is_there(info) && !is_there(&step.intent.destination.as_ref()?.0);
     let folder = Path::new(OsStr::from_bytes(info)).parent();
     folder.filter(|_| is_idle).map(Path::to_owned)

@@ -7,12 +7,12 @@ use rustix::io::{Errno, Result};
 
 use super::access::Rights;
 use super::check::Opened;
-use super::record::{Metadata, Raw, State};
+use super::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes, Time};
 use crate::sys::stat::{self, Stat};
 
-impl From<&Stat> for State {
+impl From<&Stat> for RecordedState {
     fn from(stat: &Stat) -> Self {
         Self {
             dev: stat.dev,

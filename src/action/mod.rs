@@ -85,7 +85,7 @@ pub use root_way::{RootLink, RootWay};
 pub use run::Run;
 pub use runs::{Found, journals, runs};
 pub use step::{
-    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, Target, Unfit, WayOut,
+    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, StepFile, Unfit, WayOut,
 };
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};

@@ -29,7 +29,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
-    let new_folders = match folder_entry::Place::of(&destination) {
+    let new_folders = match folder_entry::NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
         Err(Unfit::Gone) => new_folders::missing_above(&destination),
         _ => Vec::new(),

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::folder_entry::{Place, parent};
+use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
 use super::step::Unfit;
@@ -71,9 +71,9 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
 
 /// The folder that the run created, if it still exists. Only an empty folder that gets its name right after this check
 /// could be removed in its place.
-fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(Place, OwnedFd)>, Refusal> {
+fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(NameInFolder, OwnedFd)>, Refusal> {
     let doing = "examine this folder, which the run created";
-    let place = match Place::of(path) {
+    let place = match NameInFolder::of(path) {
         Ok(place) => place,
         Err(Unfit::Gone | Unfit::ThroughLink) => return Ok(None),
         Err(unfit) => return Err(unfit.to_string()),

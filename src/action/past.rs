@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action_kind::{ActionKind, Reversal};
 use super::folder_identity::FolderIdentity;
-use super::record::{self, FolderIntent, Intent, Raw, Record, RunHeader, State};
+use super::record::{self, FolderIntent, Intent, Raw, Record, RecordedState, RunHeader};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -44,7 +44,7 @@ pub(super) struct PastNewFolder {
 /// The recorded end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    Done(Option<State>),
+    Done(Option<RecordedState>),
     NotDone,
     /// The run was killed during the step, or before it.
     Unsaid,

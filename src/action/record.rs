@@ -80,7 +80,7 @@ pub struct RunHeader {
 
 /// A file at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct State {
+pub struct RecordedState {
     /// `st_dev`.
     pub dev: u64,
     /// Inode number.
@@ -124,7 +124,7 @@ pub struct Intent {
     /// Absolute path of the file to act on.
     pub victim: Raw,
     /// The file as it is.
-    pub victim_state: State,
+    pub victim_state: RecordedState,
     /// Number of its names; 0 in journals of versions without this field.
     #[serde(default)]
     pub names: u32,
@@ -133,7 +133,7 @@ pub struct Intent {
     /// Absolute path of the file that stays.
     pub keeper: Raw,
     /// The file as it is.
-    pub keeper_state: State,
+    pub keeper_state: RecordedState,
     /// Temporary name in the victim's folder, used during the step.
     pub temporary: String,
     /// The number of the first step of a group of files that are removed as a whole or not at all.
@@ -221,7 +221,7 @@ pub enum Record {
         /// Its number.
         step: u64,
         /// The state of the file that has the name now, or that was moved: a copy has another inode than the original.
-        now: Option<State>,
+        now: Option<RecordedState>,
         /// Digest of the compared content, or the reported digest if nothing was compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Blake3>,

@@ -44,7 +44,7 @@ impl Expected {
 
 /// A file of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct StepFile {
     /// Absolute path. No folder on the path may be a symbolic link when the step is carried out: the planner has to
     /// resolve a link that the user named, once.
     pub path: Vec<u8>,
@@ -59,11 +59,11 @@ pub struct Step {
     pub action: ActionKind,
     /// The file that stays. Without a keeper, the victim takes its content along, so only `trash` and `move` can do
     /// without.
-    pub keeper: Option<Target>,
+    pub keeper: Option<StepFile>,
     /// Other files that stay as well, in case the keeper is no longer fit; tried in this order.
-    pub alternates: Vec<Target>,
+    pub alternates: Vec<StepFile>,
     /// The file to act on.
-    pub victim: Target,
+    pub victim: StepFile,
     /// The destination of `move`, relative to [`Settings::destination`]; `None` is the victim's whole path without its
     /// leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,

@@ -110,7 +110,7 @@ mod tests {
     use crate::action::check::Bound;
     use crate::action::check::Times;
     use crate::action::reads::Reads;
-    use crate::action::step::{Expected, Target};
+    use crate::action::step::{Expected, StepFile};
     use crate::sys::stat;
 
     /// A synced file with a name, opened as a keeper is.
@@ -120,7 +120,7 @@ mod tests {
         named.as_file().sync_all().unwrap();
         let path = named.path().canonicalize().unwrap();
         let now = stat::fresh_descriptor(named.as_file()).unwrap();
-        let target = Target {
+        let target = StepFile {
             path: path.into_os_string().into_encoded_bytes(),
             expected: Expected {
                 size: now.size,

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::folder_entry::Place;
+use super::folder_entry::NameInFolder;
 use super::undo_step::Manner;
 use super::undone::Undone;
 use super::{run_name, swap};
@@ -48,8 +48,8 @@ pub(super) fn clear(path: &[u8], manner: Manner) -> Undone {
     }
 }
 
-fn left(path: &[u8]) -> Option<Place> {
-    let place = Place::of(path).ok()?;
+fn left(path: &[u8]) -> Option<NameInFolder> {
+    let place = NameInFolder::of(path).ok()?;
     let ours = format!(".seekless-{MARK}");
     if !place.name.as_bytes().starts_with(ours.as_bytes()) {
         return None;

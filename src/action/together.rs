@@ -5,7 +5,7 @@ use super::action_kind::ActionKind;
 use super::methods::method;
 use super::past::{Fate, PastStep};
 use super::proof;
-use super::record::State;
+use super::record::RecordedState;
 use super::step::{Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
 use super::swap;
@@ -20,7 +20,7 @@ pub type Fates = Vec<Result<Done, StepError>>;
 /// Acts on all files of a group, each of which was checked. If one step fails, the steps done are undone.
 ///
 /// `now` returns the state of a moved file.
-pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
+pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<RecordedState>) -> Fates {
     match acts {
         [act] => vec![one(act)],
         [first, ..] if first.intent.action == ActionKind::Remove => remove(acts),
@@ -71,7 +71,10 @@ fn remove(acts: &[Act<'_>]) -> Fates {
     freed.into_iter().map(|freed| Ok(done(freed))).collect()
 }
 
-fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
+fn one_after_the_other(
+    acts: &[Act<'_>],
+    now: impl Fn(&Act<'_>, &Done) -> Option<RecordedState>,
+) -> Fates {
     let mut fates = Fates::new();
     for (place, act) in acts.iter().enumerate() {
         match one(act) {
@@ -87,7 +90,7 @@ fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option
     fates
 }
 
-fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
+fn take_back(act: &Act<'_>, now: Option<RecordedState>, why: StepError) -> StepError {
     let step = PastStep {
         digest: None,
         intent: act.intent.clone(),

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::folder_entry::{Place, parent};
+use super::folder_entry::{NameInFolder, parent};
 use super::folder_times::Before;
 use super::journal::Journal;
 use super::journal_error::JournalError;
@@ -16,7 +16,7 @@ use super::new_folders;
 use super::partial_groups;
 use super::past::{Fate, Past, PastStep};
 use super::reads::{self, Reads};
-use super::record::{Record, RunHeader, State};
+use super::record::{Record, RecordedState, RunHeader};
 use super::runs;
 use super::test_file;
 use super::tree_lock::few_folders;
@@ -321,7 +321,7 @@ fn undo_one(
 /// Files that had several names, so that they become names of one file again.
 #[derive(Debug, Default)]
 struct Linked<'a> {
-    files: HashMap<State, Names<'a>>,
+    files: HashMap<RecordedState, Names<'a>>,
 }
 
 #[derive(Debug, Default)]
@@ -363,7 +363,7 @@ impl<'a> Linked<'a> {
         let is_apart = |names: &&Names<'_>| {
             let now = names
                 .back
-                .and_then(|path| Place::of(path).ok()?.stat().ok());
+                .and_then(|path| NameInFolder::of(path).ok()?.stat().ok());
             names.restored && now.is_some_and(|now| now.links < names.number)
         };
         self.files.values().filter(is_apart).count() as u64

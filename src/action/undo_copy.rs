@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 
 use super::check::Opened;
-use super::folder_entry::Place;
+use super::folder_entry::NameInFolder;
 use super::record::Metadata;
 use super::undo_step::{Manner, Refusal, Scene, is_as, said, unfollowed};
 use super::undone::{Lack, Undone};
@@ -120,7 +120,7 @@ impl Scene<'_> {
 
     /// Makes a further name of a restored file, if the file has the bytes that a copy would have.
     fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
-        let place = Place::of(path).ok()?;
+        let place = NameInFolder::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
         let file = self.opened(path, &(&there).into()).ok()?;
         // Another user may have put a file of his own there: it could be changed at any time.

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::action_kind::Reversal;
 use super::closed_folder::{self, ClosedFolder, NewFolder};
-use super::folder_entry::{Place, parent};
+use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::metadata;
 use super::past::PastFolder;
@@ -44,7 +44,7 @@ pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
         return Undone::Impossible;
     }
     let intent = &folder.intent;
-    let place = Place::of(&intent.folder.0).map_err(unreachable);
+    let place = NameInFolder::of(&intent.folder.0).map_err(unreachable);
     let foretold = place.and_then(|place| match there(&place)? {
         Some((_, now)) => known(folder, now).ok_or_else(|| TAKEN.to_owned()),
         None => may_come(&place, intent, parents).map(|()| Undone::Restored),
@@ -77,7 +77,7 @@ fn made<'a>(
     run: &str,
 ) -> Result<Back<'a>, Refusal> {
     let intent = &folder.intent;
-    let place = Place::of(&intent.folder.0).map_err(unreachable)?;
+    let place = NameInFolder::of(&intent.folder.0).map_err(unreachable)?;
     let there = there(&place);
     if !matches!(there, Ok(None)) {
         // A killed undo may have left it behind, whatever has the name now.
@@ -147,7 +147,7 @@ impl<'a> Unnamed<'a> {
 }
 
 /// Checks the folder that contained the removed one.
-fn may_come(place: &Place, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
+fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
     match accepted.map_err(said("examine the folder that it was in"))? {
@@ -167,7 +167,7 @@ fn known(folder: &PastFolder, now: FolderIdentity) -> Option<Undone> {
 }
 
 /// The folder that has the name now, if any.
-fn there(place: &Place) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
+fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
     let opened = match open::folder(&place.folder, &place.name) {
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::NOTDIR | Errno::LOOP) => return Err(TAKEN.to_owned()),
@@ -194,7 +194,7 @@ impl MadeAgain<'_> {
     }
 
     fn given(&self) -> Result<(Undone, OwnedFd), Refusal> {
-        let place = Place::of(&self.intent.folder.0).map_err(unreachable)?;
+        let place = NameInFolder::of(&self.intent.folder.0).map_err(unreachable)?;
         let Some((opened, now)) = there(&place)? else {
             return Err("it was removed a moment ago".to_owned());
         };

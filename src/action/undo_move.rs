@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::action_kind::ActionKind;
-use super::folder_entry::{Place, leads_to, parent};
+use super::folder_entry::{NameInFolder, leads_to, parent};
 use super::past::Fate;
 use super::relocate;
 use super::step::Unfit;
@@ -25,7 +25,7 @@ impl Scene<'_> {
         };
         let shown = String::from_utf8_lossy(&destination.0).into_owned();
         let stays = format!("it stays at {shown}: move it back yourself");
-        let there = match Place::of(&destination.0) {
+        let there = match NameInFolder::of(&destination.0) {
             Ok(there) => Some(there),
             Err(Unfit::Gone) => None,
             Err(unfit) => return Err(format!("{shown} {unfit}")),
@@ -105,7 +105,7 @@ impl Scene<'_> {
         }
     }
 
-    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<Lack, Refusal> {
+    fn move_back(&self, there: &NameInFolder, path: &[u8], moved: &Stat) -> Result<Lack, Refusal> {
         if self.how.manner == Manner::Look {
             return Ok(Lack::NOTHING);
         }
@@ -147,7 +147,7 @@ impl Scene<'_> {
 
     /// True if the victim's name leads to the moved file. A program may have given it another number (rclone).
     fn is_here(&self, moved: &Stat) -> bool {
-        let Place { folder, name } = &self.place;
+        let NameInFolder { folder, name } = &self.place;
         let is_like = |now: Stat| {
             now.kind == FileType::RegularFile
                 && (now.size, now.mtime_ns) == (moved.size, moved.mtime_ns)
@@ -166,7 +166,11 @@ impl Scene<'_> {
     }
 
     /// Removes incomplete copies on both sides, if their originals still exist.
-    fn clean_copies(&self, here: Option<&Stat>, there: Option<&Place>) -> Result<bool, Refusal> {
+    fn clean_copies(
+        &self,
+        here: Option<&Stat>,
+        there: Option<&NameInFolder>,
+    ) -> Result<bool, Refusal> {
         let mut cleaned = false;
         if let Some(there) = there {
             let aside = self.at(&self.aside)?;
@@ -206,7 +210,7 @@ impl Scene<'_> {
     }
 
     /// True if this is the file that the step moved, by its times or by its bytes. No file had that name before.
-    fn is_moved(&self, moved: &Stat, there: &Place) -> bool {
+    fn is_moved(&self, moved: &Stat, there: &NameInFolder) -> bool {
         let by_times = match self.fate {
             Fate::Done(Some(now)) => is_as(moved, &now),
             _ => self.is_whole(moved),
@@ -218,7 +222,7 @@ impl Scene<'_> {
         is_same || self.is_moved_by_bytes(moved, there)
     }
 
-    fn is_moved_by_bytes(&self, moved: &Stat, there: &Place) -> bool {
+    fn is_moved_by_bytes(&self, moved: &Stat, there: &NameInFolder) -> bool {
         moved.kind == FileType::RegularFile
             && moved.size == self.intent.victim_state.size
             && self.digest.is_some()
@@ -238,7 +242,7 @@ impl Scene<'_> {
     /// Removes the trash's note about the file; true if there was one.
     fn drop_trash_info(&self) -> bool {
         let info = self.intent.trash_info.as_ref();
-        let place = info.and_then(|info| Place::of(&info.0).ok());
+        let place = info.and_then(|info| NameInFolder::of(&info.0).ok());
         let Some(place) = place.filter(|place| place.stat().is_ok()) else {
             return false;
         };

@@ -11,11 +11,11 @@ use rustix::io::Errno;
 
 use super::action_kind::ActionKind;
 use super::check::{Bound, Opened, OwnChanges};
-use super::folder_entry::{Place, parent};
+use super::folder_entry::{NameInFolder, parent};
 use super::past::{Fate, PastStep};
 use super::reads::Reads;
-use super::record::{Intent, State};
-use super::step::{Expected, Target, Unfit};
+use super::record::{Intent, RecordedState};
+use super::step::{Expected, StepFile, Unfit};
 use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undone::Undone;
 use super::{metadata, swap};
@@ -83,19 +83,19 @@ pub(super) fn undo(
 /// True if a file was removed permanently, and its folder is gone as well.
 fn is_gone_with_its_folder(step: &PastStep) -> bool {
     let is_removed = step.intent.action == ActionKind::Remove && matches!(step.fate, Fate::Done(_));
-    is_removed && matches!(Place::of(&step.intent.victim.0), Err(Unfit::Gone))
+    is_removed && matches!(NameInFolder::of(&step.intent.victim.0), Err(Unfit::Gone))
 }
 
 /// The expected result for a moved file whose folder will be created again: no file has its name there.
 pub(super) fn foretell_in_new_folder(step: &PastStep, how: How<'_>) -> Undone {
     let destination = step.intent.destination.as_ref();
-    let Some(there) = destination.and_then(|path| Place::of(&path.0).ok()) else {
+    let Some(there) = destination.and_then(|path| NameInFolder::of(&path.0).ok()) else {
         return Undone::Refused("what was moved is gone".to_owned());
     };
     // In the folder that it was moved to, nothing has this step's temporary name either.
     let aside = CString::new(step.intent.temporary.as_str()).unwrap_or_default();
     let scene = Scene {
-        place: Place {
+        place: NameInFolder {
             folder: there.folder,
             name: aside.clone(),
         },
@@ -137,7 +137,7 @@ pub(super) fn undo_removal(step: &PastStep, how: How<'_>) -> (Undone, Option<Own
 pub(super) struct Scene<'a> {
     pub(super) intent: &'a Intent,
     pub(super) fate: Fate,
-    pub(super) place: Place,
+    pub(super) place: NameInFolder,
     /// Files may have got other numbers when the run acted on them.
     is_on_overlay: bool,
     /// The temporary name of the run.
@@ -159,7 +159,7 @@ impl<'a> Scene<'a> {
         companion: Option<&'a [u8]>,
         how: How<'a>,
     ) -> Result<Self, Refusal> {
-        let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
+        let place = NameInFolder::of(&step.intent.victim.0).map_err(|unfit| match unfit {
             Unfit::Gone => {
                 "its folder is gone (if it is on another disk, mount that disk)".to_owned()
             }
@@ -265,7 +265,7 @@ impl<'a> Scene<'a> {
         let (keeper, victim) = (&self.intent.keeper_state, &self.intent.victim_state);
         let as_done = matches!(self.fate, Fate::Done(Some(now)) if now.ino == stat.ino);
         let is_at_its_name = || {
-            let keeper = Place::of(&self.intent.keeper.0).ok()?.stat().ok()?;
+            let keeper = NameInFolder::of(&self.intent.keeper.0).ok()?.stat().ok()?;
             Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
         };
         match self.is_on_overlay {
@@ -308,7 +308,7 @@ impl<'a> Scene<'a> {
 
     /// Restores the times of the file if a program has changed them at the rename (fusefat).
     pub(super) fn times_again(&self) {
-        let Place { folder, name } = &self.place;
+        let NameInFolder { folder, name } = &self.place;
         let was = self.intent.victim_state.mtime_ns;
         let is_retimed = self.how.manner == Manner::Act
             && statfs::served_by(folder) == ServedBy::Others
@@ -336,7 +336,7 @@ impl<'a> Scene<'a> {
         format!("{aside} in the same folder has changed since; check it yourself")
     }
 
-    pub(super) fn opened(&self, path: &[u8], was: &State) -> Result<Opened, Unfit> {
+    pub(super) fn opened(&self, path: &[u8], was: &RecordedState) -> Result<Opened, Unfit> {
         let expected = Expected {
             size: was.size,
             ino: Some(was.ino),
@@ -357,13 +357,13 @@ impl<'a> Scene<'a> {
 
     fn opened_as(&self, path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
         let path = path.to_vec();
-        let target = Target { path, expected };
+        let target = StepFile { path, expected };
         let ours = OwnChanges::new();
         Opened::open(&target, Bound::BytesAreCompared, &ours, self.how.reads)
     }
 }
 
-pub(super) fn is_as(stat: &Stat, was: &State) -> bool {
+pub(super) fn is_as(stat: &Stat, was: &RecordedState) -> bool {
     stat.kind == FileType::RegularFile
         && (stat.ino, stat.size, stat.mtime_ns) == (was.ino, was.size, was.mtime_ns)
 }

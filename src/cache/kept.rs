@@ -11,7 +11,7 @@ use super::volume;
 
 /// The stored data of one file system.
 #[derive(Debug)]
-pub struct Kept {
+pub struct StoredVolume {
     /// Name of the file of rows.
     pub name: String,
     /// Size in bytes, including the files that SQLite keeps beside it.
@@ -32,10 +32,10 @@ impl CacheFolder {
     ///
     /// # Errors
     /// If the folder cannot be listed.
-    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+    pub fn kept(&self) -> io::Result<Vec<StoredVolume>> {
         let names = self.names()?.into_iter();
         let names = names.filter_map(|name| name.into_string().ok());
-        let mut kept: Vec<Kept> = names
+        let mut kept: Vec<StoredVolume> = names
             .filter(|name| volume::is_file_name(name))
             .map(|name| self.one(name))
             .collect();
@@ -50,7 +50,7 @@ impl CacheFolder {
         ends.any(|end| name.strip_suffix(end).is_some_and(volume::is_file_name))
     }
 
-    fn one(&self, name: String) -> Kept {
+    fn one(&self, name: String) -> StoredVolume {
         let all = ends().filter_map(|end| {
             let path = self.path().join(format!("{name}{end}"));
             path.symlink_metadata().ok()
@@ -59,7 +59,7 @@ impl CacheFolder {
         let used = self.path().join(&name).symlink_metadata();
         let used = used.and_then(|is| is.modified()).unwrap_or(UNIX_EPOCH);
         let used = used.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Kept {
+        StoredVolume {
             bytes,
             last_used_ns: i64::try_from(used.as_nanos()).unwrap_or(i64::MAX),
             contents: Store::contents(self, &name),
@@ -71,7 +71,7 @@ impl CacheFolder {
     ///
     /// # Errors
     /// If the file is not the user's own, is no file of rows, or is in use; if the system refuses.
-    pub fn remove(&self, kept: &Kept) -> Result<(), CacheError> {
+    pub fn remove(&self, kept: &StoredVolume) -> Result<(), CacheError> {
         let path = self.own(&kept.name)?;
         let _lock = Store::lock(&path)?;
         for end in ends() {
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::cache::pack::Numbered;
-    use crate::cache::{Part, Row, RunMark, State, VolumeKey};
+    use crate::cache::{FileState, Row, RowPart, RunMark, VolumeKey};
     use crate::hash::SampleDigest;
 
     const KEY: VolumeKey = VolumeKey {
@@ -124,8 +124,8 @@ mod tests {
     }
 
     fn written(folder: &CacheFolder, inodes: &[u64]) -> Store {
-        let mut row = Row::new(State::default(), 9);
-        row.add(Part::Head(SampleDigest::of(b"head")));
+        let mut row = Row::new(FileState::default(), 9);
+        row.add(RowPart::Head(SampleDigest::of(b"head")));
         let rows = inodes.iter().map(|&inode| Numbered {
             subvolume: 0,
             inode,

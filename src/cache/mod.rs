@@ -34,12 +34,12 @@ mod writer;
 
 pub use contents::Contents;
 pub use folder::{CacheFolder, Choice};
-pub use kept::Kept;
+pub use kept::StoredVolume;
 pub use neighbours::KnownRows;
 pub use patience::within;
-pub use row::{Part, Row};
+pub use row::{Row, RowPart};
 pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
-pub use state::State;
+pub use state::FileState;
 pub use store::{CacheError, Store};
 pub use volume::{NotCached, VolumeKey};
 pub use writer::{Learned, RunMark, Writer};

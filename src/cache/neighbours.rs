@@ -211,7 +211,7 @@ fn hash(number: i64) -> u64 {
 mod tests {
     use super::*;
     use crate::cache::pack::Numbered;
-    use crate::cache::{CacheFolder, Part, State, VolumeKey};
+    use crate::cache::{CacheFolder, FileState, RowPart, VolumeKey};
     use crate::hash::SampleDigest;
 
     const KEY: VolumeKey = VolumeKey {
@@ -221,8 +221,8 @@ mod tests {
     };
 
     fn row(inode: u64) -> Row {
-        let mut row = Row::new(State::default(), 9);
-        row.add(Part::Head(SampleDigest::of(&inode.to_le_bytes())));
+        let mut row = Row::new(FileState::default(), 9);
+        row.add(RowPart::Head(SampleDigest::of(&inode.to_le_bytes())));
         row
     }
 

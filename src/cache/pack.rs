@@ -176,15 +176,15 @@ impl<'p> Rows<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::{Part, State};
+    use crate::cache::{FileState, RowPart};
     use crate::hash::SampleDigest;
 
     const SUBVOLUME: u64 = 5;
     const FIRST: u64 = 7 << PLACES;
 
     fn numbered(inode: u64, byte: u8) -> Numbered {
-        let mut row = Row::new(State::default(), 9);
-        row.add(Part::Head(SampleDigest::of(&[byte])));
+        let mut row = Row::new(FileState::default(), 9);
+        row.add(RowPart::Head(SampleDigest::of(&[byte])));
         Numbered {
             subvolume: SUBVOLUME,
             inode,

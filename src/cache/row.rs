@@ -6,12 +6,12 @@
 //! Numbers are little-endian. SQLite does not detect a flipped bit, so each row has a checksum of its own, which also
 //! covers the identity of the file.
 
-use super::state::State;
+use super::state::FileState;
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
 
 /// One result of a read of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RowPart {
     /// Digest of its first bytes.
     Head(SampleDigest),
     /// Digest of its last bytes.
@@ -31,7 +31,7 @@ pub enum Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The state.
-    pub state: State,
+    pub state: FileState,
     /// The start of the run that read the file, nanoseconds since 1970.
     pub began_ns: i64,
     /// Digest of its first bytes.
@@ -60,7 +60,7 @@ const CHECK: usize = 8;
 
 impl Row {
     /// A row without data for a file in this state.
-    pub fn new(state: State, began_ns: i64) -> Self {
+    pub fn new(state: FileState, began_ns: i64) -> Self {
         Self {
             state,
             began_ns,
@@ -69,18 +69,18 @@ impl Row {
     }
 
     /// Adds a part.
-    pub fn add(&mut self, part: Part) {
+    pub fn add(&mut self, part: RowPart) {
         match part {
-            Part::Head(digest) => self.head = Some(digest),
-            Part::Tail(digest) => self.tail = Some(digest),
-            Part::Content(digest) => self.content = Some(digest),
-            Part::Stretch(place, digest) => {
+            RowPart::Head(digest) => self.head = Some(digest),
+            RowPart::Tail(digest) => self.tail = Some(digest),
+            RowPart::Content(digest) => self.content = Some(digest),
+            RowPart::Stretch(place, digest) => {
                 if self.stretch(place).is_none() && self.stretches.len() < usize::from(u8::MAX) {
                     self.stretches.push((place, digest));
                 }
             }
-            Part::Handle(handle) => self.handle = Some(handle),
-            Part::Token(token) => self.token = Some(token),
+            RowPart::Handle(handle) => self.handle = Some(handle),
+            RowPart::Token(token) => self.token = Some(token),
         }
     }
 
@@ -92,7 +92,7 @@ impl Row {
         self.handle = self.handle.or(other.handle);
         self.token = self.token.or(other.token);
         for (place, digest) in other.stretches {
-            self.add(Part::Stretch(place, digest));
+            self.add(RowPart::Stretch(place, digest));
         }
     }
 
@@ -150,7 +150,7 @@ impl Row {
         }
         let mut rest = Rest(body);
         let [parts] = rest.take()?;
-        let state = State {
+        let state = FileState {
             size: u64::from_le_bytes(rest.take()?),
             mtime_ns: i64::from_le_bytes(rest.take()?),
             ctime_ns: i64::from_le_bytes(rest.take()?),
@@ -222,20 +222,20 @@ mod tests {
     }
 
     fn rows() -> Vec<Row> {
-        let state = State {
+        let state = FileState {
             size: 1 << 40,
             mtime_ns: -5,
             ctime_ns: 1_700_000_000_000_000_001,
         };
         let nothing = Row::new(state, 17);
         let parts = [
-            Part::Head(sample(1)),
-            Part::Tail(sample(2)),
-            Part::Content(ContentDigest::of_nothing()),
-            Part::Stretch(0, sample(3)),
-            Part::Stretch(61, sample(4)),
-            Part::Handle(u64::MAX - 1),
-            Part::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
+            RowPart::Head(sample(1)),
+            RowPart::Tail(sample(2)),
+            RowPart::Content(ContentDigest::of_nothing()),
+            RowPart::Stretch(0, sample(3)),
+            RowPart::Stretch(61, sample(4)),
+            RowPart::Handle(u64::MAX - 1),
+            RowPart::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
         ];
         let mut rows = vec![nothing.clone()];
         let mut all = nothing.clone();

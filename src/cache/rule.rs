@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::row::Row;
-use super::state::State;
+use super::state::FileState;
 
 /// The properties that must be unchanged for a row to apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,14 +30,14 @@ const SECOND_NS: i64 = 1_000_000_000;
 /// leaves another state.
 ///
 /// Times in whole seconds come from file systems that store no others: within one second, many changes leave one time.
-pub fn is_settled(state: &State, began_ns: i64) -> bool {
+pub fn is_settled(state: &FileState, began_ns: i64) -> bool {
     let margin = MARGIN.as_nanos() as i64;
     state.ctime_ns % SECOND_NS != 0 && state.ctime_ns.saturating_add(margin) < began_ns
 }
 
 /// True if the data that a run which began at `began_ns` read of a file in the state `was` applies to a file that is in
 /// the state `is` now. After the clock was set back, no data applies that was read later than now.
-pub fn holds(was: &State, began_ns: i64, is: &State, now_ns: i64) -> bool {
+pub fn holds(was: &FileState, began_ns: i64, is: &FileState, now_ns: i64) -> bool {
     was == is && is_settled(was, began_ns) && began_ns <= now_ns
 }
 
@@ -45,8 +45,8 @@ pub fn holds(was: &State, began_ns: i64, is: &State, now_ns: i64) -> bool {
 ///
 /// The inode number may have been given to another file, which got the times of the first one (`cp -p`): the handles
 /// must be known and equal.
-pub fn holds_by_mtime(row: &Row, is: &State, handle: Option<u64>, now_ns: i64) -> bool {
-    let is = State {
+pub fn holds_by_mtime(row: &Row, is: &FileState, handle: Option<u64>, now_ns: i64) -> bool {
+    let is = FileState {
         ctime_ns: row.state.ctime_ns,
         ..*is
     };
@@ -60,11 +60,11 @@ const FIRST_TIME_NS: i64 = 347_155_200 * SECOND_NS;
 /// or one from another clock. In its place, the state has the moment at which a run first saw the file in this state.
 ///
 /// `None` if no data can be stored for the file.
-pub fn seen(is: &State, before: Option<&Row>, now_ns: i64) -> Option<State> {
+pub fn seen(is: &FileState, before: Option<&Row>, now_ns: i64) -> Option<FileState> {
     let before = before.map(|row| row.state);
     let first = before
         .filter(|was| was.ctime_ns <= now_ns && (was.size, was.mtime_ns) == (is.size, is.mtime_ns));
-    let seen = State {
+    let seen = FileState {
         ctime_ns: first.map_or(now_ns, |was| was.ctime_ns),
         ..*is
     };
@@ -73,8 +73,8 @@ pub fn seen(is: &State, before: Option<&Row>, now_ns: i64) -> Option<State> {
 
 /// True if the row of a file that is identified by its path applies: a run saw the file in its present state, a minute
 /// before another run began that read it.
-pub fn holds_by_path(row: &Row, is: &State, now_ns: i64) -> bool {
-    let is = State {
+pub fn holds_by_path(row: &Row, is: &FileState, now_ns: i64) -> bool {
+    let is = FileState {
         ctime_ns: row.state.ctime_ns,
         ..*is
     };
@@ -87,7 +87,7 @@ mod tests {
 
     const CHANGED: i64 = 1_700_000_000_123_456_789;
     const MINUTE: i64 = 60 * SECOND_NS;
-    const WAS: State = State {
+    const WAS: FileState = FileState {
         size: 7,
         mtime_ns: 5,
         ctime_ns: CHANGED,
@@ -98,9 +98,9 @@ mod tests {
         let (began, now) = (CHANGED + MINUTE + 1, CHANGED + 2 * MINUTE);
         assert!(holds(&WAS, began, &WAS, now));
         let others = [
-            State { size: 8, ..WAS },
-            State { mtime_ns: 6, ..WAS },
-            State {
+            FileState { size: 8, ..WAS },
+            FileState { mtime_ns: 6, ..WAS },
+            FileState {
                 ctime_ns: CHANGED + 1,
                 ..WAS
             },
@@ -115,7 +115,7 @@ mod tests {
         let (began, now) = (CHANGED + MINUTE + 1, CHANGED + 2 * MINUTE);
         let mut row = Row::new(WAS, began);
         row.handle = Some(4);
-        let chowned = State {
+        let chowned = FileState {
             ctime_ns: now,
             ..WAS
         };
@@ -124,8 +124,8 @@ mod tests {
         assert!(!holds_by_mtime(&row, &chowned, None, now));
         assert!(!holds_by_mtime(&row, &chowned, Some(4), began - 1));
         for is in [
-            State { size: 8, ..chowned },
-            State {
+            FileState { size: 8, ..chowned },
+            FileState {
                 mtime_ns: 6,
                 ..chowned
             },
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn by_path_a_file_must_have_been_seen_a_minute_before_it_was_read() {
-        let is = State {
+        let is = FileState {
             mtime_ns: CHANGED,
             ..WAS
         };
@@ -159,8 +159,8 @@ mod tests {
         assert!(holds_by_path(&at(later + 1), &is, later + 1));
         assert!(!holds_by_path(&at(later + 1), &is, later));
         for other in [
-            State { size: 8, ..is },
-            State {
+            FileState { size: 8, ..is },
+            FileState {
                 mtime_ns: CHANGED + 1,
                 ..is
             },
@@ -181,7 +181,7 @@ mod tests {
             (FIRST_TIME_NS - 1, false),
             (FIRST_TIME_NS, true),
         ] {
-            let is = State { mtime_ns, ..WAS };
+            let is = FileState { mtime_ns, ..WAS };
             assert_eq!(seen(&is, None, CHANGED).is_some(), counts);
             let row = Row::new(is, CHANGED + 2 * MINUTE);
             assert_eq!(holds_by_path(&row, &is, CHANGED + 2 * MINUTE), counts);
@@ -193,7 +193,7 @@ mod tests {
         for (after, counts) in [(0, false), (MINUTE, false), (MINUTE + 1, true)] {
             assert_eq!(is_settled(&WAS, CHANGED + after), counts, "{after}");
         }
-        let never = State {
+        let never = FileState {
             ctime_ns: i64::MAX,
             ..WAS
         };
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn whole_seconds_prove_nothing() {
-        let coarse = State {
+        let coarse = FileState {
             ctime_ns: CHANGED / SECOND_NS * SECOND_NS,
             ..WAS
         };

@@ -4,7 +4,7 @@ use crate::file::Fingerprint;
 
 /// The state of a file, which differs after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct FileState {
     /// Length, bytes.
     pub size: u64,
     /// Last modification, nanoseconds since 1970.
@@ -13,7 +13,7 @@ pub struct State {
     pub ctime_ns: i64,
 }
 
-impl From<&Fingerprint> for State {
+impl From<&Fingerprint> for FileState {
     fn from(file: &Fingerprint) -> Self {
         Self {
             size: file.size,

@@ -11,9 +11,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
-use super::row::{Part, Row};
+use super::row::{Row, RowPart};
 use super::rule;
-use super::state::State;
+use super::state::FileState;
 use super::store::{CacheError, Store};
 use super::volume::VolumeKey;
 
@@ -40,9 +40,9 @@ pub struct Learned {
     /// Its inode number.
     pub inode: u64,
     /// Its state before and after it was read.
-    pub state: State,
+    pub state: FileState,
     /// The data that was read.
-    pub part: Part,
+    pub part: RowPart,
 }
 
 /// A run, as recorded in files of rows.
@@ -263,13 +263,13 @@ mod tests {
     use crate::hash::SampleDigest;
 
     const MINUTE: i64 = 60_000_000_000;
-    const STATE: State = State {
+    const STATE: FileState = FileState {
         size: 3,
         mtime_ns: 1,
         ctime_ns: 1_700_000_000_000_000_001,
     };
 
-    fn row(state: State, began_ns: i64, part: Part) -> Row {
+    fn row(state: FileState, began_ns: i64, part: RowPart) -> Row {
         let mut row = Row::new(state, began_ns);
         row.add(part);
         row
@@ -277,15 +277,15 @@ mod tests {
 
     #[test]
     fn what_was_learned_of_a_file_is_one_row() {
-        let head = Part::Head(SampleDigest::of(b"head"));
-        let tail = Part::Tail(SampleDigest::of(b"tail"));
+        let head = RowPart::Head(SampleDigest::of(b"head"));
+        let tail = RowPart::Tail(SampleDigest::of(b"tail"));
         let learned = |inode, state, part| Learned {
             subvolume: 0,
             inode,
             state,
             part,
         };
-        let changed = State {
+        let changed = FileState {
             mtime_ns: 2,
             ..STATE
         };
@@ -316,13 +316,13 @@ mod tests {
     #[test]
     fn an_older_row_adds_what_still_holds() {
         let began = STATE.ctime_ns + 2 * MINUTE;
-        let head = Part::Head(SampleDigest::of(b"head"));
-        let tail = Part::Tail(SampleDigest::of(b"tail"));
+        let head = RowPart::Head(SampleDigest::of(b"head"));
+        let tail = RowPart::Tail(SampleDigest::of(b"tail"));
         let new = row(STATE, began, tail);
         let mut both = new.clone();
         both.add(head);
         assert_eq!(joined(Some(row(STATE, began, head)), &new), both);
-        let another = State {
+        let another = FileState {
             mtime_ns: 2,
             ..STATE
         };

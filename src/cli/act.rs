@@ -16,13 +16,13 @@ use super::exit::Exit;
 use super::from_folders::{self, Opened};
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
-use super::output::{NotWritten, Place};
+use super::output::{NotWritten, OutputStream};
 use super::patience::{Changes, patiently};
 use super::perform;
 use super::plan_json::PlanJson;
 use super::plan_summary;
 use super::plan_text::PlanText;
-use super::question::{self, Answer};
+use super::question::{self, Reply};
 use super::resolve_act::{ActRun, Special, resolve};
 use super::script::Script;
 use super::source::Source;
@@ -127,7 +127,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     // Before any work is done for it.
     let mut output = None;
     if is_written {
-        match Place::open(run.output.as_deref(), &console) {
+        match OutputStream::open(run.output.as_deref(), &console) {
             Ok(place) => output = Some(place),
             Err(error) => return refuse(&console, &error),
         }
@@ -265,7 +265,7 @@ fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
 }
 
 /// Shows the plan or makes a script of it.
-fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWritten> {
+fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
     enum Form {
         Text(PlanText),
         Json(PlanJson),
@@ -303,7 +303,7 @@ fn agreed(run: &ActRun, plan: &Plan, console: &Console) -> bool {
     }
     let wanted = plan_summary::question(plan, &run.acting);
     match question::ask(console, &wanted) {
-        Answer::Said(answer) => question::is_yes(&answer),
-        Answer::Ended => false,
+        Reply::Said(answer) => question::is_yes(&answer),
+        Reply::Ended => false,
     }
 }

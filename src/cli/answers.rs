@@ -19,20 +19,20 @@ pub struct Answers {
     folder: Option<PathBuf>,
     /// Why none are kept, although there is a folder for them.
     refused: Option<RouteError>,
-    known: HashMap<u64, Kept>,
+    known: HashMap<u64, KeptFiles>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct AnswerLine {
     /// Of size, digest and all names: a set that is not the same any more is asked for again.
     set: u64,
-    keep: Kept,
+    keep: KeptFiles,
 }
 
 /// Which files to keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kept {
+enum KeptFiles {
     All,
     /// The escaped first names of these.
     Files(Vec<String>),
@@ -51,7 +51,7 @@ impl Answers {
         };
         let lines = file.map(BufReader::new).into_iter();
         let lines = lines.flat_map(|file| file.lines().map_while(Result::ok));
-        let known = lines.filter_map(|line| serde_json::from_str::<Line>(&line).ok());
+        let known = lines.filter_map(|line| serde_json::from_str::<AnswerLine>(&line).ok());
         Self {
             known: known.map(|line| (line.set, line.keep)).collect(),
             folder: folder.filter(|_| refused.is_none()),
@@ -72,8 +72,8 @@ impl Answers {
     /// The saved answer for this set.
     pub fn recall(&self, set: &SetPlan) -> Option<Choice> {
         Some(match self.known.get(&key(set))? {
-            Kept::All => Choice::KeepAll,
-            Kept::Files(names) => {
+            KeptFiles::All => Choice::KeepAll,
+            KeptFiles::Files(names) => {
                 let place = |name: &String| firsts(set).position(|first| first == *name);
                 let places: Option<Vec<usize>> = names.iter().map(place).collect();
                 Choice::Keep(places?)
@@ -84,18 +84,18 @@ impl Answers {
     /// Writes an answer down before the next question is asked.
     pub fn remember(&mut self, set: &SetPlan, choice: &Choice) -> Result<(), RouteError> {
         let keep = match choice {
-            Choice::KeepAll => Kept::All,
+            Choice::KeepAll => KeptFiles::All,
             Choice::Keep(places) => {
                 let names = firsts(set).enumerate();
                 let names = names.filter(|(index, _)| places.contains(index));
-                Kept::Files(names.map(|(_, name)| name).collect())
+                KeptFiles::Files(names.map(|(_, name)| name).collect())
             }
             Choice::ByRule | Choice::Undecided => return Ok(()),
         };
         let Some(folder) = &self.folder else {
             return Ok(());
         };
-        let mut line = serde_json::to_vec(&Line {
+        let mut line = serde_json::to_vec(&AnswerLine {
             set: key(set),
             keep,
         })
@@ -139,7 +139,7 @@ fn key(set: &SetPlan) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use seekless::action::plan::{Fate, Kept, PlannedFile, PlannedName};
+    use seekless::action::plan::{Fate, KeepReason, PlannedFile, PlannedName};
 
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
                 is_safer: false,
                 reach: Default::default(),
             }],
-            fate: Fate::Keep(Kept::SamePath),
+            fate: Fate::Keep(KeepReason::SamePath),
         };
         SetPlan {
             size: 1,

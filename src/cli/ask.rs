@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::console::Console;
 use super::option_words;
 use super::progress_text::count;
-use super::question::{self, Answer};
+use super::question::{self, Reply};
 
 /// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +92,8 @@ pub fn each_set(mut plan: Plan, console: &Console, columns: Option<usize>) -> io
         let choice = loop {
             question.iter().for_each(|line| console.line(line));
             let wish = match question::ask(console, &last_line) {
-                Answer::Ended => Wish::Quit,
-                Answer::Said(answer) => understand(&answer, set.files.len()),
+                Reply::Ended => Wish::Quit,
+                Reply::Said(answer) => understand(&answer, set.files.len()),
             };
             match wish {
                 // Not "by rule": the rules may be others the next time.

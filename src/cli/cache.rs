@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::cache::{CacheFolder, Choice, Kept};
+use seekless::cache::{CacheFolder, Choice, StoredVolume};
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
 use seekless::units::{Bytes, plural};
@@ -18,7 +18,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::option_words;
 use super::progress_text::count;
-use super::question::{self, Answer};
+use super::question::{self, Reply};
 use super::sanitize::{complain, message, path, say};
 use super::shell_word;
 use super::time_arg::Moment;
@@ -38,12 +38,12 @@ pub fn cache(args: CacheArgs) -> Exit {
 }
 
 /// A cache folder, or the path where there is none.
-enum Place {
+enum CachePlace {
     There(CacheFolder),
     Missing(PathBuf),
 }
 
-impl Place {
+impl CachePlace {
     fn of(args: &PlaceArgs) -> Result<Self, String> {
         let (folder, choice) = match &args.cache {
             Some(given) => (std::path::absolute(given).ok(), Choice::Named),
@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    fn kept(&self) -> Result<Vec<Kept>, String> {
+    fn kept(&self) -> Result<Vec<StoredVolume>, String> {
         match self {
             Self::There(folder) => folder
                 .kept()
@@ -80,7 +80,7 @@ impl Place {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, String> {
-    let place = Place::of(&args.place)?;
+    let place = CachePlace::of(&args.place)?;
     let kept = place.kept()?;
     let written = match args.json {
         true => write_json(&mut io::stdout().lock(), place.path(), &kept),
@@ -100,7 +100,7 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
 }
 
 /// Names what cannot be read.
-fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
+fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     let mut exit = Exit::Done;
     for kept in kept {
         if let Err(error) = &kept.contents {
@@ -122,7 +122,7 @@ fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
 const WHOLE_TABLE: usize = 60;
 
 /// A line for each file system, and one for all, for this output.
-fn lines(folder: &Path, kept: &[Kept], output: Terminal) -> Vec<String> {
+fn lines(folder: &Path, kept: &[StoredVolume], output: Terminal) -> Vec<String> {
     let width = match output.is_terminal {
         true => output.columns,
         false => usize::MAX,
@@ -153,7 +153,7 @@ fn lines(folder: &Path, kept: &[Kept], output: Terminal) -> Vec<String> {
     fitting(lines, width)
 }
 
-fn cells(kept: &Kept) -> [String; 4] {
+fn cells(kept: &StoredVolume) -> [String; 4] {
     let (files, searched) = match &kept.contents {
         Ok(contents) => (count(contents.files), searched(contents.folder.as_deref())),
         Err(_) => ("unreadable".to_owned(), String::new()),
@@ -166,7 +166,7 @@ fn searched(folder: Option<&Path>) -> String {
     folder.map_or("-".to_owned(), |folder| path(folder).into_owned())
 }
 
-fn time(kept: &Kept) -> String {
+fn time(kept: &StoredVolume) -> String {
     let time = Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default();
     let time = time.to_zoned(TimeZone::system());
     time.strftime("%Y-%m-%d %H:%M").to_string()
@@ -183,14 +183,14 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
             shell_word::word(args.older_than.as_bytes())
         ));
     }
-    let place = Place::of(&args.place)?;
+    let place = CachePlace::of(&args.place)?;
     let mut kept = place.kept()?;
     kept.retain(|kept| kept.last_used_ns < oldest);
     Ok(removed(&place, &kept))
 }
 
 fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
-    let place = Place::of(args)?;
+    let place = CachePlace::of(args)?;
     let kept = place.kept()?;
     if kept.is_empty() || yes {
         return Ok(removed(&place, &kept));
@@ -205,14 +205,14 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
         .iter()
         .for_each(|line| say(line));
     match question::ask(&Console::new(false), "Remove the whole cache? [y/N]") {
-        Answer::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
+        Reply::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
         _ => Ok(Exit::Done),
     }
 }
 
 /// Removes these, and says what became of it.
-fn removed(place: &Place, kept: &[Kept]) -> Exit {
-    let Place::There(folder) = place else {
+fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
+    let CachePlace::There(folder) = place else {
         say(&format!("the cache in {} is empty", path(place.path())));
         return Exit::Done;
     };

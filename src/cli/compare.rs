@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
-use seekless::compare::{Answer, Comparison, Note, Obstacle, Question};
+use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{self, Config, Control, Root};
 use seekless::report::comparison::{Format, Shown, write};
@@ -108,9 +108,9 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
         }
     }
     match comparison.answer() {
-        Answer::Yes => Exit::Done,
-        Answer::No => Exit::SomeLeft,
-        Answer::Unknown => Exit::Nothing,
+        ComparisonAnswer::Yes => Exit::Done,
+        ComparisonAnswer::No => Exit::SomeLeft,
+        ComparisonAnswer::Unknown => Exit::Nothing,
     }
 }
 

@@ -18,13 +18,13 @@ pub struct Draw {
     bars: MultiProgress,
     console: Console,
     start: Instant,
-    lines: Vec<Line>,
+    lines: Vec<StageLine>,
     /// When a line of a log was written last.
     told: Option<Duration>,
 }
 
 #[derive(Debug)]
-struct Line {
+struct StageLine {
     stage: &'static str,
     device: String,
     bar: ProgressBar,
@@ -106,7 +106,7 @@ impl Draw {
 
     fn tell(&self, passed: Duration) {
         if let Progress::Json(_) = self.console.progress() {
-            let stages = self.lines.iter().map(Line::record).collect();
+            let stages = self.lines.iter().map(StageLine::record).collect();
             let seconds = passed.as_millis() as f64 / 1e3;
             let record = Record {
                 r#type: "progress",
@@ -140,11 +140,11 @@ impl Draw {
     }
 
     fn place(&mut self, told: &ProgressLine) -> usize {
-        let known = |line: &Line| line.stage == told.stage && line.device == told.device;
+        let known = |line: &StageLine| line.stage == told.stage && line.device == told.device;
         self.lines.iter().position(known).unwrap_or_else(|| {
             let bar = self.bars.add(ProgressBar::no_length());
             bar.set_style(style("{wide_msg}"));
-            self.lines.push(Line {
+            self.lines.push(StageLine {
                 stage: told.stage,
                 device: told.device.clone(),
                 bar,
@@ -156,7 +156,7 @@ impl Draw {
     }
 }
 
-impl Line {
+impl StageLine {
     fn record(&self) -> StageRecord<'_> {
         StageRecord {
             stage: self.stage,

@@ -11,7 +11,7 @@ use super::config_defaults::InForce;
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
-use super::output::{NotWritten, Place, ReportOutput, may_replace};
+use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
@@ -24,7 +24,7 @@ use super::{next_command, option_words, sanitize, summary};
 
 /// What was selected, and where it goes.
 pub struct Selected {
-    place: Place,
+    place: OutputStream,
     reported: Reported,
 }
 
@@ -41,7 +41,8 @@ pub fn select(
     console: &Console,
 ) -> Result<Selected, String> {
     let open = |reported: &[Vec<u8>]| {
-        let place = Place::replacing(run.output.as_deref(), may_replace(run, reported), console);
+        let place =
+            OutputStream::replacing(run.output.as_deref(), may_replace(run, reported), console);
         place.map_err(|error| error.to_string())
     };
     let (opened, length) = patiently(wanted.patience, console, Changes::None, || {

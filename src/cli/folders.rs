@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 
 use seekless::engine::{self, Control};
-use seekless::folders::{Answer, Percent, Seen, Wanted};
+use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
 use seekless::tree::Scope;
@@ -16,7 +16,7 @@ use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
 use super::listener::Listener;
-use super::output::{NotWritten, Place};
+use super::output::{NotWritten, OutputStream};
 use super::resolve_folders::{FoldersRun, resolve};
 use super::run::watched;
 use super::trash_text;
@@ -33,7 +33,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
         Err(exit) => return exit,
     };
     // Before any work is done.
-    let place = match Place::open(run.output.as_deref(), &console) {
+    let place = match OutputStream::open(run.output.as_deref(), &console) {
         Ok(place) => Mutex::new(Some(place)),
         Err(error) => {
             console.complain(&error.to_string());
@@ -99,7 +99,7 @@ struct Told {
 /// Looks, answers, and writes the answer; the only part that is on another thread.
 fn drive(
     run: &FoldersRun,
-    place: &Mutex<Option<Place>>,
+    place: &Mutex<Option<OutputStream>>,
     control: &Control,
     listener: &Listener<'_>,
 ) -> FoldersOutcome {
@@ -124,7 +124,7 @@ fn drive(
         min_overlap: Percent(run.min_overlap),
         is_wanted: &is_wanted,
     };
-    let answer = Answer::of(&seen, &wanted);
+    let answer = FoldersAnswer::of(&seen, &wanted);
     let roots = run.config.roots.iter();
     let roots = roots.map(|root| root.path.as_os_str().as_bytes().to_vec());
     let roots: Vec<Vec<u8>> = roots.collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
-use seekless::action::plan::{Kept, Left};
+use seekless::action::plan::{KeepReason, Left};
 use seekless::action::{Apart, Failure, Hint, Skip, WayOut};
 use seekless::event::{Problem, ProblemKind};
 
@@ -113,10 +113,10 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
 }
 
 /// Why a file stays.
-pub fn kept(kept: &Kept) -> String {
+pub fn kept(kept: &KeepReason) -> String {
     match kept {
-        Kept::Hold(Hold::Outside) => "not below --only-under".to_owned(),
-        Kept::SamePath => format!("{kept} (--isolate)"),
+        KeepReason::Hold(Hold::Outside) => "not below --only-under".to_owned(),
+        KeepReason::SamePath => format!("{kept} (--isolate)"),
         kept => kept.to_string(),
     }
 }
@@ -250,8 +250,8 @@ mod tests {
             ("--to", hinted(Hint::MoreOpen)),
             ("--to", hinted(Hint::ForeignMount)),
             ("seekless undo", hinted(Hint::Undo)),
-            ("--only-under", kept(&Kept::Hold(Hold::Outside))),
-            ("--isolate", kept(&Kept::SamePath)),
+            ("--only-under", kept(&KeepReason::Hold(Hold::Outside))),
+            ("--isolate", kept(&KeepReason::SamePath)),
             ("--across-owners", left(&Left::Apart(Apart::Owner))),
             ("--same-metadata", left(&Left::Apart(Apart::Metadata))),
             ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),

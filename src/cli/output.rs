@@ -52,7 +52,7 @@ pub struct ReportOutput {
     report: Box<dyn Report>,
     header: Header,
     begun: bool,
-    place: Place,
+    place: OutputStream,
     flushed: Option<Instant>,
     /// Sets that are still to be written.
     left: u64,
@@ -61,14 +61,14 @@ pub struct ReportOutput {
 }
 
 /// Stdout, or a file that is there as a whole or not at all.
-pub enum Place {
+pub enum OutputStream {
     /// Stdout.
     Stdout(BufWriter<Stdout>),
     /// A file.
     File(Output),
 }
 
-impl Place {
+impl OutputStream {
     /// Makes sure that the place can be written to, and that an existing file is an earlier result.
     pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
         Self::replacing(file, earlier::is_result, console)
@@ -115,12 +115,12 @@ impl Place {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = Place::replacing(run.output.as_deref(), may_replace(run, &[]), console)?;
+        let place = OutputStream::replacing(run.output.as_deref(), may_replace(run, &[]), console)?;
         Ok(Self::at(place, run))
     }
 
     /// Writes to a place that is open.
-    pub fn at(place: Place, run: &FindRun) -> Self {
+    pub fn at(place: OutputStream, run: &FindRun) -> Self {
         Self {
             report: (run.format.make)(&run.style),
             header: run.header.clone(),
@@ -161,7 +161,7 @@ impl ReportOutput {
 
     /// Lets go of what has waited long enough, for a reader who watches.
     pub fn flush_when_due(&mut self) -> Result<(), NotWritten> {
-        let Place::Stdout(stdout) = &mut self.place else {
+        let OutputStream::Stdout(stdout) = &mut self.place else {
             return Ok(());
         };
         if self.flushed.is_none_or(|last| last.elapsed() >= PATIENCE) {

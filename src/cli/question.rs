@@ -9,7 +9,7 @@ use super::sanitize;
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Reply {
     /// A line, without its end and without spaces around it.
     Said(String),
     /// There is nobody any more.
@@ -17,7 +17,7 @@ pub enum Answer {
 }
 
 /// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
-pub fn ask(console: &Console, question: &str) -> Answer {
+pub fn ask(console: &Console, question: &str) -> Reply {
     let question = sanitize::message(question).into_owned();
     let mut leave = Leave;
     watched(
@@ -30,9 +30,9 @@ pub fn ask(console: &Console, question: &str) -> Answer {
             let mut line = Vec::new();
             match io::stdin().lock().read_until(b'\n', &mut line) {
                 Ok(read) if read > 0 => {
-                    Answer::Said(String::from_utf8_lossy(&line).trim().to_owned())
+                    Reply::Said(String::from_utf8_lossy(&line).trim().to_owned())
                 }
-                _ => Answer::Ended,
+                _ => Reply::Ended,
             }
         },
         &mut leave,

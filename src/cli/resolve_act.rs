@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
-use seekless::action::bounds::{Below, Bounds, Place};
+use seekless::action::bounds::{Below, Bounds, ProtectedPath};
 use seekless::action::plan::{self, FolderPairs, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
@@ -298,13 +298,13 @@ fn protected(
     given: &[OsString],
     links: &mut RootLinks,
     around: &Environment<'_>,
-) -> Result<Vec<Place>, WrongUse> {
+) -> Result<Vec<ProtectedPath>, WrongUse> {
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(format!("--protect: {EMPTY_PATH}"));
     }
     let place = |given: &OsString| match links.check(Path::new(given))? {
-        Ok(way) => Ok(Place::from_real(&way.real)),
-        Err(_) => Place::parse(given, &around.folder).map_err(|e| wrong("protect", &e)),
+        Ok(way) => Ok(ProtectedPath::from_real(&way.real)),
+        Err(_) => ProtectedPath::parse(given, &around.folder).map_err(|e| wrong("protect", &e)),
     };
     given.iter().map(place).collect()
 }

@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
-use super::question::{self, Answer};
+use super::question::{self, Reply};
 use super::resolve_act::ActRun;
 use super::sanitize::{complain, say};
 use super::undo_text;
@@ -56,7 +56,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
                     true => "Restore the unfinished files first? [y/N]",
                     false => "Remove what it left first? [y/N]",
                 };
-                matches!(question::ask(console, question), Answer::Said(said) if question::is_yes(&said))
+                matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
             }
         };
         if !agreed {

@@ -11,7 +11,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
-use super::question::{self, Answer};
+use super::question::{self, Reply};
 use super::sanitize::{complain, message, path, say};
 use super::sweep;
 use super::undo_list;
@@ -141,8 +141,8 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
             ));
             let run =
                 match question::ask(&Console::new(false), "Undo which run? [1, 2, Enter = none]") {
-                    Answer::Said(answer) if answer == "1" => last.name,
-                    Answer::Said(answer) if answer == "2" => before.name,
+                    Reply::Said(answer) if answer == "1" => last.name,
+                    Reply::Said(answer) if answer == "2" => before.name,
                     _ => return Ok(None),
                 };
             open(Some(&run)).map(Some)
@@ -188,8 +188,8 @@ fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
     lines.iter().for_each(|line| say(line));
     let wanted = format!("Undo run {}? [y/N]", tally.run);
     match question::ask(&Console::new(false), &wanted) {
-        Answer::Said(answer) => question::is_yes(&answer),
-        Answer::Ended => false,
+        Reply::Said(answer) => question::is_yes(&answer),
+        Reply::Ended => false,
     }
 }
 

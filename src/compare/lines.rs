@@ -9,7 +9,7 @@ use super::marks::{Mark, Marks};
 
 /// Where an entry is in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EntryPlace {
     /// A name of a file.
     Name(u32),
     /// A link, a special file, or something that was not seen.
@@ -22,16 +22,16 @@ pub enum Place {
 
 /// An entry, and what it is on each side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ComparedEntry {
     /// Its side.
     pub side: u32,
     /// Where it is there.
-    pub place: Place,
+    pub place: EntryPlace,
     /// What it is on the other sides, in their order; on its own it is [`Mark::Same`].
     pub marks: Box<[Mark]>,
 }
 
-impl Line {
+impl ComparedEntry {
     /// The sign of the line among two sides.
     pub fn sign(&self) -> char {
         let other = self.marks[1 - self.side.min(1) as usize];
@@ -78,7 +78,7 @@ pub fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
 }
 
 /// The lines of all sides that are asked about.
-pub fn all(marks: &Marks<'_, '_>, question: Question) -> Vec<Line> {
+pub fn all(marks: &Marks<'_, '_>, question: Question) -> Vec<ComparedEntry> {
     let mut lines = Vec::new();
     for side in question.asked(marks.tree.roots().len()) {
         let side = side as u32;
@@ -102,10 +102,10 @@ struct Below {
 }
 
 impl OfSide<'_, '_, '_> {
-    fn push_all(&self, lines: &mut Vec<Line>) {
+    fn push_all(&self, lines: &mut Vec<ComparedEntry>) {
         let tree = self.marks.tree;
         let folders = folders_of(tree, self.side);
-        let own: Vec<Vec<Line>> = folders
+        let own: Vec<Vec<ComparedEntry>> = folders
             .clone()
             .map(|folder| self.in_folder(folder))
             .collect();
@@ -120,7 +120,7 @@ impl OfSide<'_, '_, '_> {
             } = below[(folder - folders.start) as usize];
             if is_only_here {
                 let end = tree.below(folder).end;
-                lines.push(self.line(Place::Folder(folder, files, bytes), |_| Mark::Missing));
+                lines.push(self.line(EntryPlace::Folder(folder, files, bytes), |_| Mark::Missing));
                 own.by_ref().take((end - folder) as usize).for_each(drop);
                 folder = end;
                 continue;
@@ -136,16 +136,16 @@ impl OfSide<'_, '_, '_> {
     }
 
     /// For each folder whether all below it is only here.
-    fn sums(&self, folders: &Range<u32>, own: &[Vec<Line>]) -> Vec<Below> {
+    fn sums(&self, folders: &Range<u32>, own: &[Vec<ComparedEntry>]) -> Vec<Below> {
         let tree = self.marks.tree;
-        let sum = |lines: &Vec<Line>| {
+        let sum = |lines: &Vec<ComparedEntry>| {
             let mut below = Below {
-                is_only_here: lines.iter().all(Line::is_only_here),
+                is_only_here: lines.iter().all(ComparedEntry::is_only_here),
                 files: 0,
                 bytes: 0,
             };
             for line in lines {
-                if let Place::Name(name) = line.place {
+                if let EntryPlace::Name(name) = line.place {
                     let file = tree.file_of(name);
                     below.files += 1;
                     if self.marks.contents.name_on(file, self.side) == Some(name) {
@@ -175,38 +175,38 @@ impl OfSide<'_, '_, '_> {
         below
     }
 
-    fn in_folder(&self, folder: u32) -> Vec<Line> {
+    fn in_folder(&self, folder: u32) -> Vec<ComparedEntry> {
         let (tree, marks) = (self.marks.tree, self.marks);
         let mut lines = Vec::new();
         if tree.is_empty_folder(folder) {
-            lines.push(self.line(Place::EmptyFolder(folder), |side| {
+            lines.push(self.line(EntryPlace::EmptyFolder(folder), |side| {
                 marks.of_empty_folder(folder, side)
             }));
         }
         for name in tree.names_in(folder) {
-            lines.push(self.line(Place::Name(name), |side| marks.of_name(name, side)));
+            lines.push(self.line(EntryPlace::Name(name), |side| marks.of_name(name, side)));
         }
         for at in tree.other_numbers_in(folder) {
             let other = tree.other(at);
             let line = match other.kind {
                 EntryKind::Unseen(unseen) if unseen.is_asked_for() => continue,
                 EntryKind::Unseen(unseen) => {
-                    self.line(Place::Other(at), |_| Mark::Unanswered(Some(*unseen)))
+                    self.line(EntryPlace::Other(at), |_| Mark::Unanswered(Some(*unseen)))
                 }
-                _ => self.line(Place::Other(at), |side| marks.of_other(&other, side)),
+                _ => self.line(EntryPlace::Other(at), |side| marks.of_other(&other, side)),
             };
             lines.push(line);
         }
         lines
     }
 
-    fn line(&self, place: Place, mark: impl Fn(u32) -> Mark) -> Line {
+    fn line(&self, place: EntryPlace, mark: impl Fn(u32) -> Mark) -> ComparedEntry {
         let sides = 0..self.marks.tree.roots().len() as u32;
         let marks = sides.map(|side| match side == self.side {
             true => Mark::Same,
             false => mark(side),
         });
-        Line {
+        ComparedEntry {
             side: self.side,
             place,
             marks: marks.collect(),
@@ -214,28 +214,30 @@ impl OfSide<'_, '_, '_> {
     }
 
     /// True if a line of a side before says the same.
-    fn is_told_before(&self, line: &Line) -> bool {
+    fn is_told_before(&self, line: &ComparedEntry) -> bool {
         (0..self.side).any(|before| match line.marks[before as usize] {
             Mark::Same => true,
             // Both sides have something at this path that the other one has nowhere.
             Mark::Changed => self.is_changed_there(line, before),
             Mark::Moved(to) => match (self.marks.of_name(to, self.side), line.place) {
-                (Mark::Moved(back), Place::Name(name)) => back == name,
+                (Mark::Moved(back), EntryPlace::Name(name)) => back == name,
                 _ => false,
             },
             Mark::Missing | Mark::Unanswered(_) => false,
         })
     }
 
-    fn is_changed_there(&self, line: &Line, before: u32) -> bool {
+    fn is_changed_there(&self, line: &ComparedEntry, before: u32) -> bool {
         let tree = self.marks.tree;
         let (folder, name) = match line.place {
-            Place::Name(name) => (tree.folder_of(name), tree.name(name)),
-            Place::Other(at) => (tree.other(at).folder, tree.other(at).name),
-            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => match tree.parent(folder) {
-                Some(parent) => (parent, tree.folder_name(folder)),
-                None => return false,
-            },
+            EntryPlace::Name(name) => (tree.folder_of(name), tree.name(name)),
+            EntryPlace::Other(at) => (tree.other(at).folder, tree.other(at).name),
+            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
+                match tree.parent(folder) {
+                    Some(parent) => (parent, tree.folder_name(folder)),
+                    None => return false,
+                }
+            }
         };
         self.marks.is_changed_at(folder, name, before, self.side)
     }

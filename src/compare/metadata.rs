@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::tree::Tree;
 
-use super::lines::{Line, Place};
+use super::lines::{ComparedEntry, EntryPlace};
 use super::marks::Marks;
 
 /// An attribute of a file that its copy has otherwise.
@@ -36,13 +36,13 @@ impl Attribute {
 }
 
 /// By name the attributes that differ; nothing if the run did not ask for metadata.
-pub fn differing(marks: &Marks<'_, '_>, lines: &[Line]) -> HashMap<u32, Vec<Attribute>> {
+pub fn differing(marks: &Marks<'_, '_>, lines: &[ComparedEntry]) -> HashMap<u32, Vec<Attribute>> {
     let mut all = HashMap::new();
     if !marks.tree.has_metadata() {
         return all;
     }
     for line in lines {
-        let Place::Name(name) = line.place else {
+        let EntryPlace::Name(name) = line.place else {
             continue;
         };
         let mut differing = Vec::new();

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use crate::tree::{Tree, Unseen};
 
-pub use lines::{Line, Place};
+pub use lines::{ComparedEntry, EntryPlace};
 pub use marks::Mark;
 pub use metadata::Attribute;
 pub use totals::{Side, Sum};
@@ -45,7 +45,7 @@ impl Question {
 
 /// The answer to the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ComparisonAnswer {
     /// All of it is also on another side.
     Yes,
     /// Something is not there.
@@ -100,7 +100,7 @@ pub struct Comparison<'t> {
     /// What does not change the answer.
     pub notes: Vec<Note>,
     /// The entries, each once, also where they are the same on several sides.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ComparedEntry>,
     /// By name the metadata that its copies have otherwise.
     differing: HashMap<u32, Vec<Attribute>>,
 }
@@ -172,9 +172,9 @@ impl<'t> Comparison<'t> {
     }
 
     /// The metadata of a line's file that its copies on other sides have otherwise.
-    pub fn differing(&self, line: &Line) -> &[Attribute] {
+    pub fn differing(&self, line: &ComparedEntry) -> &[Attribute] {
         match line.place {
-            Place::Name(name) => self.differing.get(&name).map_or(&[], Vec::as_slice),
+            EntryPlace::Name(name) => self.differing.get(&name).map_or(&[], Vec::as_slice),
             _ => &[],
         }
     }
@@ -184,15 +184,15 @@ impl<'t> Comparison<'t> {
         self.question
     }
 
-    /// The answer. It is [`Answer::Yes`] only if nothing was left open.
-    pub fn answer(&self) -> Answer {
+    /// The answer. It is [`ComparisonAnswer::Yes`] only if nothing was left open.
+    pub fn answer(&self) -> ComparisonAnswer {
         let mut sides = self.sides[self.question.asked(self.sides.len())].iter();
         if !self.obstacles.is_empty() || self.sides.len() < 2 {
-            Answer::Unknown
+            ComparisonAnswer::Unknown
         } else if sides.any(|side| side.only.count > 0 || side.others_only > 0) {
-            Answer::No
+            ComparisonAnswer::No
         } else {
-            Answer::Yes
+            ComparisonAnswer::Yes
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::cache::{
-    Part, Row, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
+    FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
 use crate::decide::{FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
 use crate::event::{Notice, Problem, ProblemKind};
@@ -72,7 +72,7 @@ impl Session<'_> {
     fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
         let at = self.row_key(file)?;
         let row = self.row_at(at)?;
-        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let is = FileState::from(&self.machine.file_table().fingerprint(file));
         let cache = self.cache.as_ref()?;
         let (now_ns, trust) = (cache.began_ns, cache.trust);
         let holds_by = match trust {
@@ -180,7 +180,7 @@ impl Session<'_> {
             };
             // Rows by path answer only where others need not be sure.
             if equality.is_sure || at.by_path {
-                self.keep(file, (at, state), [Part::Token(token)]);
+                self.keep(file, (at, state), [RowPart::Token(token)]);
             }
         }
     }
@@ -202,21 +202,23 @@ impl Session<'_> {
             Want::Stretches(stretches) => {
                 let places = stretches.numbers(state.size, FIRST_STRETCH);
                 let part = |(place, digest): (Option<u8>, Option<Digest>)| {
-                    Some(Part::Stretch(place?, digest?.sample()?))
+                    Some(RowPart::Stretch(place?, digest?.sample()?))
                 };
                 let [first, second] = places;
                 [part((first, digests[0])), part((second, digests[1]))]
             }
             _ => digests.map(|digest| match (want, digest?) {
-                (_, Digest::Content(content)) => Some(Part::Content(content)),
-                (Want::Tail, Digest::Sample(tail)) => Some(Part::Tail(tail)),
-                (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => Some(Part::Head(head)),
+                (_, Digest::Content(content)) => Some(RowPart::Content(content)),
+                (Want::Tail, Digest::Sample(tail)) => Some(RowPart::Tail(tail)),
+                (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => {
+                    Some(RowPart::Head(head))
+                }
                 _ => None,
             }),
         };
         let ends = match (want, digests) {
             (Want::HeadAndTail, [Some(Digest::Sample(head)), Some(Digest::Sample(tail))]) => {
-                [Some(Part::Head(head)), Some(Part::Tail(tail))]
+                [Some(RowPart::Head(head)), Some(RowPart::Tail(tail))]
             }
             _ => parts,
         };
@@ -226,22 +228,22 @@ impl Session<'_> {
     fn keep(
         &mut self,
         file: FileIndex,
-        (at, state): (RowKey, State),
-        parts: impl IntoIterator<Item = Part>,
+        (at, state): (RowKey, FileState),
+        parts: impl IntoIterator<Item = RowPart>,
     ) {
         let by_mtime = |cache: &CachedReads| cache.trust == Trust::Modification && !at.by_path;
         let asks = self.cache.as_ref().is_some_and(by_mtime);
         let handle = asks.then(|| self.handle_of(file)).flatten();
         if let Some(cache) = &mut self.cache {
-            let parts = parts.into_iter().chain(handle.map(Part::Handle));
+            let parts = parts.into_iter().chain(handle.map(RowPart::Handle));
             parts.for_each(|part| cache.learned(at, state, part));
         }
     }
 
     /// The key and the state under which the data of a file is stored; `None` if it is not stored.
-    fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, State)> {
+    fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, FileState)> {
         let at = self.row_key(file)?;
-        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let is = FileState::from(&self.machine.file_table().fingerprint(file));
         let cache = self.cache.as_ref()?;
         if cache.unwritten.contains(&file) || !cache.is_written(at.volume) {
             return None;

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use crate::cache::{
-    CacheError, CacheFolder, Choice as CacheChoice, Learned, NotCached, Part, Row, RunMark, State,
-    Trust, VolumeKey, is_settled, within,
+    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, NotCached, Row, RowPart,
+    RunMark, Trust, VolumeKey, is_settled, within,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
@@ -141,7 +141,7 @@ impl CachedReads {
     }
 
     /// True if the results of reads of a file in this state are stored.
-    pub fn stores(&self, volume: DevIndex, is: &State) -> bool {
+    pub fn stores(&self, volume: DevIndex, is: &FileState) -> bool {
         let key = self.key(volume);
         let is_kept = |key: VolumeKey| key.by_path || is_settled(is, self.began_ns);
         self.is_written(volume) && key.is_some_and(is_kept)
@@ -236,7 +236,7 @@ impl CachedReads {
         file.is_some_and(|file| file.is_unended(began_ns))
     }
 
-    pub(super) fn learned(&mut self, at: RowKey, state: State, part: Part) {
+    pub(super) fn learned(&mut self, at: RowKey, state: FileState, part: RowPart) {
         let (subvolume, inode) = at.numbers;
         if let Some(file) = self.file(at.volume) {
             file.learned(Learned {

@@ -42,7 +42,7 @@ pub struct Draft {
 }
 
 /// A set that is kept for the end. There may be very many of them.
-struct Kept {
+struct KeptSet {
     reclaimable: u64,
     content: Option<ClassId>,
     /// The position of its files among those of all kept sets, and their number.
@@ -53,13 +53,13 @@ struct Kept {
 /// All sets that are kept for the end.
 #[derive(Default)]
 struct KeptSets {
-    sets: Vec<Kept>,
+    sets: Vec<KeptSet>,
     files: Vec<FileIndex>,
 }
 
 impl KeptSets {
     fn keep(&mut self, draft: &Draft) {
-        self.sets.push(Kept {
+        self.sets.push(KeptSet {
             reclaimable: draft.reclaimable,
             content: draft.content,
             start: self.files.len() as u32,
@@ -69,7 +69,7 @@ impl KeptSets {
     }
 }
 
-impl Kept {
+impl KeptSet {
     fn files<'f>(&self, all: &'f [FileIndex]) -> &'f [FileIndex] {
         &all[self.start as usize..][..self.count as usize]
     }
@@ -232,9 +232,9 @@ impl<'a> Deliverer<'a> {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
         };
-        let replicas = |kept: &Kept| self.replicas(kept.files(&files), file_table, dirs);
-        let first = |kept: &Kept| files[kept.start as usize];
-        let facts = |kept: &Kept| SetFacts {
+        let replicas = |kept: &KeptSet| self.replicas(kept.files(&files), file_table, dirs);
+        let first = |kept: &KeptSet| files[kept.start as usize];
+        let facts = |kept: &KeptSet| SetFacts {
             reclaimable: kept.reclaimable,
             size: file_table.size(first(kept)),
             replicas: match order {

@@ -33,14 +33,14 @@ pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
 }
 
 /// The sort key of a folder: whether it lies in a trash, root, depth, and the folder for its path.
-type Place = (bool, u32, usize, DirId);
+type FolderKey = (bool, u32, usize, DirId);
 
-fn place(dirs: &DirTable, dir: DirId) -> Place {
+fn place(dirs: &DirTable, dir: DirId) -> FolderKey {
     (dirs.is_in_trash(dir), dirs.root(dir), dirs.depth(dir), dir)
 }
 
 /// Compares folders. At one depth, no path is the beginning of another, so paths decide before names do.
-fn by_place(dirs: &DirTable, a: &Place, b: &Place) -> Ordering {
+fn by_place(dirs: &DirTable, a: &FolderKey, b: &FolderKey) -> Ordering {
     let by_depth = (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2));
     by_depth.then_with(|| dirs.compare(a.3, b.3))
 }
@@ -141,7 +141,7 @@ impl Ranks {
         let mut folders: Vec<DirId> = folders.collect();
         folders.sort_unstable();
         folders.dedup();
-        let mut places: Vec<Place> = folders.iter().map(|&dir| place(dirs, dir)).collect();
+        let mut places: Vec<FolderKey> = folders.iter().map(|&dir| place(dirs, dir)).collect();
         places.sort_unstable_by(|a, b| by_place(dirs, a, b));
         let mut ranks = Self {
             ranks: vec![0; folders.len()],

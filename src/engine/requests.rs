@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::cache::State;
+use crate::cache::FileState;
 use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
 use crate::device::VolumeId;
 use crate::file::FileIndex;
@@ -192,7 +192,7 @@ impl JobAsker<'_> {
     /// True if the cache stores the results of reads of a file.
     fn is_stored(&self, file: FileIndex) -> bool {
         let file_table = self.machine.file_table();
-        let is = || State::from(&file_table.fingerprint(file));
+        let is = || FileState::from(&file_table.fingerprint(file));
         self.cache
             .is_some_and(|cache| cache.stores(file_table.volume(file), &is()))
     }

@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::trust::{self, Distrust};
-use crate::sys::way::{Part, Way};
+use crate::sys::way::{PathPart, Way};
 use crate::sys::{attributes, parent};
 
 /// A file or folder that another user could have created or changed.
@@ -129,7 +129,7 @@ fn begin(path: &Path) -> Result<Way, RouteError> {
 }
 
 /// One part further, if nobody else could have made it lead there.
-fn go(way: &mut Way, name: &CStr, part: Part, trusted: Option<u32>) -> Result<(), RouteError> {
+fn go(way: &mut Way, name: &CStr, part: PathPart, trusted: Option<u32>) -> Result<(), RouteError> {
     match part.stat.kind {
         FileType::Directory => {
             way.enter(name, part.handle);

@@ -23,7 +23,7 @@ pub struct Wanted<'a> {
 
 /// The answer of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct FoldersAnswer {
     /// Largest gain first.
     pub entries: Vec<FolderEntry>,
     /// Folders that were looked at.
@@ -70,7 +70,7 @@ pub enum Said {
     /// Everything is in another folder.
     Contained { inside: Vec<u8>, places: Count },
     /// Everything is elsewhere, in several folders.
-    InParts { best: Vec<Place>, places: Count },
+    InParts { best: Vec<PartPlace>, places: Count },
     /// Most of it is in another folder.
     Overlaps {
         with: Vec<u8>,
@@ -89,7 +89,7 @@ pub enum Said {
 
 /// A folder that holds a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PartPlace {
     /// Its path.
     pub path: Vec<u8>,
     /// Bytes of it.
@@ -109,7 +109,7 @@ pub struct Lacking {
     pub first: Vec<Vec<u8>>,
 }
 
-impl Answer {
+impl FoldersAnswer {
     /// Finds out.
     pub fn of(seen: &Seen<'_>, wanted: &Wanted<'_>) -> Self {
         let tree = seen.tree();
@@ -181,7 +181,7 @@ fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -
             places: count,
         },
         Verdict::InParts(parts) => {
-            let best = parts.places.iter().take(NAMED).map(|part| Place {
+            let best = parts.places.iter().take(NAMED).map(|part| PartPlace {
                 path: seen.path(part.folder),
                 bytes: part.bytes,
                 directly: part.directly,

@@ -18,12 +18,12 @@ mod tallies;
 mod tree;
 mod verdict;
 
-pub use answer::{Answer, FolderEntry, FolderLine, Lacking, Place, Said, Wanted};
+pub use answer::{FolderEntry, FolderLine, FoldersAnswer, Lacking, PartPlace, Said, Wanted};
 pub use count::{Count, Percent};
 pub use forms::{Forms, Names};
 pub use groups::{Entry, Member, entries};
 pub use overlap::Overlap;
-pub use parts::{Part, Parts};
+pub use parts::{FolderPart, Parts};
 pub use seen::{Gap, NOISE, Seen};
 pub use tallies::{Tallies, Tally};
 pub use tree::{Content, Folder, Tree, Unanswered};

@@ -10,7 +10,7 @@ const PLACES: usize = 16;
 
 /// A place that holds some of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FolderPart {
     /// The lowest folder that holds these bytes.
     pub folder: Folder,
     /// Bytes of the contents that lie there and in no place named before, each content counted once.
@@ -23,7 +23,7 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// The places.
-    pub places: Vec<Part>,
+    pub places: Vec<FolderPart>,
     /// How many it takes.
     pub count: Count,
 }
@@ -49,7 +49,7 @@ impl Parts {
                 false => !tree.has_below(content, part),
             });
             debug_assert!(left.len() < before, "a place holds something");
-            places.push(Part {
+            places.push(FolderPart {
                 folder: part,
                 bytes,
                 directly,

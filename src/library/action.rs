@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::reads::reads;
 use super::set::{Set, Sets};
 use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
-use crate::action::bounds::{Below, Bounds, Place};
+use crate::action::bounds::{Below, Bounds, ProtectedPath};
 use crate::action::keep::Rules;
 use crate::action::plan::{
     Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Noise, Origin, Planner, Policy,
@@ -296,8 +296,8 @@ impl Action {
         };
         let here = std::env::current_dir().unwrap_or_default();
         let place = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
-            Ok(way) => Ok(Place::from_real(&way.real)),
-            Err(_) => Ok(Place::parse(path.as_os_str(), &here).map_err(Cause::from)?),
+            Ok(way) => Ok(ProtectedPath::from_real(&way.real)),
+            Err(_) => Ok(ProtectedPath::parse(path.as_os_str(), &here).map_err(Cause::from)?),
         };
         let protected = self.protected.iter().map(place);
         let to = match &self.destination {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::problems::Problems;
-use crate::compare::{Answer, Comparison, Line, Mark, Place, Question};
+use crate::compare::{ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question};
 use crate::engine::{self, Config, Control, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
@@ -202,13 +202,13 @@ impl Compare {
             only_bytes: side.only.bytes,
             unanswered: side.unanswered,
         });
-        let differs = |line: &&Line| line.marks.iter().any(|mark| *mark != Mark::Same);
+        let differs = |line: &&ComparedEntry| line.marks.iter().any(|mark| *mark != Mark::Same);
         let lines = comparison.lines.iter().filter(differs);
         Ok(Compared {
             answer: match comparison.answer() {
-                Answer::Yes => CompareAnswer::Yes,
-                Answer::No => CompareAnswer::No,
-                Answer::Unknown => CompareAnswer::Unknown,
+                ComparisonAnswer::Yes => CompareAnswer::Yes,
+                ComparisonAnswer::No => CompareAnswer::No,
+                ComparisonAnswer::Unknown => CompareAnswer::Unknown,
             },
             sides: sides.collect(),
             differences: lines.map(|line| difference(&tree, line)).collect(),
@@ -217,7 +217,7 @@ impl Compare {
     }
 }
 
-fn difference(tree: &Tree, line: &Line) -> Difference {
+fn difference(tree: &Tree, line: &ComparedEntry) -> Difference {
     let path_of = |folder: u32, name: &[u8]| {
         let mut path = Vec::new();
         tree.relative_path_of(folder, name, &mut path);
@@ -234,12 +234,14 @@ fn difference(tree: &Tree, line: &Line) -> Difference {
     Difference {
         side: line.side as usize,
         path: match line.place {
-            Place::Name(name) => path_of_name(name),
-            Place::Other(at) => path_of(tree.other(at).folder, tree.other(at).name),
-            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => path_of(folder, b""),
+            EntryPlace::Name(name) => path_of_name(name),
+            EntryPlace::Other(at) => path_of(tree.other(at).folder, tree.other(at).name),
+            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
+                path_of(folder, b"")
+            }
         },
         whole_folder: match line.place {
-            Place::Folder(_, files, _) => Some(files),
+            EntryPlace::Folder(_, files, _) => Some(files),
             _ => None,
         },
         on: on.collect(),

@@ -11,7 +11,7 @@ use super::problems::Problems;
 use crate::acting::outermost;
 use crate::engine::{self, Config, Control, Root};
 use crate::event::Problem;
-use crate::folders::{self, Answer, Count, NOISE, Percent, Said, Seen, Wanted};
+use crate::folders::{self, Count, FoldersAnswer, NOISE, Percent, Said, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
 use crate::tree::Scope;
 
@@ -273,7 +273,7 @@ impl Folders {
             noise.as_ref().is_some_and(|noise| noise.matches(name))
         });
         let is_wanted = |name: &[u8]| names.as_ref().is_none_or(|names| names.matches(name));
-        let answer = Answer::of(
+        let answer = FoldersAnswer::of(
             &seen,
             &Wanted {
                 min_bytes: self.min_bytes,

@@ -4,7 +4,7 @@ use crate::device::{Order, Policy};
 
 use super::advice::{Situation, advise};
 use super::doubt::NoAdvice;
-use super::findings::{Answer, ExperimentResult, Point, Series};
+use super::findings::{ExperimentOutcome, ExperimentResult, Point, Series};
 use super::model::{ELEVATOR, Model, POOLS, recorded};
 use super::recommended::Advice;
 use super::{order, streams};
@@ -21,7 +21,7 @@ fn advice(outcomes: &[ExperimentResult], policy: Policy) -> Advice {
 /// Changes the points of one line.
 fn change(outcomes: &mut [ExperimentResult], name: &str, change: impl Fn(&mut Point)) {
     for outcome in outcomes {
-        if let Answer::Chart(chart) = &mut outcome.result {
+        if let ExperimentOutcome::Chart(chart) = &mut outcome.result {
             let lines = chart.series.iter_mut().filter(|line| line.name == name);
             lines.flat_map(|line| &mut line.points).for_each(&change);
         }
@@ -94,7 +94,7 @@ fn a_lone_reader_is_never_advised_however_fast_it_sweeps() {
     ];
     let mut outcomes = Model::spinning(1).outcomes();
     for outcome in &mut outcomes {
-        if let Answer::Chart(chart) = &mut outcome.result {
+        if let ExperimentOutcome::Chart(chart) = &mut outcome.result {
             let lines = chart.series.iter_mut();
             for line in lines.filter(|line| line.name == order::PHYSICAL) {
                 line.points = sweep.map(|(x, rate)| Point::exact(x, rate)).to_vec();
@@ -177,7 +177,7 @@ fn a_slow_line_is_not_a_head() {
 fn metadata_from_memory_are_no_evidence() {
     let mut outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
     for outcome in &mut outcomes {
-        if let (Answer::Chart(chart), "metadata") = (&mut outcome.result, outcome.name) {
+        if let (ExperimentOutcome::Chart(chart), "metadata") = (&mut outcome.result, outcome.name) {
             chart.notes.push("memory answered".to_owned());
         }
     }
@@ -208,7 +208,7 @@ fn without_measurements_there_is_no_advice() {
     let unmeasured = ExperimentResult {
         name: "random",
         title: "",
-        result: Answer::Unmeasured("no time".to_owned()),
+        result: ExperimentOutcome::Unmeasured("no time".to_owned()),
     };
     let now = Situation {
         policy: POOLS,
@@ -226,7 +226,7 @@ fn what_cannot_be_told_from_the_best_is_left_alone() {
         (100, 13_573.0, 24_001.0, 73_300.0),
     ];
     let mut outcomes = recorded(&[(1, 14_249.0), (10, 0.0), (100, 0.0), (1000, 17_056.0)]);
-    if let Answer::Chart(chart) = &mut outcomes[0].result {
+    if let ExperimentOutcome::Chart(chart) = &mut outcomes[0].result {
         for point in &mut chart.series[0].points {
             for (_, p10, median, p90) in measured.iter().filter(|row| row.0 == point.x) {
                 (point.p10, point.median, point.p90) = (*p10, *median, *p90);
@@ -236,7 +236,7 @@ fn what_cannot_be_told_from_the_best_is_left_alone() {
     let policy = Policy { depth: 25, ..POOLS };
     assert_eq!(advice(&outcomes, policy).random_threads, 4);
     assert_eq!(advice(&outcomes, policy).depth, 25);
-    if let Answer::Chart(chart) = &mut outcomes[0].result {
+    if let ExperimentOutcome::Chart(chart) = &mut outcomes[0].result {
         chart.series[0].points[2].p90 = 18_000.0;
     }
     assert!(advice(&outcomes, policy).depth < 25, "it is certain now");
@@ -246,7 +246,7 @@ fn what_cannot_be_told_from_the_best_is_left_alone() {
 fn numbers_that_spread_widely_are_no_reason_for_threads() {
     let mut outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
     for outcome in &mut outcomes {
-        if let (Answer::Chart(chart), "metadata") = (&mut outcome.result, outcome.name) {
+        if let (ExperimentOutcome::Chart(chart), "metadata") = (&mut outcome.result, outcome.name) {
             let first = &mut chart.series[0].points[0];
             (first.p10, first.p90) = (0.0, 9000.0);
         }
@@ -270,7 +270,8 @@ fn a_depth_is_changed_for_a_gain_that_another_run_would_confirm() {
     let sweep_at_8 = |rate| {
         let mut outcomes = Model::spinning(1).outcomes();
         for outcome in &mut outcomes {
-            if let (Answer::Chart(chart), "order") = (&mut outcome.result, outcome.name) {
+            if let (ExperimentOutcome::Chart(chart), "order") = (&mut outcome.result, outcome.name)
+            {
                 let sweep = chart.series.iter_mut();
                 let sweep = sweep.filter(|line| line.name == order::PHYSICAL);
                 for point in sweep.flat_map(|line| &mut line.points) {
@@ -342,7 +343,7 @@ fn what_is_in_force_has_to_be_measured() {
     let mut outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
     let shorten = |line: &mut Series, most: u64| line.points.retain(|point| point.x <= most);
     for outcome in &mut outcomes {
-        if let Answer::Chart(chart) = &mut outcome.result {
+        if let ExperimentOutcome::Chart(chart) = &mut outcome.result {
             chart.series.iter_mut().for_each(|line| shorten(line, 100));
         }
     }
@@ -353,7 +354,7 @@ fn what_is_in_force_has_to_be_measured() {
     // A spinning disk that is taken for solid state cannot take as many, and is advised to be read in another way.
     let mut outcomes = Model::spinning(1).outcomes();
     for outcome in &mut outcomes {
-        if let Answer::Chart(chart) = &mut outcome.result {
+        if let ExperimentOutcome::Chart(chart) = &mut outcome.result {
             chart.series.iter_mut().for_each(|line| shorten(line, 100));
         }
     }

@@ -8,7 +8,7 @@ use crate::device::{Class, Policy};
 
 use super::control::Control;
 use super::findings::{Axis, Chart, ExperimentResult, Series, Unit, chart};
-use super::jobs::Part;
+use super::jobs::TestSpan;
 use super::listing::Listing;
 use super::rng::Rng;
 use super::sweep::{Aim, Sample, sweep};
@@ -132,7 +132,7 @@ impl Bench<'_> {
 /// Parts of files for streams, in the order in which they lie on the disk.
 pub struct Runs {
     /// The parts.
-    pub runs: Vec<Part>,
+    pub runs: Vec<TestSpan>,
     /// Bytes in all of them.
     pub bytes: u64,
 }
@@ -157,12 +157,12 @@ impl Runs {
             let positions = test_data.positions(file, &offsets);
             for (offset, position) in offsets.into_iter().zip(positions) {
                 let len = longest.min(size - offset);
-                let run = Part { file, offset, len };
+                let run = TestSpan { file, offset, len };
                 runs.push((position.unwrap_or(test_data.files[file].ino), run));
             }
         }
         runs.sort_by_key(|(position, _)| *position);
-        let runs: Vec<Part> = runs.into_iter().map(|(_, run)| run).collect();
+        let runs: Vec<TestSpan> = runs.into_iter().map(|(_, run)| run).collect();
         Self {
             bytes: runs.iter().map(|run| run.len).sum(),
             runs,
@@ -170,7 +170,11 @@ impl Runs {
     }
 
     /// A part of the disk for each of so many streams, each begun somewhere within it.
-    pub fn parts(&self, streams: usize, rng: &mut Rng) -> Vec<impl Iterator<Item = Part> + Send> {
+    pub fn parts(
+        &self,
+        streams: usize,
+        rng: &mut Rng,
+    ) -> Vec<impl Iterator<Item = TestSpan> + Send> {
         let runs = &self.runs;
         let parts = (0..streams).map(|stream| {
             let part = &runs[stream * runs.len() / streams..(stream + 1) * runs.len() / streams];

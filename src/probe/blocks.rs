@@ -9,7 +9,7 @@ use crate::sys::memory::Aligned;
 use super::bench::{Bench, Runs};
 use super::control::Control;
 use super::findings::{Axis, Chart, Unit};
-use super::jobs::Part;
+use super::jobs::TestSpan;
 use super::sweep::{Aim, Sample};
 use super::test_data::{BLOCK, Bypass, TestData};
 
@@ -102,7 +102,7 @@ struct Manner {
 /// Millions of bytes a second that as many threads as there are iterators read for a while.
 fn megabytes(
     test_data: &TestData,
-    parts: Vec<impl Iterator<Item = Part> + Send>,
+    parts: Vec<impl Iterator<Item = TestSpan> + Send>,
     manner: Manner,
     window: Duration,
     control: &Control,
@@ -125,7 +125,7 @@ fn megabytes(
 /// Reads blocks until the time is over, at least one; returns how many bytes came.
 fn blocks(
     test_data: &TestData,
-    parts: impl Iterator<Item = Part>,
+    parts: impl Iterator<Item = TestSpan>,
     manner: Manner,
     is_over: impl Fn() -> bool,
 ) -> u64 {

@@ -136,14 +136,14 @@ fn number(unit: Unit, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::findings::Answer;
+    use crate::probe::findings::ExperimentOutcome;
     use crate::probe::model::Model;
 
     #[test]
     fn columns_are_dropped_and_never_cut() {
         let mut widest = 0;
         for outcome in Model::solid(0.0001, 64, 500e6, 3e9).outcomes() {
-            let Answer::Chart(chart) = &outcome.result else {
+            let ExperimentOutcome::Chart(chart) = &outcome.result else {
                 continue;
             };
             for columns in [40, 60, 80, usize::MAX] {

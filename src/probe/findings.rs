@@ -26,7 +26,7 @@ pub struct Findings {
     /// True if it was interrupted: what follows is what was known by then.
     pub interrupted: bool,
     /// The measured place.
-    pub place: Place,
+    pub place: MeasuredVolume,
     /// The data that was read.
     pub source: Source,
     /// One for each experiment that was asked for.
@@ -43,7 +43,7 @@ pub struct Findings {
 
 /// The volume that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct MeasuredVolume {
     /// Where it is mounted.
     pub mount: String,
     /// Type of the file system.
@@ -85,13 +85,13 @@ pub struct ExperimentResult {
     pub title: &'static str,
     /// The result.
     #[serde(flatten)]
-    pub result: Answer,
+    pub result: ExperimentOutcome,
 }
 
 /// The result of an experiment.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum ExperimentOutcome {
     /// Numbers.
     Chart(Chart),
     /// Nothing, and why.
@@ -299,8 +299,8 @@ impl Series {
 pub fn chart<'a>(outcomes: &'a [ExperimentResult], name: &str) -> Option<&'a Chart> {
     let outcome = outcomes.iter().find(|outcome| outcome.name == name)?;
     match &outcome.result {
-        Answer::Chart(chart) => Some(chart),
-        Answer::Unmeasured(_) => None,
+        ExperimentOutcome::Chart(chart) => Some(chart),
+        ExperimentOutcome::Unmeasured(_) => None,
     }
 }
 

@@ -28,7 +28,7 @@ const OPEN_FOLDERS: usize = 64;
 
 /// How the readers find a file.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct TestDataFile {
     dir: DirId,
     name: Box<[u8]>,
     expect: Fingerprint,
@@ -44,7 +44,7 @@ pub struct Targets {
 
 impl Targets {
     /// Takes a file by its whole path.
-    pub fn add(&mut self, path: &[u8], expect: Fingerprint) -> Target {
+    pub fn add(&mut self, path: &[u8], expect: Fingerprint) -> TestDataFile {
         let cut = path.iter().rposition(|byte| *byte == b'/');
         let (folder, name) = path.split_at(cut.map_or(0, |at| at + 1));
         let known = self.last.as_ref().filter(|(last, _)| last == folder);
@@ -62,7 +62,7 @@ impl Targets {
                 dir
             }
         };
-        Target {
+        TestDataFile {
             dir,
             name: name.into(),
             expect,
@@ -70,7 +70,7 @@ impl Targets {
     }
 
     /// Takes a file without a name. It stays open for as long as it is read.
-    pub fn add_open(&mut self, file: &OwnedFd, expect: Fingerprint) -> Target {
+    pub fn add_open(&mut self, file: &OwnedFd, expect: Fingerprint) -> TestDataFile {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         self.add(path.as_bytes(), expect)
     }
@@ -78,7 +78,7 @@ impl Targets {
 
 /// A span of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct TestSpan {
     /// The file's place in the test data.
     pub file: usize,
     /// Where it begins, bytes.
@@ -90,7 +90,7 @@ pub struct Part {
 /// What the readers are told.
 pub struct Reads<'a> {
     /// All files.
-    pub targets: &'a [Target],
+    pub targets: &'a [TestDataFile],
     /// Their folders.
     pub folders: &'a Targets,
     /// The rules for all reads.
@@ -111,11 +111,11 @@ impl Reads<'_> {
     /// Has parts read for a while. What has begun then is read to its end, unless `cuts_off`.
     pub fn run(
         &self,
-        mut parts: impl Iterator<Item = Part>,
+        mut parts: impl Iterator<Item = TestSpan>,
         window: Duration,
         cuts_off: bool,
         control: &Control,
-        mut each: impl FnMut(Finished<Part, Read>),
+        mut each: impl FnMut(Finished<TestSpan, Read>),
     ) -> Counted {
         let start = Instant::now();
         let stop = Arc::new(AtomicBool::new(false));
@@ -140,7 +140,7 @@ impl Reads<'_> {
         };
         let mut scheduler = Scheduler::new(settings, fold);
         let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, self.limits);
-        let mut describe = |job: Job<Part>, batch: &mut Batch| self.task(job.want, batch);
+        let mut describe = |job: Job<TestSpan>, batch: &mut Batch| self.task(job.want, batch);
         let completions = scheduler.completions().clone();
         let most = self.ahead();
         let mut counted = None;
@@ -195,9 +195,9 @@ impl Reads<'_> {
         }
     }
 
-    fn task(&self, part: Part, batch: &mut Batch) -> Task {
+    fn task(&self, part: TestSpan, batch: &mut Batch) -> Task {
         let target = &self.targets[part.file];
-        let Part { offset, len, .. } = part;
+        let TestSpan { offset, len, .. } = part;
         Task {
             ticket: Ticket::default(),
             file: FileIndex(part.file as u32),

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use crate::read::{Failure, Limits, Outcome, has_rings};
 
 use super::control::Control;
-use super::jobs::{Part, Read};
+use super::jobs::{Read, TestSpan};
 use super::test_data::TestData;
 
 /// Scattered reads that came to an end.
@@ -24,7 +24,7 @@ pub struct Scattered {
 /// Reads places for a while, so many at a time from so many threads at most. All reads that were begun are waited for.
 pub fn scattered(
     test_data: &TestData,
-    places: impl Iterator<Item = Part>,
+    places: impl Iterator<Item = TestSpan>,
     in_flight: usize,
     threads: usize,
     window: Duration,
@@ -105,7 +105,7 @@ impl Streamed {
 /// end, also when the time is over, if `whole`.
 pub fn streams(
     test_data: &TestData,
-    parts: Vec<impl Iterator<Item = Part>>,
+    parts: Vec<impl Iterator<Item = TestSpan>>,
     whole: bool,
     window: Duration,
     control: &Control,
@@ -137,7 +137,7 @@ pub fn streams(
 }
 
 /// The first of each, then the second of each.
-fn in_turns(mut parts: Vec<impl Iterator<Item = Part>>) -> impl Iterator<Item = Part> {
+fn in_turns(mut parts: Vec<impl Iterator<Item = TestSpan>>) -> impl Iterator<Item = TestSpan> {
     let turns = (0..parts.len()).cycle();
     turns.map_while(move |turn| parts[turn].next())
 }

@@ -15,7 +15,9 @@ use super::busy::Busy;
 use super::control::{Control, Stage};
 use super::doubt::NoAdvice;
 use super::experiment::{EXPERIMENTS, Experiment};
-use super::findings::{Answer, ExperimentResult, Findings, Place, SCHEMA, Source};
+use super::findings::{
+    ExperimentOutcome, ExperimentResult, Findings, MeasuredVolume, SCHEMA, Source,
+};
 use super::listing::Listing;
 use super::rng::Rng;
 use super::scratch;
@@ -117,7 +119,7 @@ impl Running<'_> {
         if let Some(why) = nothing_to_measure(self.volume) {
             return (
                 Source::default(),
-                self.all(|_| Answer::Unmeasured(why.to_owned())),
+                self.all(|_| ExperimentOutcome::Unmeasured(why.to_owned())),
             );
         }
         let mut rng = Rng::new(self.spec.seed);
@@ -224,8 +226,8 @@ impl Running<'_> {
             name: row.name,
             title: row.title,
             result: match answer {
-                Ok(chart) => Answer::Chart(chart),
-                Err(why) => Answer::Unmeasured(why),
+                Ok(chart) => ExperimentOutcome::Chart(chart),
+                Err(why) => ExperimentOutcome::Unmeasured(why),
             },
         });
     }
@@ -307,7 +309,7 @@ impl Running<'_> {
         }
     }
 
-    fn all(&self, answer: impl Fn(&Experiment) -> Answer) -> Vec<ExperimentResult> {
+    fn all(&self, answer: impl Fn(&Experiment) -> ExperimentOutcome) -> Vec<ExperimentResult> {
         let outcome = |row: &&'static Experiment| ExperimentResult {
             name: row.name,
             title: row.title,
@@ -350,7 +352,7 @@ fn selector(volume: &Volume) -> String {
     }
 }
 
-fn place(volume: &Volume) -> Place {
+fn place(volume: &Volume) -> MeasuredVolume {
     let disk = |leaf: &Leaf| {
         let mut words = vec![leaf.name.clone()];
         words.extend(leaf.model.clone());
@@ -360,7 +362,7 @@ fn place(volume: &Volume) -> Place {
         );
         words.join(" ")
     };
-    Place {
+    MeasuredVolume {
         mount: volume.mount_point.to_string_lossy().into_owned(),
         filesystem: volume.filesystem.clone(),
         disks: volume.leaves.iter().map(disk).collect(),

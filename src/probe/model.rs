@@ -1,6 +1,6 @@
 //! Disks that are computed, for tests: what experiments would find on them.
 
-use super::findings::{Answer, Axis, Chart, ExperimentResult, Point, Series, Unit};
+use super::findings::{Axis, Chart, ExperimentOutcome, ExperimentResult, Point, Series, Unit};
 use super::rng::Rng;
 use super::{metadata, order, random, streams};
 use crate::device::{Order, Policy};
@@ -140,7 +140,7 @@ impl Model {
         let outcome = |name, axis, unit, series| ExperimentResult {
             name,
             title: "",
-            result: Answer::Chart(Chart {
+            result: ExperimentOutcome::Chart(Chart {
                 axis,
                 unit,
                 series,
@@ -176,7 +176,7 @@ pub fn recorded(points: &[(u64, f64)]) -> Vec<ExperimentResult> {
     vec![ExperimentResult {
         name: "random",
         title: "",
-        result: Answer::Chart(Chart {
+        result: ExperimentOutcome::Chart(Chart {
             axis: Axis::InFlight,
             unit: Unit::Reads,
             series: vec![Series {

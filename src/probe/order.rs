@@ -5,7 +5,7 @@ use crate::device::Order;
 
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
-use super::jobs::Part;
+use super::jobs::TestSpan;
 use super::load::scattered;
 use super::rng::Rng;
 use super::sweep::{Aim, Sample, up_to};
@@ -47,8 +47,8 @@ const STEP: u64 = 1 << 20;
 
 /// A place with what it can be sorted by.
 #[derive(Clone, Copy)]
-struct Place {
-    spot: Part,
+struct PlacedSpan {
+    spot: TestSpan,
     ino: u64,
     position: Option<u64>,
 }
@@ -126,14 +126,14 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
 }
 
 /// The starts of files, as many as can be located in a part of the time.
-fn starts(bench: &Bench<'_>, test_data: &TestData) -> Vec<Place> {
+fn starts(bench: &Bench<'_>, test_data: &TestData) -> Vec<PlacedSpan> {
     let count = test_data.files.len().min(MOST);
     let until = bench.part(0.2);
     let located = spread(count, 4, until, bench.control, |file| {
         test_data.position(file, 0)
     });
     let places = located.into_iter().enumerate().map(|(file, position)| {
-        Some(Place {
+        Some(PlacedSpan {
             spot: test_data.block(file, 0),
             ino: test_data.files[file].ino,
             position: position?,
@@ -143,7 +143,7 @@ fn starts(bench: &Bench<'_>, test_data: &TestData) -> Vec<Place> {
 }
 
 /// One block in each megabyte of all files.
-fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
+fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<PlacedSpan> {
     let mut places = Vec::new();
     for (file, piece) in test_data.files.iter().enumerate() {
         let starts = (0..piece.size).step_by(STEP as usize).take(MOST);
@@ -158,7 +158,7 @@ fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
             offsets
                 .iter()
                 .zip(positions)
-                .map(|(&offset, position)| Place {
+                .map(|(&offset, position)| PlacedSpan {
                     spot: test_data.block(file, offset),
                     ino: piece.ino,
                     position,
@@ -169,9 +169,13 @@ fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
 }
 
 /// The places in each order.
-fn orders(places: &[Place], by_file: bool, rng: &mut Rng) -> Vec<(&'static str, Vec<Part>)> {
-    let spots = |places: &[Place]| places.iter().map(|place| place.spot).collect::<Vec<_>>();
-    let sorted = |key: fn(&Place) -> u64| {
+fn orders(
+    places: &[PlacedSpan],
+    by_file: bool,
+    rng: &mut Rng,
+) -> Vec<(&'static str, Vec<TestSpan>)> {
+    let spots = |places: &[PlacedSpan]| places.iter().map(|place| place.spot).collect::<Vec<_>>();
+    let sorted = |key: fn(&PlacedSpan) -> u64| {
         let mut sorted = places.to_vec();
         sorted.sort_by_key(key);
         spots(&sorted)
@@ -193,9 +197,9 @@ fn orders(places: &[Place], by_file: bool, rng: &mut Rng) -> Vec<(&'static str, 
 mod tests {
     use super::*;
 
-    fn place(file: usize, ino: u64, position: Option<u64>) -> Place {
-        Place {
-            spot: Part {
+    fn place(file: usize, ino: u64, position: Option<u64>) -> PlacedSpan {
+        PlacedSpan {
+            spot: TestSpan {
                 file,
                 offset: 0,
                 len: BLOCK,
@@ -214,7 +218,7 @@ mod tests {
         ];
         let files = |by_file| {
             let orders = orders(&places, by_file, &mut Rng::new(1));
-            let files = |(name, spots): (&'static str, Vec<Part>)| {
+            let files = |(name, spots): (&'static str, Vec<TestSpan>)| {
                 (name, spots.iter().map(|spot| spot.file).collect::<Vec<_>>())
             };
             orders.into_iter().map(files).collect::<Vec<_>>()

@@ -4,7 +4,7 @@ use std::iter;
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Point, Series, Unit};
-use super::jobs::Part;
+use super::jobs::TestSpan;
 use super::load::streams;
 use super::random;
 use super::streams::LINE;
@@ -66,7 +66,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         let runs = iter::repeat_with(|| {
             let (file, room) = class.files[rng.below(class.files.len() as u64) as usize];
             let offset = rng.below(room / 4096 + 1) * 4096;
-            Part {
+            TestSpan {
                 file,
                 offset: if class.has_own { 0 } else { offset },
                 len: aim.x,

@@ -7,7 +7,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::series::LineSeries;
 
-use super::findings::{Answer, Axis, Chart, Findings, Point, Unit};
+use super::findings::{Axis, Chart, ExperimentOutcome, Findings, Point, Unit};
 
 /// Size of one chart, points.
 const WIDTH: u32 = 560;
@@ -49,8 +49,8 @@ pub fn draw(findings: &Findings) -> Result<String, NoPicture> {
         .experiments
         .iter()
         .filter_map(|outcome| match &outcome.result {
-            Answer::Chart(chart) => Some((outcome.title, chart)),
-            Answer::Unmeasured(_) => None,
+            ExperimentOutcome::Chart(chart) => Some((outcome.title, chart)),
+            ExperimentOutcome::Unmeasured(_) => None,
         })
         .collect();
     if charts.is_empty() {

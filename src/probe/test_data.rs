@@ -13,7 +13,7 @@ use crate::sys::memory::Aligned;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::{extents, page_cache, stat, write};
 
-use super::jobs::{Part, Reads, Target, Targets};
+use super::jobs::{Reads, Targets, TestDataFile, TestSpan};
 use super::listing::Listing;
 use super::rng::Rng;
 
@@ -52,7 +52,7 @@ pub struct TestData {
     pub in_order: bool,
     scratch: Option<OwnedFd>,
     /// As the readers find them.
-    targets: Vec<Target>,
+    targets: Vec<TestDataFile>,
     folders: Targets,
     access: Access,
     bytes_read: AtomicU64,
@@ -212,9 +212,9 @@ impl TestData {
     }
 
     /// A block of a file, or what is left of it.
-    pub fn block(&self, file: usize, offset: u64) -> Part {
+    pub fn block(&self, file: usize, offset: u64) -> TestSpan {
         let len = BLOCK.min(self.files[file].size - offset);
-        Part { file, offset, len }
+        TestSpan { file, offset, len }
     }
 
     /// A scattered place: each block of all files is as likely as any other.

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::busy::Busy;
 use super::chart_rows::ChartRows;
 use super::experiment::experiment;
-use super::findings::{Answer, Chart, ExperimentResult, Findings};
+use super::findings::{Chart, ExperimentOutcome, ExperimentResult, Findings};
 use super::recommended::Advice;
 
 /// Writes what was measured as tables. On narrow terminals, charts have shorter bars and fewer columns.
@@ -85,8 +85,8 @@ pub fn conclusion(findings: &Findings) -> Vec<String> {
 fn write_outcome(out: &mut String, outcome: &ExperimentResult, columns: usize) -> fmt::Result {
     writeln!(out, "{}: {}", outcome.name, outcome.title)?;
     match &outcome.result {
-        Answer::Unmeasured(why) => writeln!(out, "  not measured: {why}"),
-        Answer::Chart(chart) => {
+        ExperimentOutcome::Unmeasured(why) => writeln!(out, "  not measured: {why}"),
+        ExperimentOutcome::Chart(chart) => {
             if let Some(row) = experiment(outcome.name) {
                 writeln!(out, "  ({})", row.about)?;
             }

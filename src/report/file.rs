@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::earlier;
 use super::output_error::{Cause, Document, OutputError};
-use super::place::{self, Found, Place};
+use super::place::{self, Found, OutputPlace};
 use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
@@ -26,15 +26,15 @@ use crate::sys::{open, sync};
 pub struct Output {
     path: PathBuf,
     document: Document,
-    target: Target,
+    target: OutputTarget,
 }
 
 #[derive(Debug)]
-enum Target {
+enum OutputTarget {
     Replace {
         content: BufWriter<File>,
         temporary: Temporary,
-        place: Box<Place>,
+        place: Box<OutputPlace>,
         /// The file that is replaced.
         earlier: Option<Earlier>,
     },
@@ -74,7 +74,7 @@ impl Output {
         may_replace: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Self, OutputError> {
         let path = path.to_owned();
-        match Target::open(&path, document, may_replace) {
+        match OutputTarget::open(&path, document, may_replace) {
             Ok(target) => Ok(Self {
                 path,
                 document,
@@ -111,22 +111,22 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Replace { content, .. } => content.write(bytes),
-            Target::Direct(file) => file.write(bytes),
+            OutputTarget::Replace { content, .. } => content.write(bytes),
+            OutputTarget::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
-            Target::Replace { content, .. } => content.flush(),
-            Target::Direct(file) => file.flush(),
+            OutputTarget::Replace { content, .. } => content.flush(),
+            OutputTarget::Direct(file) => file.flush(),
         }
     }
 }
 
 const BUFFER: usize = 1 << 16;
 
-impl Target {
+impl OutputTarget {
     fn open(
         path: &Path,
         document: Document,
@@ -202,7 +202,7 @@ impl Target {
 }
 
 /// Opens what is neither a file nor a folder.
-fn special(place: &Place, stat: &Stat, access: &Attributes) -> Result<OwnedFd, Cause> {
+fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<OwnedFd, Cause> {
     // Users cannot make devices.
     let anybody_makes = matches!(stat.kind, FileType::Fifo | FileType::Socket);
     let is_ours = trust::is_ours_or_roots(access.uid) && stat.links == 1;
@@ -219,7 +219,7 @@ fn special(place: &Place, stat: &Stat, access: &Attributes) -> Result<OwnedFd, C
 
 /// Makes sure that a file may be replaced, in the way that whoever write-protected it expects: replacing
 /// needs no permission on the file itself.
-fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Cause> {
+fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<(), Cause> {
     if stat.links > 1 && !place.is_safe() {
         return Err(Cause::SeveralNames);
     }
@@ -234,7 +234,7 @@ fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Ca
 }
 
 /// The bytes at the start of the existing file.
-fn start_of(place: &Place) -> io::Result<Vec<u8>> {
+fn start_of(place: &OutputPlace) -> io::Result<Vec<u8>> {
     let manner = Manner {
         keep_access_time: true,
         follow: false,
@@ -246,7 +246,7 @@ fn start_of(place: &Place) -> io::Result<Vec<u8>> {
 }
 
 /// True if the name is that of this file now.
-fn leads_to(place: &Place, file: &Stat) -> bool {
+fn leads_to(place: &OutputPlace, file: &Stat) -> bool {
     stat::entry(&place.folder, &place.name)
         .is_ok_and(|now| (now.dev, now.ino) == (file.dev, file.ino))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::record::{Name, write_json as write_record};
 use super::time::rfc3339;
-use crate::cache::Kept;
+use crate::cache::StoredVolume;
 
 /// Number of the document's layout; grows when a key changes its meaning.
 const CACHE_SCHEMA: u32 = 1;
@@ -36,7 +36,7 @@ struct KeptRecord<'a> {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_json(out: &mut dyn Write, folder: &Path, kept: &[Kept]) -> io::Result<()> {
+pub fn write_json(out: &mut dyn Write, folder: &Path, kept: &[StoredVolume]) -> io::Result<()> {
     let document = Document {
         format: "seekless-cache",
         schema: CACHE_SCHEMA,
@@ -48,7 +48,7 @@ pub fn write_json(out: &mut dyn Write, folder: &Path, kept: &[Kept]) -> io::Resu
     out.write_all(b"\n")
 }
 
-fn record(kept: &Kept) -> KeptRecord<'_> {
+fn record(kept: &StoredVolume) -> KeptRecord<'_> {
     let contents = kept.contents.as_ref();
     let folder = contents.ok().and_then(|contents| contents.folder.as_ref());
     KeptRecord {

@@ -13,7 +13,7 @@ pub struct NdJson;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line<'a> {
+enum SetLine<'a> {
     Header {
         format: &'static str,
         schema: u32,
@@ -24,7 +24,7 @@ enum Line<'a> {
     Summary(SummaryRecord<'a>),
 }
 
-impl Line<'_> {
+impl SetLine<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         write_json(out, self)?;
         out.write_all(b"\n")
@@ -34,7 +34,7 @@ impl Line<'_> {
 impl Report for NdJson {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
         let header = HeaderRecord::new(header);
-        let line = Line::Header {
+        let line = SetLine::Header {
             format: "seekless",
             schema: SCHEMA,
             header,
@@ -43,10 +43,10 @@ impl Report for NdJson {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        Line::Set(SetRecord::new(set)).write(out)
+        SetLine::Set(SetRecord::new(set)).write(out)
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        Line::Summary(SummaryRecord::new(summary)).write(out)
+        SetLine::Summary(SummaryRecord::new(summary)).write(out)
     }
 }

@@ -14,21 +14,21 @@ use rustix::io::Errno;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
-use crate::sys::way::{Part, Way};
+use crate::sys::way::{PathPart, Way};
 use crate::sys::{open, parent, statfs};
 
 /// Where a path leads.
 #[derive(Debug)]
 pub enum Found {
     /// To a name in a folder.
-    Name(Place),
+    Name(OutputPlace),
     /// To a file that some process has open already: `/dev/stdout`, `/dev/fd/3`.
     Open(OwnedFd),
 }
 
 /// A name in a folder that stays open.
 #[derive(Debug)]
-pub struct Place {
+pub struct OutputPlace {
     /// The folder, as a starting point for calls.
     pub folder: OwnedFd,
     /// Its access rights.
@@ -54,7 +54,7 @@ impl From<Errno> for Refusal {
     }
 }
 
-impl Place {
+impl OutputPlace {
     /// True if nobody but this user and root can give this name to something else.
     pub fn is_safe(&self) -> bool {
         trust::only_we_write(&self.folder, &self.access)
@@ -112,7 +112,7 @@ pub fn make_folders(path: &Path) -> Result<(), Refusal> {
 }
 
 /// Goes on where a link leads, unless another user may have made it.
-fn follow(way: &mut Way, name: &CStr, part: &Part) -> Result<(), Refusal> {
+fn follow(way: &mut Way, name: &CStr, part: &PathPart) -> Result<(), Refusal> {
     let folder = attributes::get(way.here())?;
     if !trust::link_is_ours(way.here(), &folder, &part.stat, &part.access) {
         let name = OsStr::from_bytes(name.to_bytes());
@@ -127,7 +127,7 @@ fn in_folder(
     existing: Option<(Stat, Attributes)>,
 ) -> Result<Found, Refusal> {
     let folder = way.into_here();
-    Ok(Found::Name(Place {
+    Ok(Found::Name(OutputPlace {
         access: attributes::get(&folder)?,
         folder,
         name,

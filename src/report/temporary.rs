@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 
 use super::output_error::Cause;
-use super::place::Place;
+use super::place::OutputPlace;
 use crate::sys::{names, open, stat, statfs, write};
 
 /// The state of a file that a report replaces.
@@ -24,7 +24,7 @@ pub struct Earlier {
 
 impl Earlier {
     /// The state now.
-    pub fn at(place: &Place) -> Result<Self, Errno> {
+    pub fn at(place: &OutputPlace) -> Result<Self, Errno> {
         let now = stat::fresh_entry(&place.folder, &place.name)?;
         Ok(Self {
             number: (!statfs::may_renumber(&place.folder)).then_some((now.dev, now.ino)),
@@ -45,7 +45,7 @@ pub struct Temporary {
 
 impl Temporary {
     /// Makes one, for its owner or as the mode says.
-    pub fn beside(place: &Place, mode: u32) -> Result<(Self, OwnedFd), Cause> {
+    pub fn beside(place: &OutputPlace, mode: u32) -> Result<(Self, OwnedFd), Cause> {
         const TRIES: u32 = 100;
         let mut last = Errno::EXIST;
         for number in 0..TRIES {
@@ -71,7 +71,7 @@ impl Temporary {
     }
 
     /// Gives the file the name of the place, if that name is still free or still that of the earlier file.
-    pub fn replace(mut self, place: &Place, earlier: Option<&Earlier>) -> Result<(), Cause> {
+    pub fn replace(mut self, place: &OutputPlace, earlier: Option<&Earlier>) -> Result<(), Cause> {
         let now = match Earlier::at(place) {
             Ok(now) => Some(now),
             Err(Errno::NOENT) => None,

@@ -29,7 +29,7 @@ pub struct Way {
 
 /// The target of a part of a path.
 #[derive(Debug)]
-pub struct Part {
+pub struct PathPart {
     /// The file, folder or link itself, opened with `O_PATH`.
     pub handle: OwnedFd,
     /// Its metadata.
@@ -38,7 +38,7 @@ pub struct Part {
     pub access: Attributes,
 }
 
-impl Part {
+impl PathPart {
     /// True if it is a symbolic link.
     pub fn is_link(&self) -> bool {
         self.stat.kind == FileType::Symlink
@@ -104,14 +104,14 @@ impl Way {
     }
 
     /// Looks at a name in it.
-    pub fn look(&self, name: &CStr) -> Result<Part> {
+    pub fn look(&self, name: &CStr) -> Result<PathPart> {
         // In this order, as `O_DIRECTORY` has the kernel mount what it mounts on demand.
         let handle = match parent::step(&self.here, name) {
             Err(Errno::NOTDIR | Errno::LOOP) => open::any_handle(&self.here, name, false)?,
             opened => opened?,
         };
         let (stat, access) = attributes::both(&handle)?;
-        Ok(Part {
+        Ok(PathPart {
             handle,
             stat,
             access,
@@ -133,7 +133,7 @@ impl Way {
     ///
     /// # Errors
     /// `ELOOP` for more than 40 links.
-    pub fn follow(&mut self, part: &Part) -> Result<()> {
+    pub fn follow(&mut self, part: &PathPart) -> Result<()> {
         self.links += 1;
         if self.links > LINKS {
             return Err(Errno::LOOP);

@@ -10,7 +10,7 @@ use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, Target, UndoTally,
+    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, StepFile, UndoTally,
     undo,
 };
 use tempfile::TempDir;
@@ -271,9 +271,9 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
     }
 }
 
-pub fn target(path: &Path) -> Target {
+pub fn target(path: &Path) -> StepFile {
     let expected = fs::metadata(path).map(|m| Expected::of_metadata(&m));
-    Target {
+    StepFile {
         path: path.as_os_str().as_bytes().to_vec(),
         expected: expected.unwrap_or_default(),
     }

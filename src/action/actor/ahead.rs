@@ -13,7 +13,7 @@ use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::folder_entry::Identity;
 use crate::action::pair::Pair;
 use crate::action::reads::Reads;
-use crate::action::step::{Skip, Target};
+use crate::action::step::{Skip, StepFile};
 use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -47,8 +47,8 @@ pub(super) enum Proof {
 
 /// The data to check the files of one step.
 pub(super) struct Check {
-    pub keeper: Option<Target>,
-    pub victim: Target,
+    pub keeper: Option<StepFile>,
+    pub victim: StepFile,
     /// Change times of these two files that this run set.
     pub ours: OwnChanges,
     pub reads: Reads,
@@ -67,7 +67,7 @@ pub(super) struct Checked {
 impl Check {
     /// Checks that keeper and victim are as expected. They are guarded as long as the pair exists.
     pub fn files(&self) -> Result<Checked, StepError> {
-        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
+        let open = |target: &StepFile| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
         let victim = open(&self.victim).map_err(Skip::Victim)?;
         let keeper = self.keeper.as_ref().map(open);
         let keeper = keeper.transpose().map_err(Skip::Keeper)?;

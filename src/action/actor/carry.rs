@@ -11,11 +11,11 @@ use crate::action::act::Act;
 use crate::action::action_kind::{ActionKind, Reversal};
 use crate::action::check::{Opened, Times};
 use crate::action::coherence::{Distinct, FileSystems};
-use crate::action::folder_entry::{self, Place};
+use crate::action::folder_entry::{self, NameInFolder};
 use crate::action::made::Made;
 use crate::action::pair::Pair;
-use crate::action::record::{Blake3, Raw, Record, State};
-use crate::action::step::{Done, Outcome, Skip, Step, Target};
+use crate::action::record::{Blake3, Raw, Record, RecordedState};
+use crate::action::step::{Done, Outcome, Skip, Step, StepFile};
 use crate::action::step_error::StepError;
 use crate::action::swap;
 use crate::action::together::{self, Because};
@@ -271,7 +271,7 @@ impl Actor {
     fn stand_in_for(&mut self, pair: &Pair, sketched: &Sketched) {
         let Some(keeper) = &pair.keeper else { return };
         self.kept.insert(pair.victim.identity());
-        let stand_in = Target {
+        let stand_in = StepFile {
             path: sketched.victim.path.clone(),
             expected: pair.victim.expected(),
         };
@@ -297,9 +297,9 @@ fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
 }
 
 /// The state of the file that has the name now, or that was moved.
-fn now(act: &Act<'_>, done: &Done) -> Option<State> {
+fn now(act: &Act<'_>, done: &Done) -> Option<RecordedState> {
     let now = match &done.destination {
-        Some(path) => Place::of(path).ok()?.stat(),
+        Some(path) => NameInFolder::of(path).ok()?.stat(),
         None => act.pair.victim.place.stat(),
     };
     Some((&now.ok()?).into())

@@ -14,7 +14,7 @@ use crate::action::folder_identity::FolderIdentity;
 use crate::action::methods::method;
 use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw, Record};
-use crate::action::step::{Change, Skip, Step, Target, Unfit};
+use crate::action::step::{Change, Skip, Step, StepFile, Unfit};
 use crate::action::step_error::{StepError, failed};
 use crate::action::together::Because;
 use crate::action::{further_name, metadata, swap};
@@ -22,15 +22,15 @@ use crate::action::{further_name, metadata, swap};
 /// The files of a step, before any other decision.
 struct Found {
     victim: Opened,
-    keeper: Option<Kept>,
+    keeper: Option<FitKeeper>,
     /// The victim's.
     metadata: rustix::io::Result<Metadata>,
 }
 
 /// A file that was found fit to stay.
-struct Kept {
+struct FitKeeper {
     file: Opened,
-    target: Target,
+    target: StepFile,
     /// Its place among the step's keeper and the alternates.
     place: usize,
 }
@@ -65,7 +65,7 @@ impl Finder {
     }
 
     /// The first unchanged file of those that stay, from this place on.
-    fn keeper(&self, step: &Step, from: usize) -> Result<Kept, Skip> {
+    fn keeper(&self, step: &Step, from: usize) -> Result<FitKeeper, Skip> {
         let bound = match self.trust_hash && step.action != ActionKind::Reflink {
             true => Bound::Strict,
             false => Bound::BytesAreCompared,
@@ -76,7 +76,7 @@ impl Finder {
             match self.open(target, bound) {
                 Ok(file) => {
                     let target = target.clone();
-                    return Ok(Kept {
+                    return Ok(FitKeeper {
                         file,
                         target,
                         place,
@@ -89,7 +89,7 @@ impl Finder {
     }
 
     /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
-    fn open(&self, target: &Target, bound: Bound) -> Result<Opened, Unfit> {
+    fn open(&self, target: &StepFile, bound: Bound) -> Result<Opened, Unfit> {
         let target = &renumbered(target, &self.renumbered);
         let file = Opened::open(target, bound, &self.ours, &self.reads)?;
         let number = target.expected.ino;
@@ -210,7 +210,7 @@ impl Actor {
                 });
             }
         }
-        let aim = |target: &Target, opened: &Opened| Target {
+        let aim = |target: &StepFile, opened: &Opened| StepFile {
             path: target.path.clone(),
             expected: opened.expected(),
         };
@@ -234,9 +234,9 @@ impl Actor {
     fn stands_for(
         &mut self,
         step: &Step,
-        kept: Kept,
+        kept: FitKeeper,
         victim: &Opened,
-    ) -> Result<(Opened, Target), StepError> {
+    ) -> Result<(Opened, StepFile), StepError> {
         let (keeper, target) = self.apart(step, kept, victim)?;
         let (keeper, target) = self.stand_in(keeper, target);
         let is_further = keeper.identity() == victim.identity();
@@ -336,9 +336,9 @@ impl Actor {
     fn apart(
         &mut self,
         step: &Step,
-        mut kept: Kept,
+        mut kept: FitKeeper,
         victim: &Opened,
-    ) -> Result<(Opened, Target), Skip> {
+    ) -> Result<(Opened, StepFile), Skip> {
         let mut first = None;
         loop {
             match self.stands_apart(step.action, &kept.file, victim) {
@@ -375,7 +375,7 @@ impl Actor {
 
     /// Finds the replacement of a file that can have no further name: the file is kept, but others become links to a
     /// copy of it that stays.
-    fn stand_in(&mut self, mut keeper: Opened, mut target: Target) -> (Opened, Target) {
+    fn stand_in(&mut self, mut keeper: Opened, mut target: StepFile) -> (Opened, StepFile) {
         while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
             match Opened::open(&next, Bound::Strict, &self.ours, &self.settings.reads) {
                 Ok(opened) => (keeper, target) = (opened, next),

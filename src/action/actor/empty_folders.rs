@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::Actor;
 use crate::action::action_kind::ActionKind;
-use crate::action::folder_entry::{Identity, Place, parent};
+use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
@@ -36,7 +36,7 @@ pub struct FolderTally {
 /// A folder that is about to be removed.
 struct Found<'a> {
     of: &'a EmptyFolder,
-    place: Place,
+    place: NameInFolder,
     step: u64,
 }
 
@@ -131,8 +131,8 @@ impl FolderTally {
 
 /// Opens the folder with the name, and reads the metadata that undo has to restore.
 /// The place of a folder, the folder above it, and its metadata.
-fn look(of: &EmptyFolder) -> Result<(Place, FolderIdentity, Metadata), Stays> {
-    let place = Place::of(&of.path).map_err(|unfit| match unfit {
+fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Stays> {
+    let place = NameInFolder::of(&of.path).map_err(|unfit| match unfit {
         Unfit::Gone => Stays::Because("is gone".to_owned()),
         unfit => Stays::Because(format!("{unfit}; left alone")),
     })?;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use crate::action::folder_entry::Identity;
 use crate::action::record::Intent;
-use crate::action::step::{Step, Target};
+use crate::action::step::{Step, StepFile};
 use crate::action::step_error::StepError;
 
 /// Steps that are recorded together, and share one wait for the disk.
@@ -23,9 +23,9 @@ pub struct Numbered {
 /// A step that is fit to be recorded.
 pub struct Sketched {
     pub intent: Intent,
-    pub keeper: Option<Target>,
+    pub keeper: Option<StepFile>,
     pub keeper_is: Option<Identity>,
-    pub victim: Target,
+    pub victim: StepFile,
     pub victim_is: Identity,
 }
 
@@ -36,7 +36,7 @@ pub type Group = Vec<(Numbered, Result<Sketched, StepError>)>;
 pub type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;
 
 /// The file as it is now, if this run gave it another number.
-pub fn renumbered(target: &Target, renumbered: &Renumbered) -> Target {
+pub fn renumbered(target: &StepFile, renumbered: &Renumbered) -> StepFile {
     let mut target = target.clone();
     let expected = &mut target.expected;
     if let Some([before, (dev, ino)]) = renumbered.get(&target.path)

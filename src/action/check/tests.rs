@@ -112,7 +112,7 @@ pub(in crate::action) fn folder(names: &[&str]) -> (TempDir, PathBuf) {
 }
 
 pub(in crate::action) fn opened(path: &Path) -> Opened {
-    let target = Target {
+    let target = StepFile {
         path: path.as_os_str().as_bytes().to_vec(),
         expected: Expected {
             size: fs::metadata(path).unwrap().len(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decide::Policy;
 use super::folder_pairs::FolderPairs;
-use super::set::{Fate, Kept, Rank, SetPlan};
+use super::set::{Fate, KeepReason, Rank, SetPlan};
 
 /// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
 /// other.
@@ -63,7 +63,7 @@ impl Policy {
             let file = &mut set.files[index];
             file.fate = match (states[index], file.hold()) {
                 (CopyState::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
-                (_, Some(hold)) => Fate::Keep(Kept::Hold(hold)),
+                (_, Some(hold)) => Fate::Keep(KeepReason::Hold(hold)),
                 _ if keepers.contains(&index) => {
                     Fate::Keep(because("stays for a copy in a folder of the report"))
                 }
@@ -75,8 +75,8 @@ impl Policy {
     }
 }
 
-fn because(why: &str) -> Kept {
-    Kept::Because(why.to_owned())
+fn because(why: &str) -> KeepReason {
+    KeepReason::Because(why.to_owned())
 }
 
 impl Group<'_> {

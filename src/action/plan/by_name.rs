@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decide::{MARKED, Policy};
-use super::set::{Fate, Kept, PlannedFile, PlannedName, Rank, SetPlan};
+use super::set::{Fate, KeepReason, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 
@@ -13,14 +13,14 @@ pub type Unit = (usize, usize);
 /// The kept files in order of preference, and their names.
 #[derive(Default)]
 struct Staying {
-    files: Vec<(usize, Kept)>,
+    files: Vec<(usize, KeepReason)>,
     names: BTreeSet<Unit>,
     /// Those of them that stay only because other users can remove the others.
     safer: BTreeSet<Unit>,
 }
 
 impl Staying {
-    fn add(&mut self, (file, name): Unit, why: Kept) {
+    fn add(&mut self, (file, name): Unit, why: KeepReason) {
         self.names.insert((file, name));
         if !self.files.iter().any(|&(known, _)| known == file) {
             self.files.push((file, why));
@@ -50,14 +50,14 @@ impl Policy {
                 .filter(|&unit| name_of(set, unit).hold == Some(hold))
                 .collect();
             for (unit, _) in self.best_units(set, &with, with.len()) {
-                staying.add(unit, Kept::Hold(hold));
+                staying.add(unit, KeepReason::Hold(hold));
             }
         }
         let (marked, free): (Vec<Unit>, Vec<Unit>) = free
             .into_iter()
             .partition(|&unit| name_of(set, unit).marked);
         for (unit, _) in self.best_units(set, &marked, marked.len()) {
-            staying.add(unit, Kept::Because(MARKED.to_owned()));
+            staying.add(unit, KeepReason::Because(MARKED.to_owned()));
         }
         for rank in Rank::ALL {
             let among = free.iter().copied();
@@ -69,7 +69,7 @@ impl Policy {
                 names.filter(|&&unit| rank != Rank::Normal || name_of(set, unit).is_relied_on());
             let wanted = self.keep.max(1).saturating_sub(relied_on.count());
             for (unit, why) in self.best_units(set, &among, wanted) {
-                staying.add(unit, Kept::Because(why));
+                staying.add(unit, KeepReason::Because(why));
             }
         }
         if self.isolate {
@@ -78,7 +78,7 @@ impl Policy {
             let beside = free.iter().copied();
             let beside = beside.filter(|&unit| root(unit).is_some_and(|root| kept.contains(&root)));
             for unit in beside.collect::<Vec<_>>() {
-                staying.add(unit, Kept::SamePath);
+                staying.add(unit, KeepReason::SamePath);
             }
         }
         self.keep_safe_names(set, &mut staying);

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
 use super::left::Left;
-use super::set::{Fate, Kept, SetPlan};
+use super::set::{Fate, KeepReason, SetPlan};
 use crate::action::access::{Common, PermissionClass};
 use crate::action::action_kind::ActionKind;
 use crate::file::trust;
@@ -68,7 +68,7 @@ impl Policy {
             }
             for index in class {
                 set.files[index].fate = match set.files[index].hold() {
-                    Some(hold) => Fate::Keep(Kept::Hold(hold)),
+                    Some(hold) => Fate::Keep(KeepReason::Hold(hold)),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
             }

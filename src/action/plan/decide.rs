@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::folder_pairs::FolderPairs;
 use super::left::Left;
-use super::set::{Fate, Kept, PlannedFile, Rank, SetPlan};
+use super::set::{Fate, KeepReason, PlannedFile, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
@@ -61,7 +61,7 @@ impl Policy {
         }
         match choice {
             Choice::KeepAll => set.files.iter_mut().for_each(|file| {
-                file.fate = Fate::Keep(Kept::Because("chosen".to_owned()));
+                file.fate = Fate::Keep(KeepReason::Because("chosen".to_owned()));
             }),
             Choice::Undecided => set.files.iter_mut().for_each(|file| {
                 file.fate = Fate::Leave(Left::NotAsked);
@@ -127,27 +127,31 @@ impl Policy {
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
-        let mut stay: Vec<(usize, Kept)> = Vec::new();
+        let mut stay: Vec<(usize, KeepReason)> = Vec::new();
         for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
             let with = held.iter().copied();
             let with: Vec<usize> = with
                 .filter(|&index| set.files[index].hold() == Some(hold))
                 .collect();
             let ordered = self.best(set, &with, with.len());
-            stay.extend(ordered.into_iter().map(|(i, _)| (i, Kept::Hold(hold))));
+            stay.extend(
+                ordered
+                    .into_iter()
+                    .map(|(i, _)| (i, KeepReason::Hold(hold))),
+            );
         }
         let asked = chosen.map(|chosen| {
             let asked = free.iter().copied().filter(|index| chosen.contains(index));
             asked.collect::<Vec<usize>>()
         });
         // A held file in a trash is lost when the trash is emptied, unless the user chose it.
-        let is_enough = |&(index, _): &(usize, Kept)| {
+        let is_enough = |&(index, _): &(usize, KeepReason)| {
             set.files[index].is_relied_on() || chosen.is_some_and(|chosen| chosen.contains(&index))
         };
         match asked {
             Some(asked) if !asked.is_empty() || stay.iter().any(is_enough) => {
                 let ordered = self.best(set, &asked, asked.len());
-                let chosen = || Kept::Because("chosen".to_owned());
+                let chosen = || KeepReason::Because("chosen".to_owned());
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, chosen())));
             }
             _ => {
@@ -156,7 +160,7 @@ impl Policy {
                     .iter()
                     .partition(|&&index| set.files[index].is_marked());
                 let ordered = self.best(set, &marked, marked.len());
-                let marked = || Kept::Because(MARKED.to_owned());
+                let marked = || KeepReason::Because(MARKED.to_owned());
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, marked())));
                 for rank in Rank::ALL {
                     let among = free.iter().copied();
@@ -194,14 +198,14 @@ impl Policy {
     }
 
     /// The best of these files, each with the reason.
-    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, Kept)> {
+    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, KeepReason)> {
         let traits: Vec<_> = among
             .iter()
             .map(|&index| set.files[index].traits())
             .collect();
         let chosen = self.rules.choose(&traits, count).into_iter();
         chosen
-            .map(|best| (among[best.index], Kept::Because(best.why)))
+            .map(|best| (among[best.index], KeepReason::Because(best.why)))
             .collect()
     }
 }
@@ -212,7 +216,7 @@ pub(super) fn is_reference(file: &PlannedFile) -> bool {
 }
 
 /// Files below the same given path as one that stays.
-fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Kept)]) -> Vec<(usize, Kept)> {
+fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, KeepReason)]) -> Vec<(usize, KeepReason)> {
     let roots_of = |index: usize| set.files[index].names.iter().filter_map(|name| name.root);
     let kept: BTreeSet<u32> = stay
         .iter()
@@ -223,7 +227,7 @@ fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Kept)]) -> Vec<(usize, 
     let beside = beside.filter(|index| !stays.contains(index));
     beside
         .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
-        .map(|index| (index, Kept::SamePath))
+        .map(|index| (index, KeepReason::SamePath))
         .collect()
 }
 

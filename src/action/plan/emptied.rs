@@ -13,8 +13,8 @@ use super::set::{Fate, SetPlan};
 use super::settings::Settings;
 use super::steps;
 use crate::action::coherence::FileSystems;
-use crate::action::folder_entry::{Place, join, parent};
-use crate::action::{ActionKind, Expected, Target};
+use crate::action::folder_entry::{NameInFolder, join, parent};
+use crate::action::{ActionKind, Expected, StepFile};
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
@@ -25,7 +25,7 @@ pub struct EmptyFolder {
     /// Real absolute path.
     pub path: Vec<u8>,
     /// Noise that is removed before it, sorted by name.
-    pub noise: Vec<Target>,
+    pub noise: Vec<StepFile>,
     /// Device and inode number.
     pub(in crate::action) identity: (u64, u64),
     /// Last access and last modification before the run.
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
 
     /// The folder, if it has only removed names and noise, and nothing is mounted there.
     fn look(&mut self, path: &[u8], going: u64, buffer: &mut Buffer) -> Option<EmptyFolder> {
-        let place = Place::of(path).ok()?;
+        let place = NameInFolder::of(path).ok()?;
         let folder = open::folder(&place.folder, &place.name).ok()?;
         let (now, was) = attributes::both(&folder).ok()?;
         // A subvolume is no folder that undo could make again.
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
         path: &[u8],
         name: &CStr,
         kind: FileType,
-    ) -> Option<Target> {
+    ) -> Option<StepFile> {
         let noise = self.settings.noise.as_ref()?;
         if !matches!(kind, FileType::RegularFile | FileType::Unknown) {
             return None;
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
             && !bounds.is_aside(&whole)
             && bounds.hold(&whole, &whole).is_none()
             && !(self.file_systems.has_branches(now.dev) && hides_files(&whole));
-        is_noise.then_some(Target {
+        is_noise.then_some(StepFile {
             path: whole,
             expected: Expected {
                 size: now.size,
@@ -176,7 +176,7 @@ impl EmptyFolder {
     pub(in crate::action) fn is_clear(&self, cleared: &HashSet<&[u8]>) -> bool {
         let noise: HashSet<_> = self.noise.iter().map(|file| &file.path[..]).collect();
         let mut buffer = Buffer::default();
-        let listed = Place::of(&self.path).ok().and_then(|place| {
+        let listed = NameInFolder::of(&self.path).ok().and_then(|place| {
             let folder = open::folder(&place.folder, &place.name).ok()?;
             let mut entries = Entries::of(&folder, &mut buffer);
             let listed = entries.each(|name, _, _| {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
-use super::set::{Fate, Kept, PlannedFile, SetPlan};
+use super::set::{Fate, KeepReason, PlannedFile, SetPlan};
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::statfs;
 
@@ -37,7 +37,7 @@ fn divide_by(set: &mut SetPlan, most: impl Fn(&PlannedFile) -> Option<u64>) {
             Some(limit) if more > limit => {
                 stand_ins.insert(first, (place, set.files[place].links));
                 let why = format!("the file kept before it already has {limit} names, the maximum");
-                set.files[place].fate = Fate::Keep(Kept::Because(why));
+                set.files[place].fate = Fate::Keep(KeepReason::Because(why));
             }
             _ => {
                 stand_ins.insert(first, (keeper, more));
@@ -98,7 +98,7 @@ mod tests {
                 },
             )
         };
-        let kept = file(64_998, Fate::Keep(Kept::Because("first".to_owned())));
+        let kept = file(64_998, Fate::Keep(KeepReason::Because("first".to_owned())));
         let mut set = SetPlan {
             size: 1,
             digest: None,

@@ -15,7 +15,7 @@ use super::left::{Left, LeftName};
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
-use crate::action::folder_entry::Place;
+use crate::action::folder_entry::NameInFolder;
 use crate::file::{Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
@@ -318,7 +318,7 @@ fn refused(error: &io::Error) -> Left {
 impl Volume {
     /// The volume of a file. A name that cannot be reached is left to the step.
     fn of(stat: &Stat, path: &[u8]) -> Self {
-        let place = Place::of(path);
+        let place = NameInFolder::of(path);
         let place = place.as_ref();
         Self {
             dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),

@@ -43,7 +43,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
-use super::{ActionKind, Step, Target, few_folders};
+use super::{ActionKind, Step, StepFile, few_folders};
 use crate::heartbeat::current;
 use mount_check::MountCheck;
 use sidecars::Companions;
@@ -61,7 +61,7 @@ pub use mount_test::MountTests;
 pub use noise::Noise;
 pub use planner::Planner;
 pub use ranking::Ranking;
-pub use set::{Fate, Kept, PlannedFile, PlannedName, SetPlan, Shared};
+pub use set::{Fate, KeepReason, PlannedFile, PlannedName, SetPlan, Shared};
 pub use settings::{FurtherNames, Settings, Sidecars};
 pub use sidecars::Parted;
 pub use steps::steps;
@@ -298,7 +298,7 @@ impl Plan {
     }
 
     /// Noise that is removed from these folders.
-    pub fn noise(&self) -> impl Iterator<Item = &Target> {
+    pub fn noise(&self) -> impl Iterator<Item = &StepFile> {
         self.emptied.iter().flat_map(|folder| &folder.noise)
     }
 

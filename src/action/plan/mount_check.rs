@@ -12,7 +12,7 @@ use super::left::Left;
 use super::mount_test::MountTests;
 use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
-use crate::action::folder_entry::{Place, parent};
+use crate::action::folder_entry::{NameInFolder, parent};
 use crate::action::folder_times::FolderTimes;
 use crate::action::{ActionKind, reflink, symlink};
 use crate::sys::open::{self, Manner};
@@ -108,7 +108,7 @@ impl<'g> MountCheck<'g> {
         }
         let (path, kept) = (&victim.names.first()?.path, &keeper.names.first()?.path);
         // If one cannot be opened, the step says so.
-        let places = (Place::of(path).ok()?, Place::of(kept).ok()?);
+        let places = (NameInFolder::of(path).ok()?, NameInFolder::of(kept).ok()?);
         let locations = [(victim.dev, &places.0), (keeper.dev, &places.1)].map(|(dev, place)| {
             self.file_systems.of(dev, &place.folder);
             let mount = stat::descriptor(&place.folder).map_or(0, |folder| folder.mount);
@@ -165,8 +165,8 @@ impl<'g> MountCheck<'g> {
     fn tested(
         &mut self,
         devices: (u64, u64),
-        victim: (&[u8], &Place),
-        kept: (&[u8], &Place),
+        victim: (&[u8], &NameInFolder),
+        kept: (&[u8], &NameInFolder),
         to_prove: bool,
     ) -> Option<Left> {
         let (action, mode) = (self.action, self.mode);
@@ -191,8 +191,8 @@ impl<'g> MountCheck<'g> {
     fn is_one_folder(
         &mut self,
         devices: (u64, u64),
-        (path, place): (&[u8], &Place),
-        (kept, keeper): (&[u8], &Place),
+        (path, place): (&[u8], &NameInFolder),
+        (kept, keeper): (&[u8], &NameInFolder),
     ) -> bool {
         let key = (parent(path).to_vec(), parent(kept).to_vec());
         if let Some(known) = self.folders.get(&key) {
@@ -216,7 +216,7 @@ impl<'g> MountCheck<'g> {
 /// The reason why two files cannot share blocks; `None` if they can. If one cannot be opened, the step reports it.
 fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
     let open = |file: &PlannedFile| {
-        let place = Place::of(&file.names.first()?.path).ok()?;
+        let place = NameInFolder::of(&file.names.first()?.path).ok()?;
         let manner = Manner {
             keep_access_time: true,
             follow: false,
@@ -229,7 +229,7 @@ fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> 
 
 /// True if a name on mergerfs has a file on more than one branch.
 pub(super) fn hides_files(path: &[u8]) -> bool {
-    let branches = Place::of(path)
+    let branches = NameInFolder::of(path)
         .map_err(|_| Errno::NOENT)
         .and_then(|place| open::any_handle(&place.folder, &place.name, false))
         .and_then(|file| attributes::extended_of_handle(&file, c"user.mergerfs.allpaths"));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::left::Left;
-use crate::action::folder_entry::{Place, join};
+use crate::action::folder_entry::{NameInFolder, join};
 use crate::action::journal::Journal;
 use crate::action::journal_error::JournalError;
 use crate::action::record::{Raw, Record, RunHeader};
@@ -88,7 +88,7 @@ impl MountTests {
         &mut self,
         site: Site<'_>,
         text: Vec<u8>,
-        keeper: &Place,
+        keeper: &NameInFolder,
     ) -> Option<Left> {
         let text = CString::new(text).ok()?;
         let name = self.name(ActionKind::Symlink, site)?;

@@ -141,7 +141,7 @@ impl PlannedName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// It stays, for this reason.
-    Keep(Kept),
+    Keep(KeepReason),
     /// It is acted on.
     Act {
         /// Place of the file that stays for it.
@@ -155,7 +155,7 @@ pub enum Fate {
 
 /// The reason why a file stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kept {
+pub enum KeepReason {
     /// It must not be touched.
     Hold(Hold),
     /// A file below the same given path stays, and counts as one with it.
@@ -164,7 +164,7 @@ pub enum Kept {
     Because(String),
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Hold(hold) => hold.words(),

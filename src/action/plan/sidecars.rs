@@ -54,13 +54,13 @@ const EXTENSIONS: &[(&str, Role)] = &[
 
 /// The parts of a path that identify companions.
 #[derive(Debug, PartialEq, Eq)]
-struct Part<'a> {
+struct NameParts<'a> {
     /// Path without extensions: the common part of companions.
     stem: &'a [u8],
     role: Role,
 }
 
-impl<'a> Part<'a> {
+impl<'a> NameParts<'a> {
     fn of(path: &'a [u8]) -> Option<Self> {
         let (stem, role) = without_extension(path)?;
         // IMG_1.CR2.xmp belongs to IMG_1.CR2 as IMG_1.xmp does.
@@ -116,7 +116,7 @@ pub struct Groups {
 impl Groups {
     /// The group of a name and its number of names, if the group has more than one.
     pub fn of(&self, path: &[u8]) -> Option<(u64, usize)> {
-        let group = key(&self.hasher, Part::of(path)?.stem);
+        let group = key(&self.hasher, NameParts::of(path)?.stem);
         let size = *self.sizes.get(&group)?;
         (size > 1).then_some((group, size))
     }
@@ -131,7 +131,7 @@ impl Companions {
     /// Records the removed names of a set.
     pub fn note(&mut self, set: &SetPlan) {
         for path in going(set) {
-            if Part::of(path).is_some() {
+            if NameParts::of(path).is_some() {
                 self.going.insert(self.key(path));
             }
         }
@@ -150,7 +150,9 @@ impl Companions {
     pub fn parted(&self, set: &SetPlan) -> Vec<Parted> {
         let mut parted = Vec::new();
         for path in going(set) {
-            let Some(part) = Part::of(path) else { continue };
+            let Some(part) = NameParts::of(path) else {
+                continue;
+            };
             for stays in companions(path, &part) {
                 if !self.going.contains(&self.key(&stays)) {
                     parted.push(Parted {
@@ -165,7 +167,7 @@ impl Companions {
 
     /// Makes sure that a unit stays as a whole.
     pub fn hold(&mut self, parted: &Parted) {
-        if let Some(part) = Part::of(&parted.goes) {
+        if let Some(part) = NameParts::of(&parted.goes) {
             self.held.insert(self.key(part.stem));
         }
     }
@@ -174,7 +176,10 @@ impl Companions {
     pub fn spread(&mut self, set: &SetPlan) -> bool {
         let before = self.held.len();
         for file in &set.files {
-            let parts = file.names.iter().filter_map(|name| Part::of(&name.path));
+            let parts = file
+                .names
+                .iter()
+                .filter_map(|name| NameParts::of(&name.path));
             let units: Vec<u64> = parts.map(|part| self.key(part.stem)).collect();
             let acts = matches!(file.fate, Fate::Act { .. });
             if acts && units.iter().any(|unit| self.held.contains(unit)) {
@@ -186,7 +191,7 @@ impl Companions {
 
     /// Counts the removed names of a set, after the [held units](Self::apply) were taken out of it.
     pub fn count(&mut self, set: &SetPlan) {
-        for part in going(set).filter_map(Part::of) {
+        for part in going(set).filter_map(NameParts::of) {
             let unit = key(&self.hasher, part.stem);
             *self.sizes.entry(unit).or_default() += 1;
         }
@@ -206,7 +211,7 @@ impl Companions {
         let mut any = false;
         for file in &mut set.files {
             let is_held = |path: &[u8]| {
-                Part::of(path).is_some_and(|part| self.held.contains(&self.key(part.stem)))
+                NameParts::of(path).is_some_and(|part| self.held.contains(&self.key(part.stem)))
             };
             if matches!(file.fate, Fate::Act { .. })
                 && file.names.iter().any(|name| is_held(&name.path))
@@ -238,7 +243,7 @@ fn going(set: &SetPlan) -> impl Iterator<Item = &[u8]> {
 
 /// The existing companions of a file. They are looked up by name: listing a folder of a hundred thousand photos for
 /// each of them would take longer.
-fn companions(path: &[u8], part: &Part<'_>) -> Vec<Vec<u8>> {
+fn companions(path: &[u8], part: &NameParts<'_>) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for &(extension, role) in EXTENSIONS {
         if role == part.role {
@@ -274,7 +279,7 @@ mod tests {
     use super::*;
 
     fn stem(path: &str) -> Option<(&str, Role)> {
-        let part = Part::of(path.as_bytes())?;
+        let part = NameParts::of(path.as_bytes())?;
         Some((str::from_utf8(part.stem).expect("UTF-8"), part.role))
     }
 

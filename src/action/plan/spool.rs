@@ -21,12 +21,12 @@ const IN_MEMORY: usize = 8 << 20;
 /// on.
 #[derive(Debug)]
 pub struct Spool {
-    file: BufWriter<Kept>,
+    file: BufWriter<SpoolStorage>,
 }
 
 /// The place of the bytes.
 #[derive(Debug)]
-enum Kept {
+enum SpoolStorage {
     Memory {
         bytes: Cursor<Vec<u8>>,
         folder: PathBuf,
@@ -43,7 +43,7 @@ impl Spool {
     fn in_folder(folder: PathBuf) -> Self {
         let bytes = Cursor::default();
         Self {
-            file: BufWriter::new(Kept::Memory { bytes, folder }),
+            file: BufWriter::new(SpoolStorage::Memory { bytes, folder }),
         }
     }
 
@@ -63,7 +63,7 @@ impl Spool {
     }
 }
 
-impl Write for Kept {
+impl Write for SpoolStorage {
     fn write(&mut self, more: &[u8]) -> io::Result<usize> {
         if let Self::Memory { bytes, folder } = self
             && bytes.get_ref().len() + more.len() > IN_MEMORY
@@ -83,7 +83,7 @@ impl Write for Kept {
     }
 }
 
-impl Read for Kept {
+impl Read for SpoolStorage {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory { bytes, .. } => bytes.read(buffer),
@@ -92,7 +92,7 @@ impl Read for Kept {
     }
 }
 
-impl Seek for Kept {
+impl Seek for SpoolStorage {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::Memory { bytes, .. } => bytes.seek(to),
@@ -153,7 +153,7 @@ mod tests {
             let first: Vec<_> = digests.map(|digest| digest[..1].to_owned()).collect();
             assert_eq!(first, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
         }
-        assert!(matches!(spool.file.get_ref(), Kept::Disk(_)));
+        assert!(matches!(spool.file.get_ref(), SpoolStorage::Disk(_)));
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::{Common, PermissionClass};
-use crate::action::{ActionKind, Expected, Step, Target};
+use crate::action::{ActionKind, Expected, Step, StepFile};
 use crate::hash::ContentDigest;
 
 /// The names of a file that are acted on: one is enough where only the blocks count.
@@ -35,7 +35,7 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + 
         let near = staying.get(&place_of(&set.files[place], action));
         let others = near.into_iter().flatten().copied();
         let others = others.filter(|&other| other != place);
-        let alternates: Vec<Target> = others.filter_map(keeper).take(ALTERNATES).collect();
+        let alternates: Vec<StepFile> = others.filter_map(keeper).take(ALTERNATES).collect();
         let names = 0..acted_names(file, action).len();
         names.filter_map(move |nth| {
             Some(Step {
@@ -93,9 +93,9 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
 
 /// The properties that another keeper must share with the first one: its file system, since a hard link cannot leave
 /// it, its rights, and whether files may go because it stays.
-type Place = (u64, PermissionClass, bool);
+type KeeperClass = (u64, PermissionClass, bool);
 
-fn place_of(file: &PlannedFile, action: ActionKind) -> Place {
+fn place_of(file: &PlannedFile, action: ActionKind) -> KeeperClass {
     let volume = match action {
         ActionKind::Hardlink => file.volume,
         _ => 0,
@@ -108,8 +108,8 @@ fn place_of(file: &PlannedFile, action: ActionKind) -> Place {
 }
 
 /// The first files that stay, as many as a step can use.
-fn staying(set: &SetPlan, action: ActionKind) -> HashMap<Place, Vec<usize>> {
-    let mut staying: HashMap<Place, Vec<usize>> = HashMap::new();
+fn staying(set: &SetPlan, action: ActionKind) -> HashMap<KeeperClass, Vec<usize>> {
+    let mut staying: HashMap<KeeperClass, Vec<usize>> = HashMap::new();
     for (place, file) in set.files.iter().enumerate() {
         if matches!(file.fate, Fate::Keep(_)) {
             let near = staying.entry(place_of(file, action)).or_default();
@@ -123,8 +123,8 @@ fn staying(set: &SetPlan, action: ActionKind) -> HashMap<Place, Vec<usize>> {
 
 /// The target of a step for a file. A step of the run itself may change a file's change time; the actor knows about
 /// this change.
-fn target(file: &PlannedFile, size: u64, name: usize) -> Option<Target> {
-    Some(Target {
+fn target(file: &PlannedFile, size: u64, name: usize) -> Option<StepFile> {
+    Some(StepFile {
         path: file.names.get(name)?.path.clone(),
         expected: Expected {
             size,

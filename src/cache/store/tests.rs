@@ -1,7 +1,7 @@
 //! Tests of the file of rows.
 
 use super::*;
-use crate::cache::{Part, State};
+use crate::cache::{FileState, RowPart};
 use crate::hash::SampleDigest;
 
 const KEY: VolumeKey = VolumeKey {
@@ -11,13 +11,13 @@ const KEY: VolumeKey = VolumeKey {
 };
 
 fn row(byte: u8) -> Row {
-    let state = State {
+    let state = FileState {
         size: 3,
         mtime_ns: 1,
         ctime_ns: 2,
     };
     let mut row = Row::new(state, 9);
-    row.add(Part::Head(SampleDigest::of(&[byte])));
+    row.add(RowPart::Head(SampleDigest::of(&[byte])));
     row
 }
 

@@ -7,7 +7,7 @@ mod text;
 
 use std::io::{self, Write};
 
-use crate::compare::{Comparison, Line, Mark, Place};
+use crate::compare::{ComparedEntry, Comparison, EntryPlace, Mark};
 use crate::tree::{EntryKind, Special};
 
 /// The formats.
@@ -69,7 +69,7 @@ impl Only {
         }
     }
 
-    fn shows(self, line: &Line) -> bool {
+    fn shows(self, line: &ComparedEntry) -> bool {
         let others = || {
             (0..)
                 .zip(&line.marks)
@@ -114,22 +114,22 @@ pub fn write(format: Format, shown: &Shown<'_>, out: &mut dyn Write) -> io::Resu
 }
 
 impl Shown<'_> {
-    fn lines(&self) -> impl Iterator<Item = &Line> {
-        let shows = |line: &&Line| self.only.is_none_or(|only| only.shows(line));
+    fn lines(&self) -> impl Iterator<Item = &ComparedEntry> {
+        let shows = |line: &&ComparedEntry| self.only.is_none_or(|only| only.shows(line));
         self.comparison.lines.iter().filter(shows)
     }
 
     /// The path of a line, relative to its side. A file that was given has that path.
-    fn path(&self, line: &Line) -> Vec<u8> {
+    fn path(&self, line: &ComparedEntry) -> Vec<u8> {
         let tree = self.comparison.tree();
         let mut path = Vec::new();
         match line.place {
-            Place::Name(name) => return self.path_of_name(name),
-            Place::Other(at) => {
+            EntryPlace::Name(name) => return self.path_of_name(name),
+            EntryPlace::Other(at) => {
                 let other = tree.other(at);
                 tree.relative_path_of(other.folder, other.name, &mut path);
             }
-            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => {
+            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
                 tree.relative_path(folder, &mut path);
             }
         }
@@ -157,11 +157,11 @@ impl Shown<'_> {
         [root, slash, relative].concat()
     }
 
-    fn kind(&self, line: &Line) -> &'static str {
+    fn kind(&self, line: &ComparedEntry) -> &'static str {
         match line.place {
-            Place::Name(_) => "file",
-            Place::EmptyFolder(_) | Place::Folder(..) => "folder",
-            Place::Other(at) => match self.comparison.tree().other(at).kind {
+            EntryPlace::Name(_) => "file",
+            EntryPlace::EmptyFolder(_) | EntryPlace::Folder(..) => "folder",
+            EntryPlace::Other(at) => match self.comparison.tree().other(at).kind {
                 EntryKind::Link(_) => "symlink",
                 EntryKind::Special(Special::Fifo) => "fifo",
                 EntryKind::Special(Special::Socket) => "socket",
@@ -173,7 +173,7 @@ impl Shown<'_> {
     }
 
     /// The words for the metadata of a line that its copies have otherwise.
-    fn differing(&self, line: &Line) -> Vec<&'static str> {
+    fn differing(&self, line: &ComparedEntry) -> Vec<&'static str> {
         let differing = self.comparison.differing(line).iter();
         differing.map(|attribute| attribute.name()).collect()
     }
@@ -183,7 +183,7 @@ impl Shown<'_> {
     }
 
     /// The word for what an entry is on a side.
-    fn word(&self, line: &Line, side: u32) -> &'static str {
+    fn word(&self, line: &ComparedEntry, side: u32) -> &'static str {
         match line.marks[side as usize] {
             Mark::Same => "same",
             Mark::Moved(_) => "moved",

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::compare::Place;
+use crate::compare::EntryPlace;
 
 use super::Shown;
 use crate::report::bare::no_comment;
@@ -10,7 +10,7 @@ use crate::report::bare::no_comment;
 pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     for line in shown.lines() {
         // What copies a folder by its name alone copies nothing in it.
-        if let Place::Folder(folder, ..) = line.place {
+        if let EntryPlace::Folder(folder, ..) = line.place {
             below(shown, line.side, folder, out)?;
             continue;
         }

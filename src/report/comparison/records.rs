@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::compare::{Answer, Line, Mark, Note, Obstacle, Place, Side};
+use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
 use crate::report::{Name, SCHEMA, write_json};
 
 use super::Shown;
@@ -106,9 +106,9 @@ fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
         format: "seekless-compare",
         schema: SCHEMA,
         answer: match comparison.answer() {
-            Answer::Yes => "yes",
-            Answer::No => "no",
-            Answer::Unknown => "unknown",
+            ComparisonAnswer::Yes => "yes",
+            ComparisonAnswer::No => "no",
+            ComparisonAnswer::Unknown => "unknown",
         },
         one_way: comparison.question().one_way,
         filters: shown.filters,
@@ -160,7 +160,7 @@ fn note(note: &Note) -> FactRecord {
     }
 }
 
-fn write_entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+fn write_entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> io::Result<()> {
     let tree = shown.comparison.tree();
     let path = shown.path(line);
     let moved: Vec<Option<Vec<u8>>> = line
@@ -172,10 +172,10 @@ fn write_entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Resul
         })
         .collect();
     let (size, files) = match line.place {
-        Place::Name(name) => (Some(tree.size(tree.file_of(name))), None),
-        Place::Folder(_, files, bytes) => (Some(bytes), Some(files)),
-        Place::EmptyFolder(_) => (Some(0), Some(0)),
-        Place::Other(_) => (None, None),
+        EntryPlace::Name(name) => (Some(tree.size(tree.file_of(name))), None),
+        EntryPlace::Folder(_, files, bytes) => (Some(bytes), Some(files)),
+        EntryPlace::EmptyFolder(_) => (Some(0), Some(0)),
+        EntryPlace::Other(_) => (None, None),
     };
     let at = moved.iter().any(Option::is_some).then(|| {
         let names = moved.iter().map(|path| path.as_deref().map(Name::new));

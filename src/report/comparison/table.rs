@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::compare::{Mark, Place};
+use crate::compare::{EntryPlace, Mark};
 use crate::report::csv::{push_path, push_quoted};
 
 use super::Shown;
@@ -28,10 +28,10 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             push_quoted(&mut row, &format!("'{}", line.sign()));
         }
         let (size, files) = match line.place {
-            Place::Name(name) => (tree.size(tree.file_of(name)).to_string(), String::new()),
-            Place::Folder(_, files, bytes) => (bytes.to_string(), files.to_string()),
-            Place::EmptyFolder(_) => ("0".to_owned(), "0".to_owned()),
-            Place::Other(_) => Default::default(),
+            EntryPlace::Name(name) => (tree.size(tree.file_of(name)).to_string(), String::new()),
+            EntryPlace::Folder(_, files, bytes) => (bytes.to_string(), files.to_string()),
+            EntryPlace::EmptyFolder(_) => ("0".to_owned(), "0".to_owned()),
+            EntryPlace::Other(_) => Default::default(),
         };
         row.push_str(&format!(
             ",{},{},{size},{files},",

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::compare::{Answer, Line, Mark, Place, Sum};
+use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Sum};
 use crate::report::escape::escape;
 use crate::report::fit::fitting;
 use crate::units::{Bytes, count, plural};
@@ -53,11 +53,11 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         .first()
         .map_or_else(Default::default, |root| escape(&root.path));
     let said = match (comparison.answer(), comparison.question().one_way) {
-        (Answer::Unknown, _) => "The question could not be answered in full.".to_owned(),
-        (Answer::Yes, true) => format!("Everything in {first} is also on {others}."),
-        (Answer::No, true) => format!("Something in {first} is nowhere else."),
-        (Answer::Yes, false) => format!("Everything on each side is also on {others}."),
-        (Answer::No, false) => "Something is on one side only.".to_owned(),
+        (ComparisonAnswer::Unknown, _) => "The question could not be answered in full.".to_owned(),
+        (ComparisonAnswer::Yes, true) => format!("Everything in {first} is also on {others}."),
+        (ComparisonAnswer::No, true) => format!("Something in {first} is nowhere else."),
+        (ComparisonAnswer::Yes, false) => format!("Everything on each side is also on {others}."),
+        (ComparisonAnswer::No, false) => "Something is on one side only.".to_owned(),
     };
     writeln!(out, "\n{said}")
 }
@@ -67,7 +67,7 @@ fn sum(sum: Sum) -> String {
     format!("{} {files}, {}", count(sum.count), Bytes(sum.bytes))
 }
 
-fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+fn entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> io::Result<()> {
     match shown.has_two_sides() {
         true => write!(out, "{} ", line.sign())?,
         false => {
@@ -79,9 +79,9 @@ fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> 
     }
     write!(out, "{}", escape(&shown.path(line)))?;
     match line.place {
-        Place::Folder(_, 0, _) | Place::EmptyFolder(_) => write!(out, "/")?,
-        Place::Folder(_, count, bytes) => write!(out, "/ ({})", sum(Sum { count, bytes }))?,
-        Place::Name(_) | Place::Other(_) => {}
+        EntryPlace::Folder(_, 0, _) | EntryPlace::EmptyFolder(_) => write!(out, "/")?,
+        EntryPlace::Folder(_, count, bytes) => write!(out, "/ ({})", sum(Sum { count, bytes }))?,
+        EntryPlace::Name(_) | EntryPlace::Other(_) => {}
     }
     let moved = line.marks.iter().find_map(|mark| match mark {
         Mark::Moved(to) => Some(*to),
@@ -102,7 +102,7 @@ fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// What an entry is on one of several sides.
-fn column(line: &Line, side: u32) -> char {
+fn column(line: &ComparedEntry, side: u32) -> char {
     match line.marks[side as usize] {
         Mark::Same => '=',
         Mark::Moved(_) => '>',

@@ -33,7 +33,7 @@ struct SummaryRecord {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line<'a> {
+enum ReportLine<'a> {
     Header(HeaderRecord<'a>),
     Entry(EntryRecord<'a>),
     Summary(SummaryRecord),
@@ -110,9 +110,9 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
 
 pub fn write_lines(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     let entries = report.answer.entries.iter();
-    let lines = std::iter::once(Line::Header(header(report)))
-        .chain(entries.map(|entry| Line::Entry(EntryRecord::new(entry))))
-        .chain([Line::Summary(summary(report))]);
+    let lines = std::iter::once(ReportLine::Header(header(report)))
+        .chain(entries.map(|entry| ReportLine::Entry(EntryRecord::new(entry))))
+        .chain([ReportLine::Summary(summary(report))]);
     for line in lines {
         write_json(out, &line)?;
         out.write_all(b"\n")?;

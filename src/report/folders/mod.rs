@@ -8,7 +8,7 @@ mod verdict_words;
 use std::io::{self, Write};
 
 use super::Style;
-use crate::folders::Answer;
+use crate::folders::FoldersAnswer;
 
 pub(super) use csv::COLUMNS;
 pub(super) use json::FORMAT;
@@ -31,7 +31,7 @@ pub struct FolderFormat {
 /// An answer, and what was asked.
 pub struct FolderReport<'a> {
     /// The answer.
-    pub answer: &'a Answer,
+    pub answer: &'a FoldersAnswer,
     /// The names that are noise.
     pub noise: &'a [String],
     /// Where relative paths start.

@@ -44,7 +44,7 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
         let first_of_all = line == 1;
         let whole = BufReader::new(ShortTexts::new(OneLine::new(&mut input)));
         let mut json = serde_json::Deserializer::from_reader(whole);
-        let read = Line::deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+        let read = ReadLine::deserialize(&mut json).and_then(|read| json.end().map(|()| read));
         match read {
             Err(error) if error.io_error_kind() == Some(ErrorKind::InvalidData) => {
                 return Err(bad(BadLine::TooLong));
@@ -52,7 +52,7 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
             Err(error) if error.is_io() => return Err(ReadError::Io(error.into())),
             Err(error) if error.is_eof() => return Err(ReadError::CutOff(line)),
             Err(error) => return Err(bad(BadLine::Shape(without_place(&error)))),
-            Ok(Line::Header(header)) => {
+            Ok(ReadLine::Header(header)) => {
                 if let Some(other) = header.schema.filter(|&schema| schema != SCHEMA) {
                     return Err(ReadError::Schema(other));
                 }
@@ -62,12 +62,12 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
                 known_format(header.format.as_deref().unwrap_or_default()).map_err(bad)?;
                 frame.header = Some(header.check().map_err(bad)?);
             }
-            Ok(Line::Set(set)) => {
+            Ok(ReadLine::Set(set)) => {
                 // What follows the end has none.
                 frame.ending = Ending::Unsaid;
                 each(frame.header.as_ref(), set.check().map_err(bad)?);
             }
-            Ok(Line::Summary(summary)) => frame.ending = summary.ending(),
+            Ok(ReadLine::Summary(summary)) => frame.ending = summary.ending(),
         }
     }
     match frame.ending {
@@ -99,13 +99,13 @@ fn without_place(error: &serde_json::Error) -> String {
 }
 
 /// One line of ndjson. Its type comes first: what follows is read as it comes, and nothing is held twice.
-enum Line {
+enum ReadLine {
     Header(HeaderIn),
     Set(SetIn),
     Summary(SummaryIn),
 }
 
-impl<'de> Deserialize<'de> for Line {
+impl<'de> Deserialize<'de> for ReadLine {
     fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
         json.deserialize_map(LineVisitor)
     }
@@ -114,22 +114,22 @@ impl<'de> Deserialize<'de> for Line {
 struct LineVisitor;
 
 impl<'de> Visitor<'de> for LineVisitor {
-    type Value = Line;
+    type Value = ReadLine;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object whose first key is \"type\"")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ReadLine, A::Error> {
         if map.next_key::<String>()?.as_deref() != Some("type") {
             return Err(A::Error::custom("the first key is not \"type\""));
         }
         let kind: String = map.next_value()?;
         let rest = MapAccessDeserializer::new(map);
         match kind.as_str() {
-            "header" => HeaderIn::deserialize(rest).map(Line::Header),
-            "set" => SetIn::deserialize(rest).map(Line::Set),
-            "summary" => SummaryIn::deserialize(rest).map(Line::Summary),
+            "header" => HeaderIn::deserialize(rest).map(ReadLine::Header),
+            "set" => SetIn::deserialize(rest).map(ReadLine::Set),
+            "summary" => SummaryIn::deserialize(rest).map(ReadLine::Summary),
             other => Err(A::Error::unknown_variant(
                 other,
                 &["header", "set", "summary"],

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::Target;
+use crate::action::StepFile;
 use crate::action::access::Rights;
 use crate::action::plan::reach;
 use crate::action::plan::set::{PlannedFile, PlannedName};
@@ -344,7 +344,7 @@ fn steps_by_name(action: ActionKind, rule: &str, files: &[&[&str]]) -> Vec<Strin
     };
     let mut set = set((0..).zip(files).map(of).collect());
     policy.decide(&mut set, &Choice::ByRule);
-    let text = |target: Target| String::from_utf8(target.path).expect("ASCII");
+    let text = |target: StepFile| String::from_utf8(target.path).expect("ASCII");
     let steps = super::super::steps::steps(&set, action).map(|step| {
         let stay: Vec<String> = step
             .keeper
@@ -440,7 +440,7 @@ proptest! {
         // A question follows a decision by the rules.
         policy.decide(&mut set, &Choice::ByRule);
         policy.decide(&mut set, &choice);
-        let reaches = |target: &Target| {
+        let reaches = |target: &StepFile| {
             let file = set.files.iter().find(|file| Some(file.ino) == target.expected.ino);
             let names = file.into_iter().flat_map(|file| &file.names);
             let names = names.filter(|name| name.path == target.path);

@@ -11,7 +11,7 @@ use std::path::Path;
 use common::limits::{rounds, seed};
 use common::rng::Rng;
 use common::{Tree, noise};
-use seekless::compare::{Answer, Comparison, Line, Mark, Place, Question};
+use seekless::compare::{ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question};
 use seekless::engine::{Config, Control, Root, classify};
 use seekless::event::Deaf;
 use seekless::scan::FilterSpec;
@@ -155,17 +155,17 @@ fn sign(path: &[u8], entry: &Entry, other: &Walked, missing: char) -> Option<cha
     })
 }
 
-fn path_of(tree: &seekless::tree::Tree, place: Place) -> Vec<u8> {
+fn path_of(tree: &seekless::tree::Tree, place: EntryPlace) -> Vec<u8> {
     let mut path = Vec::new();
     match place {
-        Place::Name(name) => {
+        EntryPlace::Name(name) => {
             tree.relative_path_of(tree.folder_of(name), tree.name(name), &mut path);
         }
-        Place::Other(at) => {
+        EntryPlace::Other(at) => {
             let other = tree.other(at);
             tree.relative_path_of(other.folder, other.name, &mut path);
         }
-        Place::EmptyFolder(folder) | Place::Folder(folder, ..) => {
+        EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
             tree.relative_path(folder, &mut path);
         }
     }
@@ -178,7 +178,7 @@ fn told(comparison: &Comparison<'_>, side: u32, of: &Walked) -> BTreeMap<Vec<u8>
     let mut told = BTreeMap::new();
     for line in comparison.lines.iter().filter(|line| line.side == side) {
         let path = path_of(tree, line.place);
-        let Place::Folder(_, files, bytes) = line.place else {
+        let EntryPlace::Folder(_, files, bytes) = line.place else {
             assert_eq!(told.insert(path, line.sign()), None, "one sign each");
             continue;
         };
@@ -213,17 +213,17 @@ fn is_told_by_first(comparison: &Comparison<'_>, path: &[u8], sign: char) -> boo
         .lines
         .iter()
         .filter(|line| line.side == 0)
-        .any(|line: &Line| {
+        .any(|line: &ComparedEntry| {
             let at_same_path = path_of(tree, line.place) == path && line.sign() == sign;
             match (sign, line.marks[1]) {
-                ('>', Mark::Moved(to)) => path_of(tree, Place::Name(to)) == path,
+                ('>', Mark::Moved(to)) => path_of(tree, EntryPlace::Name(to)) == path,
                 ('=' | '*', _) => at_same_path,
                 _ => false,
             }
         })
 }
 
-fn one_round(rng: &mut Rng) -> Answer {
+fn one_round(rng: &mut Rng) -> ComparisonAnswer {
     let tree = random_sides(rng, &SIDES);
     let walked = walked(&tree);
     let keep_empty = FilterSpec {
@@ -281,9 +281,9 @@ fn one_round(rng: &mut Rng) -> Answer {
     }
     let has_files = |side: &Walked| side.values().any(|entry| matches!(entry, Entry::File(..)));
     let expected = |is_there: bool| match walked.iter().all(has_files) {
-        false => Answer::Unknown,
-        true if is_there => Answer::Yes,
-        true => Answer::No,
+        false => ComparisonAnswer::Unknown,
+        true if is_there => ComparisonAnswer::Yes,
+        true => ComparisonAnswer::No,
     };
     assert_eq!(
         both.answer(),
@@ -296,7 +296,7 @@ fn one_round(rng: &mut Rng) -> Answer {
     };
     let answer = Comparison::new(&seen, one_way).answer();
     assert_eq!(answer, expected(is_there[0]), "{walked:?}");
-    if answer == Answer::Yes {
+    if answer == ComparisonAnswer::Yes {
         fs::remove_dir_all(tree.path("a")).expect("removed");
         let left = walked_one(&tree, "b");
         for (path, entry) in &walked[0] {
@@ -320,9 +320,9 @@ fn play(count: usize) {
     let mut answers = [0; 2];
     for _ in 0..count {
         match one_round(&mut rng) {
-            Answer::Yes => answers[0] += 1,
-            Answer::No => answers[1] += 1,
-            Answer::Unknown => {}
+            ComparisonAnswer::Yes => answers[0] += 1,
+            ComparisonAnswer::No => answers[1] += 1,
+            ComparisonAnswer::Unknown => {}
         }
     }
     assert!(

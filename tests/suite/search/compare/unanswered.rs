@@ -13,7 +13,7 @@ use common::rng::Rng;
 use common::run::finish;
 use common::volume::{Volume, sh, unmount};
 use common::{Tree, noise, seekless};
-use seekless::compare::{Answer, Comparison, Question};
+use seekless::compare::{Comparison, ComparisonAnswer, Question};
 use seekless::tree::{Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Unseen};
 
 fn compare(folder: &Path, arguments: &str) -> common::Run {
@@ -120,7 +120,7 @@ fn one_way_what_is_unreadable_on_the_other_side_does_not_matter_if_all_is_found(
 }
 
 /// Two sides with the same files, and one more place that the run could not answer.
-fn with_gap(rng: &mut Rng, unseen: Unseen, one_way: bool) -> Answer {
+fn with_gap(rng: &mut Rng, unseen: Unseen, one_way: bool) -> ComparisonAnswer {
     let root = |path: &[u8]| Root {
         path: path.to_vec(),
         place: RootPlace::Nothing,
@@ -193,7 +193,7 @@ fn no_gap_of_any_kind_is_passed_over() {
         for _ in 0..200 {
             let one_way = rng.percent(50);
             let answer = with_gap(&mut rng, unseen, one_way);
-            assert_eq!(answer, Answer::Unknown, "{unseen:?}");
+            assert_eq!(answer, ComparisonAnswer::Unknown, "{unseen:?}");
         }
     }
 }
