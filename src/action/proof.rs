@@ -10,6 +10,7 @@ use super::act::Act;
 use super::check::{Opened, gone, unreadable};
 use super::folder_entry;
 use super::step::{Change, Skip, Unfit};
+use crate::device::VolumeId;
 use crate::read::OpenFile;
 use crate::sys::open::{self, Manner};
 use crate::sys::{page_cache, stat};
@@ -57,7 +58,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
     if !keeper.is(&now) {
         return Err(Unfit::Changed(Change::Identity));
     }
-    let file = OpenFile::new(&opened, 0, false);
+    let file = OpenFile::new(&opened, VolumeId(0), false);
     let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
     let mut bytes = [0; BLOCK as usize];
     for offset in [0, last] {

@@ -22,7 +22,7 @@ use super::topology::{Survey, Surveyor};
 use super::volume::{Readahead, Volume};
 
 /// Names a volume of one [`DeviceMap`].
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+#[derive(Copy, Clone, Default, Eq, PartialEq, Hash, Debug)]
 pub struct VolumeId(pub u16);
 
 impl VolumeId {

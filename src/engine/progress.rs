@@ -22,7 +22,7 @@ impl Session<'_> {
             bytes_total: self.summary.bytes_present,
             total_is_final: self.scan_done,
         }];
-        let in_progress = |volume: VolumeId| self.in_progress.bytes(volume.at());
+        let in_progress = |volume: VolumeId| self.in_progress.bytes(volume);
         lines.extend(self.tally.lines(&self.names, self.scan_done, in_progress));
         self.control.publish(lines);
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
+use crate::device::VolumeId;
 use crate::file::Fingerprint;
 use crate::read::{Access, Limits, OpenFile, Signs};
 use crate::sys::memory::Aligned;
@@ -163,7 +164,8 @@ impl TestData {
     pub fn read(&self, fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let rules = (&self.access, &Signs::of_current_thread());
         let len = buffer.len();
-        let read = OpenFile::new(fd, 0, false).read(rules, len as u64, buffer, len, offset)?;
+        let read =
+            OpenFile::new(fd, VolumeId(0), false).read(rules, len as u64, buffer, len, offset)?;
         self.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::device::VolumeId;
 use crate::heartbeat::{Heartbeat, current};
 use crate::sys::open;
 
@@ -68,7 +69,7 @@ impl Access {
     }
 
     /// Takes bytes out of the budget of a volume's device, and waits until they may be read.
-    pub(super) fn spend(&self, volume: usize, bytes: u64, signs: &Signs) {
+    pub(super) fn spend(&self, volume: VolumeId, bytes: u64, signs: &Signs) {
         if self.budgets.are_limited() {
             signs.rest();
             self.budgets.take(volume, bytes, &signs.stop);
@@ -116,17 +117,17 @@ impl Signs {
     }
 
     /// The thread makes calls to the file system of this volume, about this file, from now on.
-    pub(super) fn ask(&self, volume: usize, fd: impl AsFd) {
+    pub(super) fn ask(&self, volume: VolumeId, fd: impl AsFd) {
         match &self.heartbeat {
-            Some(heartbeat) => heartbeat.ask(volume as u32),
+            Some(heartbeat) => heartbeat.ask(volume.0.into()),
             None => open::ask_about(fd),
         }
     }
 
     /// As [`Self::ask`], if no file is open yet.
-    pub(super) fn ask_of(&self, volume: usize) {
+    pub(super) fn ask_of(&self, volume: VolumeId) {
         if let Some(heartbeat) = &self.heartbeat {
-            heartbeat.ask(volume as u32);
+            heartbeat.ask(volume.0.into());
         }
     }
 

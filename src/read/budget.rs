@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::device::VolumeId;
+
 /// How long a device that was idle may be read at full speed: long enough to read a file at once, short enough that
 /// nobody notices.
 const BURST: Duration = Duration::from_millis(100);
@@ -60,20 +62,21 @@ impl Budgets {
     }
 
     /// Adds the next volume, which lies on this device; returns its number.
-    pub fn add_volume(&self, device: &Arc<str>) -> usize {
+    pub fn add_volume(&self, device: &Arc<str>) -> VolumeId {
         let mut buckets = self.buckets.write().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets.by_device.entry(Arc::clone(device)).or_default();
         let bucket = Arc::clone(bucket);
+        let volume = VolumeId(buckets.by_volume.len() as u16);
         buckets.by_volume.push(bucket);
-        buckets.by_volume.len() - 1
+        volume
     }
 
     /// Takes this many bytes of a volume, and waits until they may be read, or until `stop` is set.
-    pub(super) fn take(&self, volume: usize, bytes: u64, stop: &AtomicBool) {
+    pub(super) fn take(&self, volume: VolumeId, bytes: u64, stop: &AtomicBool) {
         let Some(rate) = self.rate else { return };
         let bucket = {
             let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
-            buckets.by_volume.get(volume).map(Arc::clone)
+            buckets.by_volume.get(volume.at()).map(Arc::clone)
         };
         let Some(bucket) = bucket else { return };
         let wait = {
@@ -147,7 +150,7 @@ mod tests {
         let budgets = Budgets::new(Some(1));
         budgets.add_volume(&"sda".into());
         // This would take for ever.
-        budgets.take(0, u64::MAX, &AtomicBool::new(true));
-        Budgets::new(None).take(0, u64::MAX, &AtomicBool::new(false));
+        budgets.take(VolumeId(0), u64::MAX, &AtomicBool::new(true));
+        Budgets::new(None).take(VolumeId(0), u64::MAX, &AtomicBool::new(false));
     }
 }

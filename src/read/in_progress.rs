@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::device::VolumeId;
 use crate::lock::locked;
 
 /// Reads before this offset are not counted: they take no time that anybody notices.
@@ -16,20 +17,20 @@ pub struct InProgress {
 
 impl InProgress {
     /// Bytes read so far of the files of a volume that are still open.
-    pub fn bytes(&self, volume: usize) -> u64 {
+    pub fn bytes(&self, volume: VolumeId) -> u64 {
         let volumes = locked(&self.by_volume);
-        let bytes = volumes.get(volume);
+        let bytes = volumes.get(volume.at());
         bytes.map_or(0, |bytes| bytes.load(Ordering::Relaxed))
     }
 
     /// Begins to count the reads of a file.
-    pub(super) fn begin(&self, volume: usize) -> ReadSoFar {
+    pub(super) fn begin(&self, volume: VolumeId) -> ReadSoFar {
         let mut volumes = locked(&self.by_volume);
-        if volumes.len() <= volume {
-            volumes.resize_with(volume + 1, Arc::default);
+        if volumes.len() <= volume.at() {
+            volumes.resize_with(volume.at() + 1, Arc::default);
         }
         ReadSoFar {
-            all: Arc::clone(&volumes[volume]),
+            all: Arc::clone(&volumes[volume.at()]),
             own: AtomicU64::new(0),
         }
     }
@@ -63,15 +64,21 @@ mod tests {
     #[test]
     fn bytes_count_until_their_file_is_done() {
         let in_progress = InProgress::default();
-        assert_eq!(in_progress.bytes(1), 0);
-        let [one, other] = [1, 1].map(|volume| in_progress.begin(volume));
+        assert_eq!(in_progress.bytes(VolumeId(1)), 0);
+        let [one, other] = [1, 1].map(|volume| in_progress.begin(VolumeId(volume)));
         one.add(5);
         other.add(7);
         one.add(1);
-        assert_eq!((in_progress.bytes(1), in_progress.bytes(0)), (13, 0));
+        assert_eq!(
+            (
+                in_progress.bytes(VolumeId(1)),
+                in_progress.bytes(VolumeId(0))
+            ),
+            (13, 0)
+        );
         drop(one);
-        assert_eq!(in_progress.bytes(1), 7);
+        assert_eq!(in_progress.bytes(VolumeId(1)), 7);
         drop(other);
-        assert_eq!(in_progress.bytes(1), 0);
+        assert_eq!(in_progress.bytes(VolumeId(1)), 0);
     }
 }

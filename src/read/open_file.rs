@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::io::{Errno, Result};
 
+use crate::device::VolumeId;
 use crate::sys::memory::{ALIGNMENT, Aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
@@ -30,7 +31,7 @@ const BEFORE_MIDDLE: u64 = 64 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Device {
     /// The volume's number among the budgets.
-    pub volume: usize,
+    pub volume: VolumeId,
     /// Long reads may go past the page cache.
     pub may_go_past_cache: bool,
     /// It has a head, which should stay with one file for long.
@@ -42,7 +43,7 @@ pub struct Device {
 /// An open file that is read.
 pub struct OpenFile<Fd> {
     pub fd: Fd,
-    volume: usize,
+    volume: VolumeId,
     /// Whether reads of it count against the budget.
     is_paid: bool,
     pub is_direct: bool,
@@ -56,7 +57,7 @@ pub struct OpenFile<Fd> {
 
 impl<Fd: AsFd> OpenFile<Fd> {
     /// An open file whose reads take nothing out of the budget but the bytes that [`Self::read`] is told.
-    pub fn new(fd: Fd, volume: usize, is_direct: bool) -> Self {
+    pub fn new(fd: Fd, volume: VolumeId, is_direct: bool) -> Self {
         Self {
             fd,
             volume,

@@ -101,7 +101,7 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        self.signs.ask_of(task.volume.0.into());
+        self.signs.ask_of(task.volume);
         let Self {
             handles,
             settings,
@@ -133,9 +133,7 @@ impl<F: Fold> Reader<F> {
 
     /// Takes bytes out of the device's budget, and waits until they may be read.
     pub fn spend(&self, task: &Task, bytes: u64) {
-        self.settings
-            .access
-            .spend(task.volume.0.into(), bytes, &self.signs);
+        self.settings.access.spend(task.volume, bytes, &self.signs);
         self.signs.beat();
     }
 
@@ -190,7 +188,7 @@ impl<F: Fold> Reader<F> {
         spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
-        let file = OpenFile::new(fd, task.volume.0.into(), task.ask.is_direct());
+        let file = OpenFile::new(fd, task.volume, task.ask.is_direct());
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {

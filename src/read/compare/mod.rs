@@ -205,7 +205,7 @@ fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Ve
 /// The device of a task's file.
 fn device(task: &Task, has_head: bool) -> Device {
     Device {
-        volume: task.volume.0.into(),
+        volume: task.volume,
         may_go_past_cache: task.may_go_past_cache,
         has_head,
         is_layered: task.is_layered,

@@ -6,6 +6,7 @@ use std::path::Path;
 use crossbeam_channel::unbounded;
 use rustix::io::Errno;
 
+use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::access::{Access, Signs};
@@ -302,7 +303,7 @@ fn opened<'a>(
         rules,
         open: OpenFile::new(
             File::open(folder.join(name)).expect("is there").into(),
-            0,
+            VolumeId(0),
             false,
         ),
         holes: Holes::of(false),

@@ -100,7 +100,7 @@ impl<F: Fold> File<F> {
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
             first: usize::from(along),
-            open: OpenFile::new(fd, task.volume.0.into(), is_direct),
+            open: OpenFile::new(fd, task.volume, is_direct),
             task,
             announced: 0,
             read: 0,
