@@ -16,7 +16,7 @@ use crate::report::read::{self, Frame, ReadError, ReadSet};
 #[derive(Debug, Default)]
 pub struct ReportAbout {
     /// The other user who could have written it, if any.
-    pub stranger: Option<Untrusted>,
+    pub untrusted: Option<Untrusted>,
     /// The real paths that were searched, as far as they are there; `None` if the report does not say.
     pub roots: Option<Vec<PathBuf>>,
     /// The real paths that it is limited to.
@@ -44,13 +44,13 @@ impl ReportAbout {
     /// The user who could have forged its digests. Without a comparison of bytes these decide, and another user's must
     /// not.
     pub fn may_lie(&self, trust_hash: bool) -> Option<&Untrusted> {
-        self.stranger.as_ref().filter(|_| trust_hash)
+        self.untrusted.as_ref().filter(|_| trust_hash)
     }
 
     /// The user who could redirect an action: a report of another user needs a yes, or paths that it is limited to. The
     /// paths in the report permit nothing.
     pub fn may_mislead(&self) -> Option<&Untrusted> {
-        self.stranger.as_ref().filter(|_| self.limits.is_empty())
+        self.untrusted.as_ref().filter(|_| self.limits.is_empty())
     }
 }
 

@@ -91,19 +91,19 @@ fn is_pseudo(folder: &Path) -> bool {
     "{} is a link to {}, which other users can change: give the path without the link",
     .0.path.display(), .0.target.display()
 )]
-pub struct StrangersLink(pub RootLink);
+pub struct UntrustedLink(pub RootLink);
 
 /// Where a path leads; as root through no link of another user.
 ///
 /// # Errors
 /// If it leads nowhere, which is the inner error, or through such a link.
-pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, StrangersLink> {
+pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, UntrustedLink> {
     let way = match RootWay::look(path) {
         Ok(way) => way,
         nowhere => return Ok(nowhere),
     };
-    match way.links.iter().find(|link| link.is_a_strangers) {
-        Some(link) if trust::is_root() => Err(StrangersLink(link.clone())),
+    match way.links.iter().find(|link| link.is_untrusted) {
+        Some(link) if trust::is_root() => Err(UntrustedLink(link.clone())),
         _ => Ok(Ok(way)),
     }
 }

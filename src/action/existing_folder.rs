@@ -123,6 +123,6 @@ fn is_open(folder: &OwnedFd, now: &Attributes) -> bool {
 /// True if a user other than root, this user and its owner could have given a folder its name in `above`.
 fn may_be_replaced(above: &OwnedFd, owner: u32) -> Result<bool> {
     let now = attributes::get(above)?;
-    let is_strangers = !trust::is_ours_or_roots(now.uid) && now.uid != owner;
-    Ok(is_strangers || is_open(above, &now))
+    let is_untrusted = !trust::is_ours_or_roots(now.uid) && now.uid != owner;
+    Ok(is_untrusted || is_open(above, &now))
 }

@@ -37,7 +37,7 @@ pub struct RootLink {
     /// it, must belong to root, or to the owner of both the link's target and the path's final target. True if one of
     /// them does not, or if other users may write to such a folder: they can put a link of root's there as well, or
     /// move one.
-    pub is_a_strangers: bool,
+    pub is_untrusted: bool,
 }
 
 /// The users who could have put a link in its place.
@@ -72,7 +72,7 @@ impl RootWay {
         };
         let (stat, access) = attributes::both(&end)?;
         for (link, makers) in &mut links {
-            link.is_a_strangers |= !makers.may_lead_to(access.uid);
+            link.is_untrusted |= !makers.may_lead_to(access.uid);
         }
         Ok(Self {
             id: (stat.dev, stat.ino),
@@ -101,7 +101,7 @@ fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, Makers)>)> {
                 path: place(way.here(), &name),
                 target: PathBuf::new(),
                 owner: part.access.uid,
-                is_a_strangers: false,
+                is_untrusted: false,
             };
             // A link of root's can be moved into a folder with the sticky bit, unlike a folder of root's.
             makers.anybody |= is_open;
@@ -116,7 +116,7 @@ fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, Makers)>)> {
             let (link, makers): &mut (RootLink, Makers) = &mut links[link];
             link.target = real(way.here()).unwrap_or_default();
             let target = attributes::get(way.here())?;
-            link.is_a_strangers = !makers.may_lead_to(target.uid);
+            link.is_untrusted = !makers.may_lead_to(target.uid);
         }
     }
     Ok((way.into_here(), links))

@@ -222,12 +222,12 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
     // Whoever is asked needs to know what the report is about.
     if let Some(about) = about.as_ref()
-        && (asks || run.talk.summary && about.is_strangers() && run.use_of_plan != Use::Confirm)
+        && (asks || run.talk.summary && about.is_untrusted() && run.use_of_plan != Use::Confirm)
     {
         console.sentence(&about.sentence());
     }
     // A plan names the links itself.
-    if asks || run.talk.summary && !is_written && run.links.any_strangers() {
+    if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
         run.links.lines().iter().for_each(|line| console.line(line));
     }
     if run.talk.summary {

@@ -156,11 +156,11 @@ fn text(path: &Path) -> Result<Option<String>, String> {
         Err(OpenError::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
         source => source.map_err(|error| unread(&error))?,
     };
-    if let Some(stranger) = source.stranger {
+    if let Some(untrusted) = source.untrusted {
         return Err(format!(
-            "the configuration file is not used, because another user could have written it: {stranger}; {}, or add \
+            "the configuration file is not used, because another user could have written it: {untrusted}; {}, or add \
              --no-config",
-            stranger.way_out("XDG_CONFIG_HOME"),
+            untrusted.way_out("XDG_CONFIG_HOME"),
         ));
     }
     let mut bytes = Vec::new();

@@ -46,7 +46,7 @@ impl FromReport {
         let about = Self {
             name,
             about: ReportAbout {
-                stranger: opened.stranger,
+                untrusted: opened.untrusted,
                 ..ReportAbout::default()
             },
         };
@@ -59,15 +59,15 @@ impl FromReport {
     }
 
     /// True if somebody else could have written it.
-    pub fn is_strangers(&self) -> bool {
-        self.about.stranger.is_some()
+    pub fn is_untrusted(&self) -> bool {
+        self.about.untrusted.is_some()
     }
 
     /// Refuses a report that another user could have written.
     pub fn must_be_own(&self) -> Result<(), String> {
-        match &self.about.stranger {
-            Some(stranger) => Err(format!(
-                "{stranger}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
+        match &self.about.untrusted {
+            Some(untrusted) => Err(format!(
+                "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
             )),
             None => Ok(()),
         }
@@ -81,8 +81,8 @@ impl FromReport {
     /// Without a comparison of bytes the digests in the report decide. Those of another user's report must not.
     pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
         match self.about.may_lie(trust_hash) {
-            Some(stranger) => Err(format!(
-                "--trust-hash relies on the digests in the report, but {stranger}: omit --trust-hash"
+            Some(untrusted) => Err(format!(
+                "--trust-hash relies on the digests in the report, but {untrusted}: omit --trust-hash"
             )),
             None => Ok(()),
         }
@@ -90,7 +90,7 @@ impl FromReport {
 
     /// A report of another user needs a yes, or paths on the command line. The paths in the report permit nothing.
     pub fn may_be_acted_on(&self, run: &ActRun) -> Result<(), String> {
-        let Some(stranger) = self
+        let Some(untrusted) = self
             .about
             .may_mislead()
             .filter(|_| run.use_of_plan == Use::Act)
@@ -103,7 +103,7 @@ impl FromReport {
             .chain(words)
             .collect();
         Err(format!(
-            "{stranger}. This report {}. To act on it with --yes, add the paths that it may act on: {} PATH...",
+            "{untrusted}. This report {}. To act on it with --yes, add the paths that it may act on: {} PATH...",
             self.about_paths(),
             words.join(" "),
         ))
@@ -116,8 +116,8 @@ impl FromReport {
             limits => format!("; seekless only acts on files in {}", named(limits)),
         };
         let about = self.about_paths();
-        match &self.about.stranger {
-            Some(stranger) => format!("{stranger}. This report {about}{limits}."),
+        match &self.about.untrusted {
+            Some(untrusted) => format!("{untrusted}. This report {about}{limits}."),
             None => format!("This report {about}{limits}."),
         }
     }

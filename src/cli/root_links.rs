@@ -138,7 +138,7 @@ impl RootLinks {
             nowhere => return Ok(nowhere),
         };
         for link in &way.links {
-            if link.is_a_strangers && !self.obeys_all {
+            if link.is_untrusted && !self.obeys_all {
                 return refuse(link);
             }
             if !self.links.contains(link) {
@@ -159,8 +159,8 @@ impl RootLinks {
     }
 
     /// True if somebody else could have led a path here.
-    pub fn any_strangers(&self) -> bool {
-        self.links.iter().any(|link| link.is_a_strangers)
+    pub fn any_untrusted(&self) -> bool {
+        self.links.iter().any(|link| link.is_untrusted)
     }
 }
 

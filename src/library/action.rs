@@ -262,7 +262,7 @@ impl Action {
         let report = report.as_ref();
         let opened = Source::open(report).map_err(Cause::from)?;
         let mut about = ReportAbout {
-            stranger: opened.stranger,
+            untrusted: opened.untrusted,
             ..ReportAbout::default()
         };
         let limits = self.within.iter().map(|path| real(path));
@@ -275,8 +275,8 @@ impl Action {
         let planned = planned.map_err(Cause::from)?;
         let header = planned.frame.header.as_ref();
         about.note(header, &limits);
-        if let Some(stranger) = about.may_lie(trust_hash).or(about.may_mislead()) {
-            return Err(Cause::StrangersReport(stranger.clone()).into());
+        if let Some(untrusted) = about.may_lie(trust_hash).or(about.may_mislead()) {
+            return Err(Cause::UntrustedReport(untrusted.clone()).into());
         }
         if trust_hash && header.is_none() {
             return Err(Cause::UndatedReport.into());

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::acting::{NoFolder, StrangersLink};
+use crate::acting::{NoFolder, UntrustedLink};
 use crate::action::bounds::BadPlace;
 use crate::action::keep::BadRule;
 use crate::action::{JournalError, Occupied};
@@ -55,8 +55,8 @@ impl Error {
             }
             Cause::NoPath(_) | Cause::Folder(_) | Cause::Probe(_) => ErrorKind::Path,
             Cause::Place(BadPlace::Missing { .. }) => ErrorKind::Path,
-            Cause::Link(_) | Cause::StrangersReport(_) => ErrorKind::Untrusted,
-            Cause::Open(OpenError::StrangersPipe(_)) => ErrorKind::Untrusted,
+            Cause::Link(_) | Cause::UntrustedReport(_) => ErrorKind::Untrusted,
+            Cause::Open(OpenError::UntrustedPipe(_)) => ErrorKind::Untrusted,
             Cause::Journal(JournalError::Untrusted(..) | JournalError::Shared(..)) => {
                 ErrorKind::Untrusted
             }
@@ -98,13 +98,13 @@ pub(super) enum Cause {
     #[error(transparent)]
     Folder(#[from] NoFolder),
     #[error(transparent)]
-    Link(#[from] StrangersLink),
+    Link(#[from] UntrustedLink),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
     Report(#[from] ReadError),
     #[error("{0}. Name the paths that may be changed")]
-    StrangersReport(Untrusted),
+    UntrustedReport(Untrusted),
     #[error("the report has no time of creation, so seekless cannot rely on its digests")]
     UndatedReport,
     #[error("cannot keep the plan: {0}")]

@@ -23,7 +23,7 @@ pub struct Source {
     pub input: Box<dyn Read + Send>,
     /// The other user who could have written it; `None` if only this user or root could, or if it was handed to this
     /// process: what a pipe brings is the affair of whoever set the pipe up.
-    pub stranger: Option<Untrusted>,
+    pub untrusted: Option<Untrusted>,
 }
 
 /// Why a report cannot be opened.
@@ -39,7 +39,7 @@ pub enum OpenError {
     #[error(
         "it is a named pipe that others could write to ({0}): give the report as a file, or on standard input"
     )]
-    StrangersPipe(Untrusted),
+    UntrustedPipe(Untrusted),
 }
 
 /// How often, and with what pause, a named pipe is asked for a writer: for two seconds.
@@ -50,7 +50,7 @@ impl Source {
     /// Opens a report in a file; a pipe is one as well (`<(command)`).
     ///
     /// # Errors
-    /// If it cannot be opened, or if it is a named pipe that nobody writes to, or a stranger's.
+    /// If it cannot be opened, or if it is a named pipe that nobody writes to, or another user's.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         if is_inherited(path) {
             return Self::handed_over(File::open(path)?, path);
@@ -62,13 +62,13 @@ impl Source {
             follow: true,
         };
         let file = open::file(CWD, &name, manner).map_err(io::Error::from)?;
-        let stranger = match stranger(&file, path)? {
+        let untrusted = match untrusted_writer(&file, path)? {
             None => match way_to_file(path) {
                 Ok(()) => None,
                 Err(RouteError::Untrusted(untrusted)) => Some(untrusted),
                 Err(RouteError::Io(error)) => return Err(error.into()),
             },
-            stranger => stranger,
+            untrusted => untrusted,
         };
         let mut file = File::from(file);
         let kind = kind(&file)?;
@@ -78,8 +78,8 @@ impl Source {
         }
         let mut first = None;
         if kind == FileType::Fifo {
-            if let Some(untrusted) = stranger {
-                return Err(OpenError::StrangersPipe(untrusted));
+            if let Some(untrusted) = untrusted {
+                return Err(OpenError::UntrustedPipe(untrusted));
             }
             first = Some(first_bytes(&mut file)?);
         }
@@ -89,7 +89,7 @@ impl Source {
                 Some(first) => Box::new(Cursor::new(first).chain(file)),
                 None => Box::new(OnDisk(file)),
             },
-            stranger,
+            untrusted,
         })
     }
 
@@ -111,13 +111,13 @@ impl Source {
             FileType::Fifo => !statfs::is_unnamed_pipe(&input),
             _ => false,
         };
-        let stranger = match has_name {
-            true => stranger(&input, path)?,
+        let untrusted = match has_name {
+            true => untrusted_writer(&input, path)?,
             false => None,
         };
         Ok(Self {
             input: Box::new(input),
-            stranger,
+            untrusted,
         })
     }
 }
@@ -148,7 +148,8 @@ fn kind(file: impl AsFd) -> io::Result<FileType> {
     Ok(stat::descriptor(file)?.kind)
 }
 
-fn stranger(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted>> {
+/// The user who could have written a file, besides this user and root.
+fn untrusted_writer(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted>> {
     let now = attributes::get(&file)?;
     let path = path.to_owned();
     let trusted = trust::nobody_else_writes(file, &now);
@@ -225,18 +226,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("report");
         fs::write(&path, "bytes").expect("written");
-        let stranger = || Source::open(&path).expect("opened").stranger;
-        assert_eq!(stranger(), None);
+        let untrusted = || Source::open(&path).expect("opened").untrusted;
+        assert_eq!(untrusted(), None);
         let set = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
         };
         set(&path, 0o1666);
-        assert_eq!(stranger().expect("one").path, path);
+        assert_eq!(untrusted().expect("one").path, path);
         set(&path, 0o600);
         set(folder.path(), 0o777);
-        assert_eq!(stranger().expect("one").path, folder.path());
+        assert_eq!(untrusted().expect("one").path, folder.path());
         set(folder.path(), 0o1777);
-        assert_eq!(stranger(), None);
+        assert_eq!(untrusted(), None);
     }
 
     #[test]

@@ -164,7 +164,7 @@ fn find_follows_a_saved_profile_and_names_a_bad_one() {
     assert!(said.stdout_text().contains(spins), "{said}");
 }
 
-/// What a stranger, or a mistake, puts in a profile's place is neither followed, nor waited for, nor shown.
+/// What a untrusted, or a mistake, puts in a profile's place is neither followed, nor waited for, nor shown.
 #[test]
 #[ignore = "needs root: a mount namespace of its own, to show a disk that spins"]
 fn a_profile_that_is_not_the_users_own_is_not_read() {

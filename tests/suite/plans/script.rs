@@ -40,7 +40,7 @@ fn run(shell: &str, script: &Path) -> (Option<i32>, String) {
     (done.status.code(), said)
 }
 
-/// What a folder holds: each name with all that a stranger must not change.
+/// What a folder holds: each name with all that a untrusted must not change.
 type Picture = BTreeMap<PathBuf, (Vec<i64>, Vec<u8>)>;
 
 fn picture(folder: &Path) -> Picture {

@@ -1,5 +1,5 @@
 //! Given paths that lead through symbolic links: whoever owns the link decides where they lead, so root obeys no
-//! stranger's. Two users, root and `nobody`.
+//! untrusted's. Two users, root and `nobody`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
