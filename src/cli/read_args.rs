@@ -2,13 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
-use seekless::engine::PageUse;
+use seekless::engine::{LEAST_RATE, PageUse};
 use seekless::units::Bytes;
 
 use super::wrong_use::{WrongUse, contradiction};
-
-/// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit.
-const LEAST_RATE: u64 = 1000;
 
 /// How much may be read in a second.
 #[derive(Args, Clone, Copy, Debug)]
@@ -25,7 +22,7 @@ impl LimitArgs {
     pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
         match self.bwlimit {
             Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
-            Some(Bytes(bytes @ ..LEAST_RATE)) => contradiction(format!(
+            Some(Bytes(bytes)) if bytes < LEAST_RATE.0 => contradiction(format!(
                 "--bwlimit {bytes} allows {bytes} bytes per second: for {bytes} MB per second use {bytes}M"
             )),
             rate => Ok(rate),

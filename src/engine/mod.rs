@@ -42,7 +42,7 @@ mod volumes;
 
 pub use crate::cache::{Choice as CacheChoice, Trust};
 pub use crate::decide::Replication;
-pub use crate::read::{PageUse, SweepOrder};
+pub use crate::read::{LEAST_RATE, PageUse, SweepOrder};
 pub use classify::classify;
 pub use config::{CacheUse, Config, Root};
 pub use control::{Control, ProgressLine};

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::device::VolumeId;
 use crate::heartbeat::{Heartbeat, current};
 use crate::sys::open;
+use crate::sys::page_cache::{self, Advice};
 
 use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
@@ -68,12 +69,22 @@ impl Access {
             && missing().is_some_and(is_cold)
     }
 
-    /// Takes bytes out of the budget of a volume's device, and waits until they may be read.
-    pub(super) fn spend(&self, volume: VolumeId, bytes: u64, signs: &Signs) {
+    /// Keeps the kernel from reading ahead in a file if reads are limited: nobody pays for what it reads on its own.
+    pub(super) fn stop_readahead(&self, fd: impl AsFd) {
         if self.budgets.are_limited() {
-            signs.rest();
-            self.budgets.take(volume, bytes, &signs.stop);
+            page_cache::advise(fd, 0, 0, Advice::Random);
         }
+    }
+
+    /// Takes bytes out of the budget of a volume's device, and waits until they may be read. False if the run was told to
+    /// stop before: they must not be read.
+    #[must_use]
+    pub(super) fn spend(&self, volume: VolumeId, bytes: u64, signs: &Signs) -> bool {
+        if !self.budgets.are_limited() {
+            return true;
+        }
+        signs.rest();
+        self.budgets.take(volume, bytes, &signs.stop)
     }
 }
 

@@ -7,6 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::VolumeId;
+use crate::units::Bytes;
+
+/// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit, and
+/// a search of a few thousand files would take hours to read their beginnings.
+pub const LEAST_RATE: Bytes = Bytes(1000);
 
 /// How long a device that was idle may be read at full speed: long enough to read a file at once, short enough that
 /// nobody notices.
@@ -39,11 +44,21 @@ struct Bucket {
 impl Bucket {
     /// Takes this many bytes at this time; returns how long to wait before they may be read.
     fn take(&mut self, bytes: u64, rate: u64, now: Duration) -> Duration {
-        let price = Duration::try_from_secs_f64(bytes as f64 / rate as f64);
         let begin = self.paid.max(now.saturating_sub(BURST));
-        self.paid = begin.saturating_add(price.unwrap_or(Duration::MAX));
+        self.paid = begin.saturating_add(price(bytes, rate));
         self.paid.saturating_sub(now)
     }
+
+    /// Gives bytes back that were taken and will not be read.
+    fn give_back(&mut self, bytes: u64, rate: u64) {
+        self.paid = self.paid.saturating_sub(price(bytes, rate));
+    }
+}
+
+/// The time in which this many bytes may be read.
+fn price(bytes: u64, rate: u64) -> Duration {
+    let price = Duration::try_from_secs_f64(bytes as f64 / rate as f64);
+    price.unwrap_or(Duration::MAX)
 }
 
 impl Budgets {
@@ -71,23 +86,26 @@ impl Budgets {
         volume
     }
 
-    /// Takes this many bytes of a volume, and waits until they may be read, or until `stop` is set.
-    pub(super) fn take(&self, volume: VolumeId, bytes: u64, stop: &AtomicBool) {
-        let Some(rate) = self.rate else { return };
+    /// Takes this many bytes of a volume, and waits until they may be read. False if `stop` is set before: they are not
+    /// taken then.
+    pub(super) fn take(&self, volume: VolumeId, bytes: u64, stop: &AtomicBool) -> bool {
+        let Some(rate) = self.rate else { return true };
         let bucket = {
             let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
             buckets.by_volume.get(volume.at()).map(Arc::clone)
         };
-        let Some(bucket) = bucket else { return };
-        let wait = {
-            let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
-            bucket.take(bytes, rate, self.began.elapsed())
-        };
+        let Some(bucket) = bucket else { return true };
+        let bucket = || bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = bucket().take(bytes, rate, self.began.elapsed());
         let began = Instant::now();
-        while !stop.load(Ordering::Relaxed) {
+        loop {
             let left = wait.saturating_sub(began.elapsed());
             if left.is_zero() {
-                return;
+                return true;
+            }
+            if stop.load(Ordering::Relaxed) {
+                bucket().give_back(bytes, rate);
+                return false;
             }
             thread::sleep(left.min(LOOK_UP));
         }
@@ -150,7 +168,19 @@ mod tests {
         let budgets = Budgets::new(Some(1));
         budgets.add_volume(&"sda".into());
         // This would take for ever.
-        budgets.take(VolumeId(0), u64::MAX, &AtomicBool::new(true));
-        Budgets::new(None).take(VolumeId(0), u64::MAX, &AtomicBool::new(false));
+        assert!(!budgets.take(VolumeId(0), u64::MAX, &AtomicBool::new(true)));
+        assert!(Budgets::new(None).take(VolumeId(0), u64::MAX, &AtomicBool::new(false)));
+    }
+
+    /// A probe cuts off the reads of each point: the next point must not wait for them.
+    #[test]
+    fn what_is_not_read_is_not_paid_for() {
+        let budgets = Budgets::new(Some(RATE));
+        budgets.add_volume(&"sda".into());
+        let is_over = AtomicBool::new(true);
+        for _ in 0..10 {
+            assert!(!budgets.take(VolumeId(0), 100 * RATE, &is_over));
+        }
+        assert!(budgets.take(VolumeId(0), 1, &is_over), "there is a burst left");
     }
 }

@@ -24,6 +24,11 @@ impl<F: Fold> Reader<F> {
         if matches!(task.ask, Ask::BytesFromDisk { .. }) {
             return None;
         }
+        // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
+        let is_limited = self.settings.access.budgets.are_limited();
+        if is_limited && self.uncached_bytes(task, fd).is_some_and(|bytes| bytes > 0) {
+            return None;
+        }
         if task.spans.iter().any(|span| span.len > PIECE as u64) {
             return (self.uncached_bytes(task, fd) == Some(0)).then(|| self.read_now(task, fd));
         }
@@ -120,6 +125,7 @@ impl<F: Fold> Reader<F> {
 
     /// Announces the next reads to the kernel.
     pub fn announce(&self, task: &Task, fd: BorrowedFd<'_>) {
+        self.settings.access.stop_readahead(fd);
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         if wanted < task.expect.size && task.expect.size > SAMPLED_WITHOUT_READAHEAD {
             page_cache::advise(fd, 0, 0, page_cache::Advice::Random);

@@ -174,7 +174,11 @@ impl<F: Fold> Many<F> {
             len,
             filled: 0,
         };
-        reader.spend(&file.task, len as u64);
+        if !reader.spend(&file.task, len as u64) {
+            // The pieces in flight end the file.
+            file.failure
+                .get_or_insert(Failure::Refused(Errno::CANCELED));
+        }
         let room = match file.task.ask.is_direct() {
             true => len.next_multiple_of(ALIGNMENT),
             false => len,

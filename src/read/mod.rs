@@ -38,6 +38,7 @@ mod worker;
 
 pub use access::{Access, Signs};
 pub use behind::PageUse;
+pub use budget::LEAST_RATE;
 pub use compare::{Unequal, Which, equal};
 pub use elevator::SweepOrder;
 pub use fold::Fold;

@@ -85,6 +85,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             true => uncached_bytes(&fd, (0, size), in_layers),
             false => None,
         };
+        access.stop_readahead(&fd);
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
         let is_direct = is_long
             && device.may_go_past_cache
@@ -133,8 +134,8 @@ impl<Fd: AsFd> OpenFile<Fd> {
         offset: u64,
     ) -> Result<usize> {
         let unpaid = if self.is_paid { len as u64 } else { unpaid };
-        if unpaid > 0 {
-            access.spend(self.volume, unpaid, signs);
+        if unpaid > 0 && !access.spend(self.volume, unpaid, signs) {
+            return Err(Errno::CANCELED);
         }
         signs.ask(self.volume, &self.fd);
         let read = match self.is_direct {
@@ -153,10 +154,10 @@ impl<Fd: AsFd> OpenFile<Fd> {
         self.so_far.take()
     }
 
-    /// Takes bytes out of the budget that the kernel is about to read on its own.
+    /// Takes bytes out of the budget that the kernel is about to read on its own, whether or not the run was told to stop.
     pub fn pay(&self, (access, signs): (&Access, &Signs), bytes: u64) {
         if self.is_paid {
-            access.spend(self.volume, bytes, signs);
+            let _is_over = !access.spend(self.volume, bytes, signs);
         }
     }
 

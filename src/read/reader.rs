@@ -131,10 +131,13 @@ impl<F: Fold> Reader<F> {
         self.settings.passes_holes && holes::is_thin(fd, seen)
     }
 
-    /// Takes bytes out of the device's budget, and waits until they may be read.
-    pub fn spend(&self, task: &Task, bytes: u64) {
-        self.settings.access.spend(task.volume, bytes, &self.signs);
+    /// Takes bytes out of the device's budget, and waits until they may be read. False if the run was told to stop before.
+    #[must_use]
+    pub fn spend(&self, task: &Task, bytes: u64) -> bool {
+        let access = &self.settings.access;
+        let is_paid = access.spend(task.volume, bytes, &self.signs);
         self.signs.beat();
+        is_paid
     }
 
     /// Reads bytes of a file into this thread's buffer. `unpaid` of them are taken out of the budget before.

@@ -153,7 +153,9 @@ impl<F: Fold> File<F> {
                 return;
             }
         }
-        if is_announced || self.open.is_direct {
+        // The kernel reads nothing ahead that is not paid for.
+        let is_limited = reader.settings.access.budgets.are_limited();
+        if is_announced || self.open.is_direct || is_limited {
             return;
         }
         let all = self.part.is_some()

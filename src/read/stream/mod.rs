@@ -119,8 +119,7 @@ impl<F: Fold> Stream<F> {
                 is_hole,
                 ..
             } = file.next_to_announce(STEP);
-            if !is_hole {
-                reader.spend(&file.task, len);
+            if !is_hole && reader.spend(&file.task, len) {
                 page_cache::advise(&file.open.fd, offset, len, Advice::WillNeed);
             }
             file.announced += len;

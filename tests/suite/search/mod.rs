@@ -1,6 +1,7 @@
 //! Searches: the right sets, whatever is looked at, and an end.
 
 mod bwlimit;
+mod bwlimit_device;
 mod cache;
 mod classes;
 mod compare;
