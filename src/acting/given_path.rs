@@ -108,24 +108,26 @@ pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, UntrustedLink> {
     }
 }
 
-/// Given folders, but for those that lie below others: they are seen there.
+/// Given folders, but for those that lie below others: they are seen there. A path that cannot be looked at stays: nobody
+/// sees it elsewhere, and the search says why.
 pub fn outermost(given: Vec<PathBuf>) -> Vec<PathBuf> {
-    // Where a path cannot be looked at, the search says why.
     let real = |path: PathBuf| {
         current::ask_about(path.as_os_str().as_bytes());
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let real = path.canonicalize().ok();
         (path, real)
     };
-    let paths: Vec<(PathBuf, PathBuf)> = given.into_iter().map(real).collect();
+    let paths: Vec<(PathBuf, Option<PathBuf>)> = given.into_iter().map(real).collect();
     current::rest();
     // A folder comes before what lies below it, and the first of equal ones first.
-    let mut order: Vec<usize> = (0..paths.len()).collect();
+    let (mut order, mut tops): (Vec<usize>, Vec<usize>) =
+        (0..paths.len()).partition(|&at| paths[at].1.is_some());
     order.sort_by_key(|&at| (&paths[at].1, at));
-    let mut tops: Vec<usize> = Vec::new();
+    let mut top: Option<&Path> = None;
     for at in order {
-        let is_below = |top: &usize| paths[at].1.starts_with(&paths[*top].1);
-        if !tops.last().is_some_and(is_below) {
+        let Some(real) = &paths[at].1 else { continue };
+        if !top.is_some_and(|top| real.starts_with(top)) {
             tops.push(at);
+            top = Some(real);
         }
     }
     tops.sort_unstable();
@@ -138,18 +140,35 @@ pub fn outermost(given: Vec<PathBuf>) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    /// The names of those that stay, of these folders.
+    fn outer(top: &Path, given: &[&str]) -> Vec<String> {
+        let given = given.iter().map(|name| top.join(name));
+        let outer = outermost(given.collect()).into_iter();
+        let names = outer.map(|path| {
+            let name = path.strip_prefix(top).expect("below").to_owned();
+            name.into_os_string().into_string().expect("text")
+        });
+        names.collect()
+    }
+
     #[test]
     fn of_folders_within_each_other_the_outer_ones_stay_in_their_order() {
-        let outer = |given: &[&str]| outermost(given.iter().map(PathBuf::from).collect());
-        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
-        assert_eq!(
-            outer(&["/no/b", "/no/a/x", "/no/a", "/no/b"]),
-            paths(&["/no/b", "/no/a"])
-        );
-        assert_eq!(
-            outer(&["/no/a b", "/no/a", "/no/a/b"]),
-            paths(&["/no/a b", "/no/a"])
-        );
-        assert_eq!(outer(&[]), paths(&[]));
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a/x", "a/b", "a b", "b"] {
+            std::fs::create_dir_all(folder.path().join(name)).expect("made");
+        }
+        let outer = |given: &[&str]| outer(folder.path(), given);
+        assert_eq!(outer(&["b", "a/x", "a", "b"]), ["b", "a"]);
+        assert_eq!(outer(&["a b", "a", "a/b"]), ["a b", "a"]);
+        assert!(outer(&[]).is_empty());
+    }
+
+    /// Else a mistyped path would be passed over in silence.
+    #[test]
+    fn a_path_that_is_not_there_stays_although_it_would_lie_below_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("a")).expect("made");
+        let given = ["a/gone", "a", "gone"];
+        assert_eq!(outer(folder.path(), &given), given);
     }
 }
