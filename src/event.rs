@@ -27,6 +27,7 @@ impl Observer for Deaf {
 
 /// One path that takes no further part, and why.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Problem {
     /// The path as the user would write it.
     pub path: PathBuf,
@@ -38,6 +39,7 @@ pub struct Problem {
 
 /// The ways in which a path can drop out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ProblemKind {
     /// A root that is not there.
     MissingRoot,

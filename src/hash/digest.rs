@@ -23,7 +23,7 @@ impl ContentDigest {
     }
 
     /// Its first 64 bits, as good as random.
-    pub fn first_word(&self) -> u64 {
+    pub(crate) fn first_word(&self) -> u64 {
         first_word(&self.0)
     }
 

@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::problems::Problems;
+use super::reading::{Watch, check, classified, reading_settings};
 use crate::compare::{ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question};
-use crate::engine::{self, Config, Control, Root};
+use crate::engine::{Config, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::tree::{Scope, Tree};
@@ -33,11 +32,11 @@ use crate::units::Bytes;
 /// ```
 #[derive(Debug)]
 #[must_use = "nothing is compared before `run`"]
-pub struct Compare {
+pub struct Compare<'a> {
     config: Config,
     filter: FilterSpec,
     question: Question,
-    cancel: Cancel,
+    watch: Watch<'a>,
 }
 
 /// The answer to a [`Compare`].
@@ -113,7 +112,7 @@ pub enum OnSide {
     Unanswered,
 }
 
-impl Compare {
+impl<'a> Compare<'a> {
     /// Compares these folders or files, at least two. Empty and hidden files are included. A file in a trash folder below
     /// a side needs a match, but does not count as one.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
@@ -130,7 +129,7 @@ impl Compare {
                 ..FilterSpec::from_current_folder()
             },
             question: Question::default(),
-            cancel: Cancel::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -173,9 +172,11 @@ impl Compare {
 
     /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`] then.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.cancel = cancel.clone();
+        self.watch.cancel = cancel.clone();
         self
     }
+
+    reading_settings!();
 
     /// Compares. It blocks the calling thread.
     ///
@@ -186,14 +187,12 @@ impl Compare {
         if self.config.roots.len() < 2 {
             return Err(Cause::FewSides.into());
         }
+        check(&self.config)?;
         let config = Config {
             filter: self.filter.build().map_err(Cause::from)?,
             ..self.config
         };
-        let problems = Problems::default();
-        let control = Control::stopped_by(Arc::clone(self.cancel.flag()));
-        let tree = engine::classify(&config, Scope::AcrossRoots, &problems, &control);
-        let tree = tree.map_err(Cause::from)?;
+        let (tree, problems) = classified(&config, Scope::AcrossRoots, self.watch)?;
         let comparison = Comparison::new(&tree, self.question);
         let sides = comparison.sides.iter().map(|side| ComparedSide {
             files: side.files.count,
@@ -212,7 +211,7 @@ impl Compare {
             },
             sides: sides.collect(),
             differences: lines.map(|line| difference(&tree, line)).collect(),
-            problems: problems.take(),
+            problems,
         })
     }
 }

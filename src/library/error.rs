@@ -6,7 +6,7 @@ use crate::acting::{NoFolder, UntrustedLink};
 use crate::action::bounds::BadPlace;
 use crate::action::keep::BadRule;
 use crate::action::{JournalError, Occupied};
-use crate::engine::{self, LEAST_MEMORY};
+use crate::engine::{self, LEAST_MEMORY, LEAST_RATE};
 use crate::file::Untrusted;
 use crate::probe::ProbeError;
 use crate::report::read::{OpenError, ReadError};
@@ -46,7 +46,7 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
-            Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads | Cause::LosesNoise => {
+            Cause::Pattern(_) | Cause::LittleMemory | Cause::SlowRate | Cause::LosesNoise => {
                 ErrorKind::Setting
             }
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
@@ -79,8 +79,8 @@ pub(super) enum Cause {
     Pattern(#[from] BadPattern),
     #[error("the memory limit must be {LEAST_MEMORY} or more")]
     LittleMemory,
-    #[error("a limit of 0 bytes per second allows no reads")]
-    NeverReads,
+    #[error("the limit of bytes per second must be {} or more", LEAST_RATE.0)]
+    SlowRate,
     #[error("no copy of the noise would be left: only the trash and a move can take it")]
     LosesNoise,
     #[error("a comparison needs two sides or more")]

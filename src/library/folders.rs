@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::problems::Problems;
+use super::reading::{Watch, check, classified, reading_settings};
 use crate::acting::outermost;
-use crate::engine::{self, Config, Control, Root};
+use crate::engine::{Config, Root};
 use crate::event::Problem;
 use crate::folders::{self, Count, FoldersAnswer, NOISE, Percent, Said, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
@@ -35,13 +34,13 @@ use crate::tree::Scope;
 /// ```
 #[derive(Debug)]
 #[must_use = "nothing is compared before `run`"]
-pub struct Folders {
+pub struct Folders<'a> {
     config: Config,
     names: Vec<String>,
     noise: Option<Vec<String>>,
     min_bytes: u64,
     min_overlap: u8,
-    cancel: Cancel,
+    watch: Watch<'a>,
 }
 
 /// The result of [`Folders`].
@@ -167,7 +166,7 @@ impl FolderVerdict {
     }
 }
 
-impl Folders {
+impl<'a> Folders<'a> {
     /// Compares these folders with each other and within each other.
     pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
         Self {
@@ -182,7 +181,7 @@ impl Folders {
             noise: None,
             min_bytes: 0,
             min_overlap: 80,
-            cancel: Cancel::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -220,9 +219,11 @@ impl Folders {
 
     /// Ends early when this is cancelled, with no entries.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.cancel = cancel.clone();
+        self.watch.cancel = cancel.clone();
         self
     }
+
+    reading_settings!();
 
     /// Compares. It blocks the calling thread.
     ///
@@ -230,6 +231,7 @@ impl Folders {
     /// If a pattern cannot be used, a given path is no folder, all of them are missing, or the limits of the process leave
     /// too little to work with.
     pub fn run(self) -> Result<FoldersFound, Error> {
+        check(&self.config)?;
         let paths: Vec<PathBuf> = self
             .config
             .roots
@@ -257,16 +259,14 @@ impl Folders {
             filter: every_file.build().map_err(Cause::from)?,
             ..self.config
         };
-        let problems = Problems::default();
-        let control = Control::stopped_by(Arc::clone(self.cancel.flag()));
-        let run = engine::classify(&config, Scope::AllFiles, &problems, &control);
-        let run = run.map_err(Cause::from)?;
-        if self.cancel.is_cancelled() {
+        let cancel = self.watch.cancel.clone();
+        let (run, problems) = classified(&config, Scope::AllFiles, self.watch)?;
+        if cancel.is_cancelled() {
             return Ok(FoldersFound {
                 entries: Vec::new(),
                 folders: 0,
                 files: 0,
-                problems: problems.take(),
+                problems,
             });
         }
         let seen = Seen::new(&run, |name| {
@@ -285,7 +285,7 @@ impl Folders {
             entries: answer.entries.into_iter().map(entry).collect(),
             folders: answer.folders,
             files: answer.files,
-            problems: problems.take(),
+            problems,
         })
     }
 }

@@ -250,7 +250,7 @@ impl<'a> Undo<'a> {
     }
 
     /// Calls this for each file, the last step first.
-    pub fn on_file(mut self, tell: impl FnMut(&UndoneFile) + 'a) -> Self {
+    pub fn on_file(mut self, tell: impl FnMut(&UndoneFile) + Send + 'a) -> Self {
         self.on_file = Some(Box::new(tell));
         self
     }

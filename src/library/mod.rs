@@ -1,6 +1,7 @@
 //! The interface for other programs: builders with defaults, and no demands on the process.
 
 mod action;
+mod beside;
 mod cancel;
 mod compare;
 mod error;
@@ -9,15 +10,14 @@ mod journals;
 mod paths;
 mod plan;
 mod probe;
-mod problems;
 mod progress;
+mod reading;
 mod reads;
 mod search;
-mod search_run;
 mod set;
 
-/// Hears of something, on the calling thread.
-type Callback<'a, T> = Box<dyn FnMut(&T) + 'a>;
+/// Hears of something, on the calling thread. Whoever has one may be moved to another thread before the work begins.
+type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
 pub use action::Action;
 pub use cancel::Cancel;

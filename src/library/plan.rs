@@ -249,7 +249,7 @@ impl<'a> Plan<'a> {
 
     /// Receives each step after it has been synced to disk, which is up to 2,048 steps later.
     #[must_use]
-    pub fn on_step(mut self, tell: impl FnMut(&Step) + 'a) -> Self {
+    pub fn on_step(mut self, tell: impl FnMut(&Step) + Send + 'a) -> Self {
         self.on_step = Some(Box::new(tell));
         self
     }

@@ -11,6 +11,7 @@ use super::Callback;
 use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
 use super::progress::TICK;
+use super::reading::check_rate;
 use crate::device::{Overrides, SystemRoot};
 use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, text};
 use crate::units::Bytes;
@@ -23,7 +24,11 @@ use crate::units::Bytes;
 /// # let path = folder.path();
 /// # std::fs::write(path.join("a"), vec![1; 1 << 20])?;
 /// let findings = seekless::Probe::new(path).time(Duration::from_secs(1)).run()?;
-/// assert!(findings.text().contains("Advice") || findings.advice().is_none());
+/// let answer = match findings.advice() {
+///     Some(_) => "Advice: ",
+///     None => "No advice: ",
+/// };
+/// assert!(findings.text().contains(answer));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "nothing is measured before `run`"]
@@ -100,6 +105,13 @@ impl<'a> Probe<'a> {
         self
     }
 
+    /// Limits reading to this many bytes per second: at least 1 kB (1,000 bytes). With a limit there is no advice, since
+    /// the measurement may only show the limit.
+    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
+        self.spec.bytes_per_second = Some(Bytes(bytes));
+        self
+    }
+
     /// Ends early when this is cancelled, and returns the results so far.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
@@ -107,7 +119,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Calls this about ten times a second with the current experiment and its current point.
-    pub fn on_progress(mut self, tell: impl FnMut(&str) + 'a) -> Self {
+    pub fn on_progress(mut self, tell: impl FnMut(&str) + Send + 'a) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
     }
@@ -115,8 +127,9 @@ impl<'a> Probe<'a> {
     /// Measures. Problems with single experiments are in the findings.
     ///
     /// # Errors
-    /// If the path is not there, or is neither a folder nor a regular file.
+    /// If the path is not there, or is neither a folder nor a regular file, or the limit is too low.
     pub fn run(mut self) -> Result<ProbeFindings, Error> {
+        check_rate(self.spec.bytes_per_second.map(|rate| rate.0))?;
         let control = Control::default();
         let measured = thread::scope(|scope| {
             let (spec, control) = (&self.spec, &control);
@@ -161,12 +174,13 @@ impl ProbeFindings {
         self.0.interrupted
     }
 
-    /// The whole report, as text.
+    /// The whole report, as text: what was measured, then the advice, or the reason why there is none.
     pub fn text(&self) -> String {
-        text::report(&self.0, usize::MAX)
+        let conclusion = text::conclusion(&self.0);
+        format!("{}\n{}\n", text::report(&self.0, usize::MAX), conclusion.join("\n"))
     }
 
-    /// The whole report, as the JSON that `seekless probe --json` prints.
+    /// The whole report, as the JSON that `seekless probe --json` prints, without its options.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(&self.0).unwrap_or_default()
     }

@@ -1,17 +1,15 @@
 //! A search, from its settings to its sets.
 
-use std::fmt;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use super::Callback;
+use super::beside::{Calls, beside};
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::progress::Progress;
-use super::search_run::{self, Calls};
+use super::reading::{Watch, check, heard, reading_settings};
 use super::set::{self, FoundIn, Set, Sets, Summary};
-use crate::engine::{Config, Delivery, LEAST_MEMORY, Replication, Root};
+use crate::engine::{self, Config, Delivery, Replication, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::units::Bytes;
@@ -32,22 +30,12 @@ use crate::units::Bytes;
 /// assert_eq!(sets[0].files[1].path(), path.join("b"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug)]
 #[must_use = "nothing is searched before `run` or `each`"]
 pub struct Search<'a> {
     config: Config,
     filter: FilterSpec,
-    cancel: Cancel,
-    on_progress: Option<Callback<'a, [Progress]>>,
-    on_problem: Option<Callback<'a, Problem>>,
-}
-
-impl fmt::Debug for Search<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search")
-            .field("config", &self.config)
-            .field("filter", &self.filter)
-            .finish_non_exhaustive()
-    }
+    watch: Watch<'a>,
 }
 
 impl<'a> Search<'a> {
@@ -66,9 +54,7 @@ impl<'a> Search<'a> {
                 ..Config::default()
             },
             filter: FilterSpec::from_current_folder(),
-            cancel: Cancel::default(),
-            on_progress: None,
-            on_problem: None,
+            watch: Watch::default(),
         }
     }
 
@@ -176,50 +162,13 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Limits reading to this many bytes per second and device.
-    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
-        self.config.bytes_per_second = Some(Bytes(bytes));
-        self
-    }
-
-    /// Limits the memory for data in flight, in bytes: at least 8 MB (8,000,000 bytes). The default is a share of the
-    /// memory of the machine.
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.config.memory = Some(Bytes(bytes));
-        self
-    }
-
-    /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that the search
-    /// starts.
-    pub fn io_idle(mut self, idle: bool) -> Self {
-        self.config.io_idle = idle;
-        self
-    }
-
-    /// The time to wait for a file system that does not answer, once there is nothing else to do.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.config.patience = patience;
-        self
-    }
-
     /// Ends early when this is cancelled, and returns the sets found so far.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.cancel = cancel.clone();
+        self.watch.cancel = cancel.clone();
         self
     }
 
-    /// Calls this about ten times a second with the progress of each stage on each device.
-    pub fn on_progress(mut self, tell: impl FnMut(&[Progress]) + 'a) -> Self {
-        self.on_progress = Some(Box::new(tell));
-        self
-    }
-
-    /// Calls this for each path that could not be read or is skipped, with the reason. Without it, [`Sets::problems`]
-    /// collects them.
-    pub fn on_problem(mut self, tell: impl FnMut(&Problem) + 'a) -> Self {
-        self.on_problem = Some(Box::new(tell));
-        self
-    }
+    reading_settings!();
 
     /// Searches, and returns all sets, most reclaimable disk space first.
     ///
@@ -239,15 +188,12 @@ impl<'a> Search<'a> {
             hard_links: self.config.hard_links,
         };
         let (mut sets, mut problems) = (Vec::new(), Vec::new());
-        let mut told = self.on_problem.take();
-        let mut heard = |problem: Problem| match &mut told {
-            Some(tell) => tell(&problem),
-            None => problems.push(problem),
-        };
+        let mut heard = heard(self.watch.on_problem.take(), &mut problems);
         let summary = self.drive(Delivery::default(), &mut heard, &mut |set| {
             sets.push(set);
             ControlFlow::Continue(())
         })?;
+        drop(heard);
         Ok(Sets {
             sets,
             summary,
@@ -275,7 +221,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn each(mut self, mut each: impl FnMut(Set) -> ControlFlow<()>) -> Result<Summary, Error> {
-        let mut told = self.on_problem.take();
+        let mut told = self.watch.on_problem.take();
         let mut heard = |problem: Problem| {
             if let Some(tell) = &mut told {
                 tell(&problem);
@@ -291,28 +237,44 @@ impl<'a> Search<'a> {
         each: &mut dyn FnMut(Set) -> ControlFlow<()>,
     ) -> Result<Summary, Error> {
         let config = self.checked()?;
-        let mut on_progress = self.on_progress;
-        let progress: &mut dyn FnMut(&[Progress]) = match &mut on_progress {
-            Some(tell) => tell,
-            None => &mut |_| {},
-        };
+        let mut bad_roots = Vec::new();
+        let mut ended_early = false;
         let calls = Calls {
-            each,
-            heard,
-            progress,
+            take: &mut |set| {
+                let flow = each(set);
+                ended_early = flow.is_break();
+                flow
+            },
+            hear: &mut |problem: Problem| {
+                if problem.kind.is_of_root() {
+                    bad_roots.push(format!("{}: {problem}", problem.path.display()));
+                }
+                heard(problem);
+            },
+            progress: self.watch.on_progress,
         };
-        search_run::run(&config, delivery, &self.cancel, calls)
+        let found = beside(&self.watch.cancel, calls, |to_sets, listener, control| {
+            engine::find(&config, delivery, listener, control, &mut |set| {
+                let sent = to_sets.send(Set::from(set));
+                sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            })
+        })?;
+        match found {
+            found if ended_early => Ok(Summary {
+                incomplete: true,
+                ..found.map(Summary::from).unwrap_or_default()
+            }),
+            Ok(_) if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() => {
+                Err(Cause::NoPath(bad_roots.swap_remove(0)).into())
+            }
+            found => Ok(found.map_err(Cause::from)?.into()),
+        }
     }
 
     /// The settings, if they can be used.
     fn checked(&mut self) -> Result<Config, Error> {
         let config = std::mem::take(&mut self.config);
-        if config.memory.is_some_and(|memory| memory < LEAST_MEMORY) {
-            return Err(Cause::LittleMemory.into());
-        }
-        if config.bytes_per_second == Some(Bytes(0)) {
-            return Err(Cause::NeverReads.into());
-        }
+        check(&config)?;
         let is_no_name = |name: &&String| name.is_empty() || name.contains('/');
         if let Some(name) = config.ignore_files.iter().find(is_no_name) {
             return Err(Cause::IgnoreFile(name.clone()).into());

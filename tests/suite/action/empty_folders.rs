@@ -228,7 +228,12 @@ pub fn plan_that_empties(root: &Path, action: Action) -> Plan<'static> {
 }
 
 /// Carries out a plan, and runs `meanwhile` after this number of steps: between the last file and the folders.
-pub fn with_a_race(plan: Plan<'_>, steps: usize, state: &Path, meanwhile: impl Fn()) -> Applied {
+pub fn with_a_race(
+    plan: Plan<'_>,
+    steps: usize,
+    state: &Path,
+    meanwhile: impl Fn() + Sync,
+) -> Applied {
     let journals = Journals::new(state.join("journals"));
     let mut done = 0;
     let plan = plan.on_step(|_| {
@@ -243,7 +248,7 @@ pub fn with_a_race(plan: Plan<'_>, steps: usize, state: &Path, meanwhile: impl F
 }
 
 /// Removes the duplicates with such a race.
-fn trashed_with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
+fn trashed_with_a_race(meanwhile: impl Fn(&Path) + Sync) -> (Stage, Applied) {
     let stage = Stage::new(tree());
     let root = stage.tree.root().canonicalize().expect("real");
     let trash = stage.state.path().join("Trash");

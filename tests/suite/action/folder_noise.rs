@@ -191,7 +191,7 @@ fn a_report_of_folders_takes_the_noise_as_well() {
 }
 
 /// Takes duplicates and noise, and lets `meanwhile` happen between the last duplicate and the noise.
-fn taken_with_a_race(meanwhile: impl Fn(&Stage)) -> (Stage, Applied) {
+fn taken_with_a_race(meanwhile: impl Fn(&Stage) + Sync) -> (Stage, Applied) {
     let stage = Stage::new(tree());
     let root = stage.tree.root().canonicalize().expect("real");
     let sets = Search::new([root.join("x"), root.join("keep")]).run();

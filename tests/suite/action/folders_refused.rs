@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
+use std::sync::Mutex;
 
 use rustix::process::geteuid;
 
@@ -58,7 +59,7 @@ fn a_folder_that_may_not_be_removed_stays_and_is_named() {
 }
 
 /// Removes the copy, and lets something happen between that and the folder.
-fn removed_with_a_race(tree: &Tree, meanwhile: impl Fn(&Path)) -> Applied {
+fn removed_with_a_race(tree: &Tree, meanwhile: impl Fn(&Path) + Sync) -> Applied {
     let root = tree.root().canonicalize().expect("real");
     let state = tempfile::tempdir().expect("a folder");
     let plan = plan_that_empties(&root, Action::remove());
@@ -76,11 +77,12 @@ fn stays(applied: &Applied, name: &str, why: &str) {
 #[ignore = "mounts folders: root only"]
 fn a_folder_that_became_a_mount_point_stays() {
     let tree = tree(Tree::new());
-    let mounted = std::cell::RefCell::new(None);
+    let mounted = Mutex::new(None);
     let applied = removed_with_a_race(&tree, |root| {
         // Through the mount it has the same numbers.
         let q = root.join("x/p/q");
-        mounted.replace(Some(Mounted::new(&format!("--bind {}", q.display()), q)));
+        let bound = Mounted::new(&format!("--bind {}", q.display()), q);
+        *mounted.lock().expect("no panic") = Some(bound);
     });
     stays(&applied, "x/p/q", "resource busy");
     drop(mounted);

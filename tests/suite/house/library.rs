@@ -46,6 +46,13 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
     let of_type = Regex::new(r"^pub (?:struct|enum) (\w+)").expect("a pattern");
     let method = Regex::new(r"^    pub fn (\w+)").expect("a pattern");
     let field = Regex::new(r"^    pub (\w+):").expect("a pattern");
+    // Methods that several builders have are written once, in a macro.
+    let shared = Regex::new(r"^        pub fn (\w+)").expect("a pattern");
+    let reading = read("src/library/reading.rs");
+    let reading: Vec<&str> = reading
+        .lines()
+        .filter_map(|line| Some(shared.captures(line)?.get(1)?.as_str()))
+        .collect();
     let variant = Regex::new(r"^    ([A-Z]\w*)(?:[,({]| \{)").expect("a pattern");
     let mut members = BTreeSet::new();
     let library = fs::read_dir(top().join("src/library")).expect("listed");
@@ -69,6 +76,8 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
                 of = Some(found[1].to_owned()).filter(is_public);
             } else if line == "}" || line.starts_with("impl") {
                 of = None;
+            } else if let (Some(of), "    reading_settings!();") = (&of, line) {
+                members.extend(reading.iter().map(|name| format!("{of}::{name}")));
             } else if let Some(of) = &of {
                 let found = [&method, &field, &variant].map(|kind| kind.captures(line));
                 let found = found.into_iter().flatten().next();
@@ -84,7 +93,13 @@ fn public_names_come_and_go_on_purpose_only() {
     let names = root_names();
     assert!(names.contains("Search") && names.contains("ActionKind"));
     let members = members(&names);
-    for known in ["Search::new", "Set::size", "Fate::Keep", "Plan::apply"] {
+    for known in [
+        "Search::new",
+        "Search::on_progress",
+        "Set::size",
+        "Fate::Keep",
+        "Plan::apply",
+    ] {
         assert!(members.contains(known), "{known} is not seen");
     }
     let all = names.iter().chain(&members);
@@ -223,6 +238,22 @@ fn the_example_about_folders_names_the_other_folder() {
 }
 
 #[test]
+fn the_example_that_compares_says_what_is_only_here() {
+    let (_folder, path) = tree();
+    let (here, there) = (path.join("here"), path.join("there"));
+    fs::create_dir(&here).expect("made");
+    fs::create_dir(&there).expect("made");
+    fs::write(here.join("photo"), "same content").expect("written");
+    fs::write(there.join("copy"), "same content").expect("written");
+    let words = [text(&here), text(&there)];
+    let said = printed(example("compare", &words, ""));
+    assert_eq!(said, "files: 1, all of them are also there\n");
+    fs::write(here.join("new"), "another content").expect("written");
+    let said = printed(example("compare", &words, ""));
+    assert_eq!(said, "new\nfiles: 2, only here: 1\n");
+}
+
+#[test]
 fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
     let (_folder, path) = tree();
     let cancel = seekless::Cancel::new();
@@ -244,7 +275,7 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
 
 #[test]
 fn errors_say_what_they_are_about() {
-    use seekless::{Action, ErrorKind, Journals, Search};
+    use seekless::{Action, Compare, ErrorKind, Journals, Probe, Search};
     let (_folder, path) = tree();
     let kind = |error: seekless::Error| error.kind();
     let search = || Search::new([path.join("tree")]);
@@ -275,10 +306,54 @@ fn errors_say_what_they_are_about() {
     fs::write(path.join("report"), "no report").expect("written");
     let report = Action::remove().plan_report(path.join("report"));
     assert_eq!(kind(report.expect_err("no report")), ErrorKind::Report);
-    let never = Action::remove().bytes_per_second(0).plan(&sets);
-    assert_eq!(kind(never.expect_err("no reads")), ErrorKind::Setting);
+    for rate in [0, 999] {
+        let tree = path.join("tree");
+        let compare = Compare::new([&tree, &path]).bytes_per_second(rate);
+        let mistakes = [
+            search().bytes_per_second(rate).run().map(drop),
+            compare.run().map(drop),
+            folders("tree").bytes_per_second(rate).run().map(drop),
+            Probe::new(&tree).bytes_per_second(rate).run().map(drop),
+            Action::remove()
+                .bytes_per_second(rate)
+                .plan(&sets)
+                .map(drop),
+        ];
+        for mistake in mistakes {
+            let wrong = mistake.expect_err("too slow");
+            let why = wrong.to_string();
+            assert_eq!(why, "the limit of bytes per second must be 1000 or more");
+            assert_eq!(kind(wrong), ErrorKind::Setting);
+        }
+    }
+    let little = folders("tree").memory(1000).run().map(drop);
+    let little = [
+        little,
+        Compare::new([&path, &path]).memory(1000).run().map(drop),
+    ];
+    for wrong in little {
+        assert_eq!(kind(wrong.expect_err("too little")), ErrorKind::Setting);
+    }
     let nothing = Journals::new(path.join("journals")).undo_last();
     assert_eq!(kind(nothing.expect_err("no run")), ErrorKind::Journal);
+}
+
+/// Whoever builds a request here may hand it to a thread of a runtime.
+#[test]
+fn what_is_to_be_done_can_move_to_another_thread() {
+    fn moves<T: Send>() {}
+    moves::<seekless::Search<'_>>();
+    moves::<seekless::Compare<'_>>();
+    moves::<seekless::Folders<'_>>();
+    moves::<seekless::Probe<'_>>();
+    moves::<seekless::ProbeFindings>();
+    moves::<seekless::Action>();
+    moves::<seekless::Plan<'_>>();
+    moves::<seekless::Undo<'_>>();
+    moves::<seekless::Sets>();
+    moves::<seekless::Compared>();
+    moves::<seekless::FoldersFound>();
+    moves::<seekless::Error>();
 }
 
 #[test]

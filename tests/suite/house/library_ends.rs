@@ -1,5 +1,7 @@
-//! Work of the library ends when its caller leaves it: a callback that breaks or panics, or a plan without time.
+//! Work of the library ends when its caller leaves it: a callback that breaks or panics, or a plan without time. Until
+//! then, its caller hears how far it is.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +12,9 @@ use std::time::Duration;
 
 use crate::common::{Tree, noise};
 use rustix::fs::{Advice, fadvise};
-use seekless::{Cancel, Probe, Search, Summary};
+use seekless::{
+    Cancel, Compare, CompareAnswer, Folders, Probe, Problem, Progress, Search, Summary,
+};
 
 /// The time after which work that nobody waits for counts as endless.
 const ENDLESS: Duration = Duration::from_secs(120);
@@ -85,6 +89,101 @@ fn a_search_ends_when_a_callback_panics() {
         });
         assert!(panicked, "{at}");
     }
+}
+
+/// A comparison, by the name of its type, that panics in a callback. It takes too long.
+fn compared(tree: &Tree, of: &str, at: &str) {
+    let (root, gone, long) = (tree.root(), tree.path("gone"), tree.path("long"));
+    let on_progress = |_: &[Progress]| assert_ne!(at, "progress");
+    let on_problem = |_: &Problem| assert_ne!(at, "problem");
+    let ended = match of {
+        "compare" => Compare::new([&long.join("a"), &long.join("b"), &gone])
+            .bytes_per_second(RATE)
+            .on_progress(on_progress)
+            .on_problem(on_problem)
+            .run()
+            .map(drop),
+        _ => Folders::new([root, &gone])
+            .bytes_per_second(RATE)
+            .on_progress(on_progress)
+            .on_problem(on_problem)
+            .run()
+            .map(drop),
+    };
+    ended.expect("compared");
+}
+
+#[test]
+fn a_comparison_ends_when_a_callback_panics() {
+    for (of, at) in [
+        ("compare", "progress"),
+        ("compare", "problem"),
+        ("folders", "progress"),
+        ("folders", "problem"),
+    ] {
+        let tree = short_and_long();
+        let panicked =
+            ends(move || catch_unwind(AssertUnwindSafe(|| compared(&tree, of, at))).is_err());
+        assert!(panicked, "{of}, {at}");
+    }
+}
+
+/// Both hear of the progress on their own thread, and of the path that is not there.
+#[test]
+fn a_comparison_that_is_slow_tells_how_far_it_is_and_ends_when_it_is_cancelled() {
+    let tree = short_and_long();
+    let (here, gone) = (thread::current().id(), tree.path("gone"));
+    let cancel = Cancel::new();
+    let (mut stages, mut missed) = (BTreeSet::new(), Vec::new());
+    let compared = Compare::new([&tree.path("long/a"), &tree.path("long/b"), &gone])
+        .bytes_per_second(RATE)
+        .cancel(&cancel)
+        .on_problem(|problem| missed.push(problem.path.clone()))
+        .on_progress(|lines| {
+            assert_eq!(thread::current().id(), here);
+            let read = lines.iter().filter(|line| line.bytes_done > 0);
+            stages.extend(read.map(|line| line.stage));
+            if !stages.is_empty() {
+                cancel.cancel();
+            }
+        })
+        .run()
+        .expect("compared");
+    assert_eq!(compared.answer, CompareAnswer::Unknown);
+    assert!(
+        compared.problems.is_empty() && missed.contains(&gone),
+        "{missed:?}"
+    );
+    assert!(!stages.is_empty());
+
+    let cancel = Cancel::new();
+    let (mut told, mut missed) = (0, Vec::new());
+    let found = Folders::new([tree.root(), &gone])
+        .bytes_per_second(RATE)
+        .cancel(&cancel)
+        .on_problem(|problem| missed.push(problem.path.clone()))
+        .on_progress(|lines| {
+            assert_eq!(thread::current().id(), here);
+            told += lines.len();
+            if lines.iter().any(|line| line.bytes_done > 0) {
+                cancel.cancel();
+            }
+        })
+        .run()
+        .expect("compared");
+    assert!(found.entries.is_empty() && found.problems.is_empty());
+    assert!(missed.contains(&gone) && told > 0, "{missed:?}");
+}
+
+#[test]
+fn without_a_callback_the_problems_are_in_the_result() {
+    let tree = Tree::new().file("a/f", b"same").file("b/f", b"same");
+    let gone = tree.path("gone");
+    let of_gone = |problems: &[Problem]| problems.iter().any(|problem| problem.path == gone);
+    let compared = Compare::new([&tree.path("a"), &gone]).run();
+    assert!(of_gone(&compared.expect("compared").problems));
+    let found = Folders::new([&tree.path("a"), &gone]).run();
+    assert!(of_gone(&found.expect("compared").problems));
 }
 
 #[test]

@@ -29,6 +29,17 @@ fn state() -> String {
     format!("{status:?}, {open} open, {folder:?}\n{}", read("limits"))
 }
 
+/// The state once nothing changes it: the first thread of a test program blocks all signals while it starts this one.
+fn state_at_rest() -> String {
+    loop {
+        let before = state();
+        thread::sleep(Duration::from_millis(50));
+        if state() == before {
+            return before;
+        }
+    }
+}
+
 /// Waits until the threads that have ended are gone from `/proc`.
 #[track_caller]
 fn stays(before: &str, work: &str) {
@@ -69,7 +80,7 @@ fn child() {
     let tree = tree.copies(["sub/c", "sub/d"], vec![1; 300_000]);
     let away = tempfile::tempdir().expect("a folder");
     let journals = Journals::new(away.path().join("journals"));
-    let before = state();
+    let before = state_at_rest();
 
     let search = Search::new([tree.root()]).verify(true).io_idle(true);
     let sets = search.run().expect("searched");
@@ -83,9 +94,11 @@ fn child() {
     assert_eq!(undone.restored, 2);
     stays(&before, "an undo");
     let sub = tree.path("sub");
-    Compare::new([tree.root(), &sub]).run().expect("compared");
+    let compare = Compare::new([tree.root(), &sub]).io_idle(true);
+    compare.on_progress(|_| {}).run().expect("compared");
     stays(&before, "a comparison");
-    Folders::new([tree.root()]).run().expect("compared");
+    let folders = Folders::new([tree.root()]).io_idle(true);
+    folders.on_progress(|_| {}).run().expect("compared");
     stays(&before, "a comparison of folders");
     let probe = Probe::new(tree.root()).time(Duration::from_millis(300));
     probe.run().expect("measured");

@@ -1,0 +1,129 @@
+//! The settings that searches and comparisons share: how files are read, and who hears of it.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use super::Callback;
+use super::beside::{Calls, beside};
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::progress::Progress;
+use crate::engine::{self, Config, LEAST_MEMORY, LEAST_RATE};
+use crate::event::Problem;
+use crate::tree::{Scope, Tree};
+
+/// The caller's side of a run: what ends it, and who hears of it.
+#[derive(Default)]
+pub(super) struct Watch<'a> {
+    pub cancel: Cancel,
+    pub on_progress: Option<Callback<'a, [Progress]>>,
+    pub on_problem: Option<Callback<'a, Problem>>,
+}
+
+impl fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("cancel", &self.cancel)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The problems of a run, unless the caller hears of each.
+pub(super) fn heard(
+    mut tell: Option<Callback<'_, Problem>>,
+    problems: &mut Vec<Problem>,
+) -> impl FnMut(Problem) {
+    move |problem| match &mut tell {
+        Some(tell) => tell(&problem),
+        None => problems.push(problem),
+    }
+}
+
+/// Classifies the files of a comparison, beside the calling thread. The problems that the caller does not hear of are
+/// returned.
+pub(super) fn classified(
+    config: &Config,
+    scope: Scope,
+    watch: Watch<'_>,
+) -> Result<(Tree, Vec<Problem>), Error> {
+    let mut problems = Vec::new();
+    let mut hear = heard(watch.on_problem, &mut problems);
+    let calls = Calls {
+        // Nothing is sent before the end.
+        take: &mut |never: Infallible| match never {},
+        hear: &mut hear,
+        progress: watch.on_progress,
+    };
+    let tree = beside(&watch.cancel, calls, |_, listener, control| {
+        engine::classify(config, scope, listener, control)
+    });
+    drop(hear);
+    Ok((tree?.map_err(Cause::from)?, problems))
+}
+
+/// Checks the settings that all runs share.
+pub(super) fn check(config: &Config) -> Result<(), Error> {
+    if config.memory.is_some_and(|memory| memory < LEAST_MEMORY) {
+        return Err(Cause::LittleMemory.into());
+    }
+    check_rate(config.bytes_per_second.map(|rate| rate.0))
+}
+
+/// Checks a limit of bytes per second.
+pub(super) fn check_rate(bytes_per_second: Option<u64>) -> Result<(), Error> {
+    match bytes_per_second {
+        Some(rate) if rate < LEAST_RATE.0 => Err(Cause::SlowRate.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The methods of a builder with the fields `config` and `watch`.
+macro_rules! reading_settings {
+    () => {
+        /// Limits reading to this many bytes per second and device: at least 1 kB (1,000 bytes). The limit does not
+        /// apply to cached data or to listing folders. By default, nothing is limited.
+        pub fn bytes_per_second(mut self, bytes: u64) -> Self {
+            self.config.bytes_per_second = Some(crate::units::Bytes(bytes));
+            self
+        }
+
+        /// Limits the memory for data in flight, in bytes: at least 8 MB (8,000,000 bytes). The default is a share of
+        /// the memory of the machine.
+        pub fn memory(mut self, bytes: u64) -> Self {
+            self.config.memory = Some(crate::units::Bytes(bytes));
+            self
+        }
+
+        /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that the run
+        /// starts.
+        pub fn io_idle(mut self, idle: bool) -> Self {
+            self.config.io_idle = idle;
+            self
+        }
+
+        /// The time to wait for a file system that does not answer, once there is nothing else to do. The default is
+        /// one minute.
+        pub fn patience(mut self, patience: std::time::Duration) -> Self {
+            self.config.patience = patience;
+            self
+        }
+
+        /// Calls this about ten times a second, on the calling thread, with the progress of each stage on each device.
+        pub fn on_progress(
+            mut self,
+            tell: impl FnMut(&[crate::library::Progress]) + Send + 'a,
+        ) -> Self {
+            self.watch.on_progress = Some(Box::new(tell));
+            self
+        }
+
+        /// Calls this on the calling thread for each path that could not be read or is skipped, with the reason.
+        /// Without it, the result of `run` contains them.
+        pub fn on_problem(mut self, tell: impl FnMut(&crate::event::Problem) + Send + 'a) -> Self {
+            self.watch.on_problem = Some(Box::new(tell));
+            self
+        }
+    };
+}
+
+pub(super) use reading_settings;
