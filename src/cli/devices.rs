@@ -13,6 +13,7 @@ use seekless::report::devices::{write_json, write_table};
 use super::args::DevicesArgs;
 use super::color;
 use super::config_folder;
+use super::device_terms::DEVICE_TERMS;
 use super::exit::Exit;
 use super::sanitize;
 
@@ -67,7 +68,7 @@ fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
         false => {
             let stdout = io::stdout();
             let columns = stdout.is_terminal().then(|| color::columns(&stdout));
-            write_table(&mut out, volumes, columns)?;
+            write_table(&mut out, volumes, columns, &DEVICE_TERMS)?;
         }
     }
     out.flush()

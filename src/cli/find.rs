@@ -16,6 +16,7 @@ use seekless::report::fit::fitting;
 use super::begin::begin;
 use super::config_defaults::InForce;
 use super::console::Console;
+use super::device_terms::DEVICE_TERMS;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
@@ -64,7 +65,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
 
 fn explain(run: &FindRun) -> Exit {
     let mut stdout = io::stdout().lock();
-    let texts = engine::explain(&run.config);
+    let texts = engine::explain(&run.config, &DEVICE_TERMS, "--memory");
     let lines = texts
         .iter()
         .flat_map(|text| text.lines())
@@ -183,7 +184,7 @@ fn drive(
     hidden: &mut HiddenLinks,
 ) -> FindOutcome {
     if tracing::enabled!(tracing::Level::INFO) {
-        for text in engine::explain(&run.config) {
+        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory") {
             text.lines()
                 .for_each(|line| tracing::info!("{}", sanitize::message(line)));
         }

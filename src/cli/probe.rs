@@ -16,6 +16,7 @@ use super::config_folder;
 use super::console::Console;
 use super::exit::Exit;
 use super::probe_args::ProbeArgs;
+use super::probe_terms::terms;
 use super::run::{Watcher, watched};
 use super::sanitize;
 
@@ -45,6 +46,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
         seed: args.seed,
         bytes_per_second: rate,
         system: SystemRoot::default(),
+        terms: terms(),
     };
     if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {
         console.complain(&wrong);
@@ -114,7 +116,7 @@ fn print(findings: &Findings, json: bool) -> io::Result<()> {
         true => sentences_fitting(&tables, columns),
         false => tables.lines().map(str::to_owned).collect(),
     };
-    let conclusion = fitting(text::conclusion(findings), columns);
+    let conclusion = fitting(text::conclusion(findings, &terms()), columns);
     for line in tables.into_iter().chain([String::new()]).chain(conclusion) {
         writeln!(stdout, "{}", sanitize::message(&line))?;
     }
@@ -314,37 +316,6 @@ fn describe(name: &str, passed: Option<(f64, f64)>, detail: &str, columns: usize
 #[cfg(test)]
 mod tests {
     use super::describe;
-    use clap::Parser;
-    use seekless::probe::model::{ELEVATOR, Model, POOLS};
-    use seekless::probe::{Situation, advise};
-
-    use crate::cli::args::Cli;
-
-    #[test]
-    fn what_it_advises_can_be_typed() {
-        for model in [
-            Model::spinning(1),
-            Model::spinning(2),
-            Model::solid(0.0001, 64, 500e6, 3e9),
-            Model::solid(0.005, 200, 100e6, 100e6),
-        ] {
-            for (policy, selector) in [(POOLS, "dev:sda"), (ELEVATOR, "dev:sda"), (POOLS, "fuse")] {
-                let now = Situation {
-                    policy,
-                    selector,
-                    cores: 4,
-                };
-                let advice = advise(&model.outcomes(), &now);
-                let advice = advice.expect("all was measured, and is steady");
-                let words = ["seekless", "find"].map(str::to_owned).into_iter();
-                let typed = Cli::try_parse_from(words.chain(advice.flags.iter().cloned()));
-                let typed = typed.unwrap_or_else(|error| panic!("{:?}: {error}", advice.flags));
-                let typed = format!("{typed:?}");
-                let depth = format!("depth_random: Some({})", advice.depth);
-                assert!(typed.contains(&depth), "{typed}");
-            }
-        }
-    }
 
     #[test]
     fn fields_of_progress_are_dropped_and_never_cut() {

@@ -114,6 +114,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         style: Style {
             color: sink.wants_color(args.talk.color),
             columns: sink.is_terminal.then_some(sink.columns),
+            of_folded: "use -o FILE for all names of long sets",
             flat: args.flat,
             omit_first: args.omit_first,
         },

@@ -47,7 +47,7 @@ pub enum ProfileError {
     /// The disk cannot be recognized later.
     #[error(
         "cannot save a profile for {}: its disk has no serial number and its file system no UUID \
-         that the kernel tells; use the flags instead", .0.display()
+         that the kernel tells; set the numbers for each run instead", .0.display()
     )]
     NoIdentity(PathBuf),
     /// The file is there and cannot be read.
@@ -60,7 +60,7 @@ pub enum ProfileError {
     },
     /// The file is no profile.
     #[error(
-        "the profile {} is not used: {why}; remove it, or make a new one with seekless probe --save",
+        "the profile {} is not used: {why}; remove it, or measure the disk again and save a new one",
         path.display()
     )]
     Bad {

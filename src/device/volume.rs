@@ -11,6 +11,7 @@ use super::identity::Identity;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy, Pools};
 use super::profile::{Measured, Profile, ProfileError};
+use super::terms::Terms;
 use super::topology::Contradiction;
 
 /// The kernel's read-ahead for one file system: that of the device which is mounted, whatever the
@@ -61,8 +62,26 @@ pub struct Volume {
     pub why: String,
     /// The profile that the policy follows, if any.
     pub profile: Option<Profile>,
-    /// The options by which the user changed the policy.
-    pub told: Vec<String>,
+    /// The settings by which the user changed the policy.
+    pub told: Vec<Setting>,
+}
+
+/// A setting by which the user changed the policy of a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Its class, or its numbers of threads: `dev:sda:hdd`.
+    Threads(String),
+    /// Scattered reads that each thread keeps in flight.
+    Depth(usize),
+}
+
+impl Setting {
+    fn words(&self, terms: &Terms) -> String {
+        match self {
+            Self::Threads(row) => format!("{} {row}", terms.threads),
+            Self::Depth(depth) => format!("{} {depth}", terms.depth),
+        }
+    }
 }
 
 impl Volume {
@@ -132,7 +151,7 @@ impl Volume {
     }
 
     /// Says in a few lines what it is and how it will be read, and why.
-    pub fn explain(&self) -> String {
+    pub fn explain(&self, terms: &Terms) -> String {
         let mut title = format!("{}: {}", self.mount_point.display(), self.filesystem);
         if !self.stack.is_empty() {
             let _ = write!(title, " on {}", self.stack.join(", "));
@@ -140,7 +159,7 @@ impl Volume {
         let mut lines = vec![printable(&title)];
         lines.extend(self.layers());
         lines.extend(self.leaves.iter().map(|leaf| printable(&describe(leaf))));
-        lines.extend(self.reasons());
+        lines.extend(self.reasons(terms));
         lines.join("\n  ")
     }
 
@@ -152,25 +171,23 @@ impl Volume {
     }
 
     /// Says how it will be read and why, one reason a line.
-    pub fn reasons(&self) -> Vec<String> {
+    pub fn reasons(&self, terms: &Terms) -> Vec<String> {
         let mut lines = vec![
             format!("class {} by rule {}: {}", self.class, self.rule, self.why),
             self.policy.describe(),
         ];
         if self.class == Class::Unknown && !self.is_settled() {
-            lines.push(GUESS.to_owned());
+            lines.push(format!("a guess: {}", terms.guess));
         }
         lines.extend(self.profile.iter().map(Profile::describe));
         if !self.told.is_empty() {
-            lines.push(format!("as told by {}", self.told.join(" and ")));
+            let told = self.told.iter().map(|setting| setting.words(terms));
+            let told: Vec<String> = told.collect();
+            lines.push(format!("as told by {}", told.join(" and ")));
         }
         lines.iter().map(|line| printable(line)).collect()
     }
 }
-
-/// The advice if the class is unknown.
-const GUESS: &str =
-    "a guess: measure it with seekless probe, or set --threads unknown:hdd for a spinning disk";
 
 fn describe(leaf: &Leaf) -> String {
     let sort = match leaf.kind {

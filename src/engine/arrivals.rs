@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::device::Cost;
+use crate::device::{Cost, Terms};
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::read::Change;
@@ -133,7 +133,7 @@ impl Session<'_> {
             let volume = self.volumes.get(id);
             // Before the roots were looked at nobody knows.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
-                for line in volume.explain().lines() {
+                for line in volume.explain(&Terms::default()).lines() {
                     self.observer.notice(Notice(line.to_owned()));
                 }
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::device::DeviceMap;
+use crate::device::{DeviceMap, Terms};
 
 use crate::read::Limits;
 use crate::read::has_rings;
@@ -15,8 +15,9 @@ use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
-/// A text for each root: device, class, executor, pool sizes, and why.
-pub fn explain(config: &Config) -> Vec<String> {
+/// A text for each root: device, class, executor, pool sizes, and why. `terms` and `memory_limit` name what the user can
+/// set.
+pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String> {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut memory = Memory::new(config.memory);
@@ -38,14 +39,15 @@ pub fn explain(config: &Config) -> Vec<String> {
                     with_rings if with_rings == wanted => String::new(),
                     _ => format!("\n  {}", ringless(wanted)),
                 };
-                format!("{shown}: {}{ringless}{cut}", volume.explain())
+                format!("{shown}: {}{ringless}{cut}", volume.explain(terms))
             }
             Err(error) => format!("{shown}: {error}"),
         });
     }
-    texts.push(memory.explain());
+    texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
-    texts.extend(unused.map(|row| format!("--threads {row}: no root lies on this device")));
+    let threads = terms.threads;
+    texts.extend(unused.map(|row| format!("{threads} {row}: no root lies on this device")));
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts

@@ -103,11 +103,11 @@ impl Memory {
         limits
     }
 
-    /// A description of the limit, for people.
-    pub fn explain(&self) -> String {
+    /// A description of the limit, for people. `setting` is what the user can set.
+    pub fn explain(&self, setting: &str) -> String {
         let why = match self.is_told {
-            true => "set by --memory".to_owned(),
-            false => format!("1/{SHARE} of the memory; --memory changes it"),
+            true => format!("set by {setting}"),
+            false => format!("1/{SHARE} of the memory; {setting} changes it"),
         };
         format!("in flight: at most {} ({why})", self.bytes)
     }

@@ -13,7 +13,7 @@ use super::error::{Cause, Error};
 use super::progress::TICK;
 use super::reading::check_rate;
 use crate::device::{Overrides, SystemRoot};
-use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, text};
+use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, Terms, text};
 use crate::units::Bytes;
 
 /// Measures which reads suit the disk below a path. It reads existing files and writes to none of them.
@@ -80,6 +80,7 @@ impl<'a> Probe<'a> {
                 seed: 1,
                 bytes_per_second: None,
                 system: SystemRoot::default(),
+                terms: Terms::default(),
             },
             cancel: Cancel::default(),
             on_progress: None,
@@ -176,8 +177,12 @@ impl ProbeFindings {
 
     /// The whole report, as text: what was measured, then the advice, or the reason why there is none.
     pub fn text(&self) -> String {
-        let conclusion = text::conclusion(&self.0);
-        format!("{}\n{}\n", text::report(&self.0, usize::MAX), conclusion.join("\n"))
+        let conclusion = text::conclusion(&self.0, &Terms::default());
+        format!(
+            "{}\n{}\n",
+            text::report(&self.0, usize::MAX),
+            conclusion.join("\n")
+        )
     }
 
     /// The whole report, as the JSON that `seekless probe --json` prints, without its options.

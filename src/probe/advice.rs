@@ -1,11 +1,11 @@
 //! From measurements to what to set: a pure function.
 
-use crate::device::{Order, Policy};
+use crate::device::Order;
 use crate::units::plural;
 
 use super::doubt::{Doubts, NoAdvice};
 use super::findings::{ExperimentResult, Series, Unit, chart};
-use super::recommended::{Advice, Gain};
+use super::recommended::{Advice, Gain, Situation};
 use super::signs::Signs;
 use super::{metadata, order, random, streams};
 
@@ -26,17 +26,6 @@ const SWEEP_LEAST: u64 = 4;
 
 /// More threads than this for metadata were never seen to pay.
 const MOST_METADATA_THREADS: usize = 64;
-
-/// The inputs of the advice besides the measurements.
-#[derive(Clone, Debug)]
-pub struct Situation<'a> {
-    /// How the volume is read now.
-    pub policy: Policy,
-    /// The part before the colon in `--threads` for this volume: `dev:sda`, `fuse`.
-    pub selector: &'a str,
-    /// Processors.
-    pub cores: usize,
-}
 
 /// Says what to set.
 ///
@@ -121,7 +110,6 @@ pub fn advise(outcomes: &[ExperimentResult], now: &Situation<'_>) -> Result<Advi
     advice
         .gains
         .extend(plain.and_then(|line| gain_streams(line, now, &advice)));
-    advice.flags = flags(now, &advice);
     Ok(advice)
 }
 
@@ -241,29 +229,4 @@ fn gain_streams(line: &Series, now: &Situation<'_>, advice: &Advice) -> Option<G
         advised: after,
         unit: "MB/s",
     })
-}
-
-/// The flags that set these numbers. A disk that is taken for what it is not is called by its name
-/// first.
-fn flags(now: &Situation<'_>, advice: &Advice) -> Vec<String> {
-    let mut flags = Vec::new();
-    let mut threads = |word: String| flags.extend(["--threads".to_owned(), word]);
-    let selector = now.selector;
-    let taken_for_spinning = now.policy.is_one_thread_a_disk();
-    if advice.rotational {
-        match taken_for_spinning {
-            true => threads(format!("{selector}:1,1")),
-            false => threads(format!("{selector}:hdd")),
-        }
-    } else {
-        if taken_for_spinning {
-            threads(format!("{selector}:ssd"));
-        }
-        threads(format!(
-            "{selector}:{},{}",
-            advice.random_threads, advice.streams
-        ));
-    }
-    flags.extend(["--depth-random".to_owned(), advice.depth.to_string()]);
-    flags
 }

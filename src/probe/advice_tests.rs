@@ -2,11 +2,12 @@
 
 use crate::device::{Order, Policy};
 
-use super::advice::{Situation, advise};
+use super::advice::advise;
 use super::doubt::NoAdvice;
 use super::findings::{ExperimentOutcome, ExperimentResult, Point, Series};
 use super::model::{ELEVATOR, Model, POOLS, recorded};
-use super::recommended::Advice;
+use super::recommended::{Advice, Situation};
+use super::terms::Terms;
 use super::{order, streams};
 
 fn advice(outcomes: &[ExperimentResult], policy: Policy) -> Advice {
@@ -72,12 +73,6 @@ fn one_head_gets_one_stream_and_a_queue_in_physical_order() {
             in_force,
         );
         assert!(advice.depth >= 4, "{advice:?}");
-        let word = match policy.is_one_thread_a_disk() {
-            true => "dev:sdx:1,1",
-            false => "dev:sdx:hdd",
-        };
-        let depth = advice.depth.to_string();
-        assert_eq!(advice.flags, ["--threads", word, "--depth-random", &depth]);
     }
 }
 
@@ -154,10 +149,6 @@ fn solid_state_gets_many_reads_and_streams() {
         8,
     );
     assert_eq!(advice.streams, 8);
-    assert_eq!(
-        advice.flags,
-        ["--threads", "dev:sdx:4,8", "--depth-random", "64"]
-    );
     assert_eq!(advice.metadata_threads, Some(8));
 }
 
@@ -168,8 +159,6 @@ fn a_slow_line_is_not_a_head() {
     let advice = advice(&outcomes, ELEVATOR);
     assert!(!advice.rotational, "{:?}", advice.reasons);
     assert_eq!(advice.streams, 1);
-    assert_eq!(advice.flags[..2], ["--threads", "dev:sdx:ssd"]);
-    assert_eq!(advice.flags[2..4], ["--threads", "dev:sdx:4,1"]);
     assert!(advice.random_threads * advice.depth >= 200);
 }
 
@@ -323,7 +312,7 @@ fn what_decides_has_to_be_steady() {
             true => drop(advice(&outcomes, policy)),
             false => {
                 let why = refusal(&outcomes, policy);
-                assert!(matches!(why, NoAdvice::Unsteady(_)), "{name} {x}: {why}");
+                assert!(matches!(why, NoAdvice::Unsteady(_)), "{name} {x}: {why:?}");
             }
         }
     }
@@ -332,9 +321,9 @@ fn what_decides_has_to_be_steady() {
         (point.p10, point.p90, point.steady) = (40.0, 54.4, point.x > 1);
     });
     assert_eq!(
-        refusal(&outcomes, ELEVATOR).to_string(),
+        refusal(&outcomes, ELEVATOR).words(&Terms::default()),
         "the measurement was unsteady (1 whole file at a time: 40 to 54 MB/s): repeat it while nothing else uses the \
-        disk, or with a longer --time"
+        disk, or with more time"
     );
 }
 
@@ -348,8 +337,8 @@ fn what_is_in_force_has_to_be_measured() {
         }
     }
     assert_eq!(
-        refusal(&outcomes, POOLS).to_string(),
-        "256 in flight scattered (in force) could not be measured: use a larger folder or --scratch, or a longer --time"
+        refusal(&outcomes, POOLS).words(&Terms::default()),
+        "256 in flight scattered (in force) could not be measured: use a larger folder or a scratch file, or more time"
     );
     // A spinning disk that is taken for solid state cannot take as many, and is advised to be read in another way.
     let mut outcomes = Model::spinning(1).outcomes();

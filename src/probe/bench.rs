@@ -12,6 +12,7 @@ use super::jobs::TestSpan;
 use super::listing::Listing;
 use super::rng::Rng;
 use super::sweep::{Aim, Sample, sweep};
+use super::terms::Terms;
 use super::test_data::{Bypass, TestData};
 
 /// Files whose bytes are spread over more places than this are cut no further: the list of parts
@@ -33,6 +34,8 @@ pub struct Bench<'a> {
     pub control: &'a Control,
     /// Chooses places.
     pub rng: Rng,
+    /// The words for what the user can set.
+    pub terms: Terms,
     /// Processors.
     pub cores: usize,
     /// The class of the volume.
@@ -83,7 +86,7 @@ impl Bench<'_> {
         let lines = sweep(aims, axis, self.until, self.control, sample);
         match lines.is_empty() {
             true if self.control.is_cancelled() => Err("interrupted".to_owned()),
-            true => Err("no time was left: use a longer --time".to_owned()),
+            true => Err(format!("no time was left: use {}", self.terms.more_time)),
             false => Ok(lines),
         }
     }

@@ -32,16 +32,18 @@ const BLOCKS: [u64; 7] = [
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let test_data = bench.test_data()?;
     if test_data.is_limited() {
-        return Err(
-            "not measured with --bwlimit: each read would only wait for that limit".to_owned(),
-        );
+        return Err(format!(
+            "not measured with {}: each read would only wait for that limit",
+            bench.terms.limit
+        ));
     }
     let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let fewest = 8;
     if runs.runs.len() < fewest {
         return Err(format!(
-            "{} in files are too little: use a larger folder, or --scratch 1G",
-            crate::units::Bytes(runs.bytes)
+            "{} in files are too little: use a larger folder, or {}",
+            crate::units::Bytes(runs.bytes),
+            bench.terms.scratch
         ));
     }
     let direct = test_data.bypass == Bypass::Direct;

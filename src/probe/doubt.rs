@@ -1,26 +1,43 @@
 //! Reasons not to conclude anything from a line: what decides was unsteady or not measured.
 
+use crate::units::Bytes;
+
 use super::findings::{Point, Series, Unit};
+use super::terms::Terms;
 
 /// Why there is no advice.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum NoAdvice {
     /// No line tells how many reads suit the disk.
-    #[error("neither scattered reads nor streams could be measured")]
     Unmeasured,
     /// What was measured may be the limit that the user set.
-    #[error("--bwlimit limited the measurement to {0} per second")]
-    Limited(crate::units::Bytes),
+    Limited(Bytes),
     /// Nothing can be compared with the number in force.
-    #[error(
-        "{0} (in force) could not be measured: use a larger folder or --scratch, or a longer --time"
-    )]
     NotInForce(String),
     /// Another run would come to another result.
-    #[error(
-        "the measurement was unsteady ({0}): repeat it while nothing else uses the disk, or with a longer --time"
-    )]
     Unsteady(String),
+}
+
+impl NoAdvice {
+    /// The reason, and the way out.
+    pub fn words(&self, terms: &Terms) -> String {
+        let Terms {
+            scratch,
+            more_time,
+            limit,
+            ..
+        } = terms;
+        match self {
+            Self::Unmeasured => "neither scattered reads nor streams could be measured".to_owned(),
+            Self::Limited(rate) => format!("{limit} held the measurement to {rate} per second"),
+            Self::NotInForce(what) => format!(
+                "{what} (in force) could not be measured: use a larger folder or {scratch}, or {more_time}"
+            ),
+            Self::Unsteady(what) => format!(
+                "the measurement was unsteady ({what}): repeat it while nothing else uses the disk, or with {more_time}"
+            ),
+        }
+    }
 }
 
 /// Looks at the points that decide.

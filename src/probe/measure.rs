@@ -9,7 +9,7 @@ use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, Volume};
 use crate::read::{Access, PageUse};
 use crate::sys::process;
 
-use super::advice::{Situation, advise};
+use super::advice::advise;
 use super::bench::Bench;
 use super::busy::Busy;
 use super::control::{Control, Stage};
@@ -19,6 +19,7 @@ use super::findings::{
     ExperimentOutcome, ExperimentResult, Findings, MeasuredVolume, SCHEMA, Source,
 };
 use super::listing::Listing;
+use super::recommended::Situation;
 use super::rng::Rng;
 use super::scratch;
 use super::spec::{ProbeError, Spec};
@@ -83,8 +84,11 @@ pub fn measure(
         Some(rate) => Err(NoAdvice::Limited(rate)),
     };
     let (advice, no_advice) = match advice {
-        Ok(advice) => (Some(advice), None),
-        Err(why) => (None, Some(why.to_string())),
+        Ok(mut advice) => {
+            advice.flags = (spec.terms.flags)(&situation, &advice);
+            (Some(advice), None)
+        }
+        Err(why) => (None, Some(why.words(&spec.terms))),
     };
     let findings = Findings {
         schema: SCHEMA,
@@ -147,6 +151,7 @@ impl Running<'_> {
         let mut bench = Bench {
             control: self.control,
             rng,
+            terms: self.spec.terms,
             cores: self.cores,
             class: self.volume.class,
             policy: self.volume.policy,
@@ -272,8 +277,9 @@ impl Running<'_> {
         if test_data.bytes() < SMALL {
             self.notes.push(format!(
                 "{} of data lie close together: on a spinning disk, seeks across the whole disk take longer. Use a \
-                larger folder, or --scratch",
-                crate::units::Bytes(test_data.bytes())
+                larger folder, or {}",
+                crate::units::Bytes(test_data.bytes()),
+                self.spec.terms.scratch
             ));
         }
         if !test_data.checked && test_data.bypass == Bypass::Dropped {
@@ -340,7 +346,7 @@ fn nothing_to_measure(volume: &Volume) -> Option<&'static str> {
     }
 }
 
-/// The part before the colon in `--threads` for this volume.
+/// What names this volume in a setting of threads.
 fn selector(volume: &Volume) -> String {
     match (volume.stack.as_slice(), volume.leaves.as_slice()) {
         ([], _) => volume.class.word().to_owned(),

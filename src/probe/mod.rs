@@ -36,15 +36,18 @@ mod steady;
 mod streams;
 pub mod svg;
 mod sweep;
+mod terms;
 mod test_data;
 #[cfg(test)]
 mod test_data_tests;
 pub mod text;
 
 #[cfg(test)]
-pub use advice::{Situation, advise};
+pub use advice::advise;
 pub use control::Control;
 pub use experiment::{EXPERIMENTS, Experiment, experiment};
 pub use findings::Findings;
 pub use measure::{LONGEST, Measured, SHORTEST, measure};
+pub use recommended::{Advice, Situation};
 pub use spec::{ProbeError, Spec};
+pub use terms::Terms;

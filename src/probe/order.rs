@@ -64,8 +64,9 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     };
     if places.len() < FEWEST {
         return Err(format!(
-            "{} places to read are too few: use a larger folder, or --scratch 1G",
-            places.len()
+            "{} places to read are too few: use a larger folder, or {}",
+            places.len(),
+            bench.terms.scratch
         ));
     }
     if places.iter().all(|place| place.position.is_none()) {

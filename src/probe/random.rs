@@ -23,7 +23,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     if blocks < FEWEST_BLOCKS {
         return Err(format!(
             "there are {blocks} blocks of 4 KiB to choose from, and less than {FEWEST_BLOCKS} are too few: use a \
-            larger folder, or --scratch 1G"
+            larger folder, or {}",
+            bench.terms.scratch
         ));
     }
     let mut rng = bench.rng.clone();
@@ -64,7 +65,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     left_out.retain(|x| !is_there(x));
     if let (Some(first), Some(last)) = (left_out.iter().min(), left_out.iter().max()) {
         notes.push(format!(
-            "{first} to {last} in flight were skipped: the time was too short (use a longer --time)"
+            "{first} to {last} in flight were skipped: the time was too short (use {})",
+            bench.terms.more_time
         ));
     }
     if done > blocks / 2 {

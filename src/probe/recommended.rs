@@ -2,7 +2,18 @@
 
 use serde::Serialize;
 
-use crate::device::{Order, Pools};
+use crate::device::{Order, Policy, Pools};
+
+/// The inputs of the advice besides the measurements.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// How the volume is read now.
+    pub policy: Policy,
+    /// What names this volume in a setting of threads: `dev:sda`, `fuse`.
+    pub selector: &'a str,
+    /// Processors.
+    pub cores: usize,
+}
 
 /// The recommended settings, and the expected gain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +34,8 @@ pub struct Advice {
     pub seek_seconds: Option<f64>,
     /// Bytes a second of one stream, if that was measured.
     pub bytes_per_second: Option<f64>,
-    /// The options for `seekless find`.
+    /// The options that set these numbers, if the caller has options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
     /// The expected gains.
     pub gains: Vec<Gain>,

@@ -8,6 +8,7 @@ use crate::device::SystemRoot;
 use crate::units::Bytes;
 
 use super::experiment::Experiment;
+use super::terms::Terms;
 
 /// A measurement as it was asked for.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Spec {
     pub bytes_per_second: Option<Bytes>,
     /// Where the system tells about its devices.
     pub system: SystemRoot,
+    /// The words for what the user can set.
+    pub terms: Terms,
 }
 
 /// Says why nothing can be measured at all.

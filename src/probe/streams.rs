@@ -22,8 +22,9 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let aims: Vec<Aim> = enough.map(|x| Aim { series: LINE, x }).collect();
     if aims.len() < 2 {
         return Err(format!(
-            "{} in files are too little for several streams: use a larger folder, or --scratch 1G",
-            crate::units::Bytes(runs.bytes)
+            "{} in files are too little for several streams: use a larger folder, or {}",
+            crate::units::Bytes(runs.bytes),
+            bench.terms.scratch
         ));
     }
     let mut rng = bench.rng.clone();

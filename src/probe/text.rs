@@ -2,11 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use crate::units::plural;
+
 use super::busy::Busy;
 use super::chart_rows::ChartRows;
 use super::experiment::experiment;
 use super::findings::{Chart, ExperimentOutcome, ExperimentResult, Findings};
 use super::recommended::Advice;
+use super::terms::Terms;
 
 /// Writes what was measured as tables. On narrow terminals, charts have shorter bars and fewer columns.
 pub fn report(findings: &Findings, columns: usize) -> String {
@@ -62,7 +65,7 @@ fn write(out: &mut String, findings: &Findings, columns: usize) -> fmt::Result {
 }
 
 /// What follows the tables: notes and the advice. The lines may be broken between words.
-pub fn conclusion(findings: &Findings) -> Vec<String> {
+pub fn conclusion(findings: &Findings, terms: &Terms) -> Vec<String> {
     let notes = findings.notes.iter().map(|note| format!("Note: {note}."));
     let mut lines: Vec<String> = notes.collect();
     lines.extend(findings.busy.as_ref().map(Busy::words));
@@ -70,7 +73,7 @@ pub fn conclusion(findings: &Findings) -> Vec<String> {
         lines.push(String::new());
     }
     match &findings.advice {
-        Some(advice) => lines.extend(advice_lines(advice)),
+        Some(advice) => lines.extend(advice_lines(advice, terms)),
         None => lines.push(format!(
             "No advice: {}.",
             findings
@@ -114,11 +117,24 @@ fn write_chart(out: &mut String, chart: &Chart, columns: usize) -> fmt::Result {
     Ok(())
 }
 
-fn advice_lines(advice: &Advice) -> Vec<String> {
-    let mut lines = vec![format!(
-        "Advice: seekless find {} PATH",
-        advice.flags.join(" ")
-    )];
+/// The command that follows the advice; without options, the numbers.
+fn advised(advice: &Advice, terms: &Terms) -> String {
+    if !advice.flags.is_empty() {
+        return format!("{} {} PATH", terms.command, advice.flags.join(" "));
+    }
+    let (threads, depth) = (advice.random_threads, advice.depth);
+    let order = match advice.physical_order {
+        true => ", in the order of the disk",
+        false => "",
+    };
+    let (streams, s) = (advice.streams, plural(advice.streams as u64, "", "s"));
+    format!(
+        "scattered reads {threads} x {depth} in flight{order}, {streams} whole file{s} at a time"
+    )
+}
+
+fn advice_lines(advice: &Advice, terms: &Terms) -> Vec<String> {
+    let mut lines = vec![format!("Advice: {}", advised(advice, terms))];
     lines.extend(advice.gains.iter().map(|gain| {
         let times = match gain.factor() {
             factor if factor > 1.05 => format!("{factor:.2} times as fast as it is read now"),
@@ -132,10 +148,11 @@ fn advice_lines(advice: &Advice) -> Vec<String> {
     }));
     let reasons = advice.reasons.iter();
     lines.extend(reasons.map(|reason| format!("  - {reason}")));
-    lines.extend(
-        advice
-            .metadata_threads
-            .map(|threads| format!("  - metadata: {threads} threads (set by --save only)")),
-    );
+    lines.extend(advice.metadata_threads.map(|threads| {
+        format!(
+            "  - metadata: {threads} threads (set by {} only)",
+            terms.profile
+        )
+    }));
     lines
 }

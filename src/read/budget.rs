@@ -181,6 +181,9 @@ mod tests {
         for _ in 0..10 {
             assert!(!budgets.take(VolumeId(0), 100 * RATE, &is_over));
         }
-        assert!(budgets.take(VolumeId(0), 1, &is_over), "there is a burst left");
+        assert!(
+            budgets.take(VolumeId(0), 1, &is_over),
+            "there is a burst left"
+        );
     }
 }

@@ -142,6 +142,8 @@ pub struct Style {
     /// Columns of the terminal that a person reads the report on. Such a report leaves out what only programs need,
     /// and folds long sets, so it cannot be read back. `None` writes everything.
     pub columns: Option<usize>,
+    /// How to get all names of the sets that are folded, if that is to be said.
+    pub of_folded: &'static str,
     /// Bare names: mark no end of a set.
     pub flat: bool,
     /// Bare names: leave out the first of each set.

@@ -38,6 +38,7 @@ const PORTION: usize = 1 << 14;
 pub struct Text {
     color: bool,
     columns: Option<usize>,
+    of_folded: &'static str,
     any_set: bool,
     folded_sets: u64,
     /// The set that is being written. A string takes formatted text several times faster than a writer behind a pointer.
@@ -49,6 +50,7 @@ impl Text {
         Self {
             color: style.color,
             columns: style.columns,
+            of_folded: style.of_folded,
             any_set: false,
             folded_sets: 0,
             text: String::new(),
@@ -112,8 +114,9 @@ impl Text {
 
     /// The summary follows, on the same terminal.
     fn end_on_terminal(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.folded_sets > 0 {
-            self.comment(out, "use -o FILE for all names of long sets")?;
+        let hint = self.of_folded;
+        if self.folded_sets > 0 && !hint.is_empty() {
+            self.comment(out, hint)?;
         }
         match self.any_set {
             true => out.write_all(b"\n"),

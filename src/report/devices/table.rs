@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::device::{Leaf, LeafKind, Volume};
+use crate::device::{Leaf, LeafKind, Terms, Volume};
 use crate::report::escape::escape;
 use crate::report::fit::{columns_that_fit, fitting};
 
@@ -39,11 +39,17 @@ const DISPENSABLE: [&str; 8] = [
 ];
 
 /// Writes one row for each disk under each volume, then a paragraph for each volume. Fits into the columns of a
-/// terminal, except for commands, which must stay in one line. Says each piece of advice once.
+/// terminal, except for commands, which must stay in one line. Says each piece of advice once. `terms` name what the user
+/// can set.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -> io::Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    volumes: &[&Volume],
+    columns: Option<usize>,
+    terms: &Terms,
+) -> io::Result<()> {
     let columns = columns.unwrap_or(usize::MAX);
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
@@ -60,7 +66,7 @@ pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -
     let mut said = Vec::new();
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
-        let lines = volume.layers().into_iter().chain(volume.reasons());
+        let lines = volume.layers().into_iter().chain(volume.reasons(terms));
         for line in fitting(lines.map(|line| format!("  {line}")), columns) {
             writeln!(out, "{line}")?;
         }
