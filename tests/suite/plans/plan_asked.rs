@@ -7,6 +7,9 @@ use crate::common::Tree;
 use crate::common::stage::Stage;
 use crate::common::terminal;
 
+/// Columns of the terminal: messages are wrapped at its width, and the longest that is looked for fits on a line.
+const WIDE: u16 = 500;
+
 struct Talk {
     code: Option<i32>,
     said: String,
@@ -26,7 +29,7 @@ impl Stage {
             .current_dir(self.tree.root())
             .env("XDG_STATE_HOME", self.state.path())
             .env("TERM", "dumb");
-        let (code, said) = terminal::converse(command, 80, prompt, typed);
+        let (code, said) = terminal::converse(command, WIDE, prompt, typed);
         Talk { code, said }
     }
 }
