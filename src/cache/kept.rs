@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::cache::pack::Numbered;
-    use crate::cache::{FileState, Row, RowPart, RunMark, VolumeKey};
+    use crate::cache::{Day, FileState, Row, RowPart, RunMark, VolumeKey};
     use crate::hash::SampleDigest;
 
     const KEY: VolumeKey = VolumeKey {
@@ -134,7 +134,11 @@ mod tests {
         let mut store = Store::open(folder, &KEY).expect("is made");
         let rows: Vec<_> = rows.collect();
         store
-            .write(rows.into_iter().map(|row| vec![row]), |_, new| new.clone())
+            .write(
+                rows.into_iter().map(|row| vec![row]),
+                Day::of(0),
+                |_, new| new.clone(),
+            )
             .expect("is written");
         store
     }

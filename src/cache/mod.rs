@@ -8,6 +8,7 @@
 //! An error of the cache costs a read, never a wrong answer.
 
 mod contents;
+mod day;
 mod folder;
 mod kept;
 mod neighbours;
@@ -17,6 +18,8 @@ mod neighbours;
 )]
 mod pack;
 mod patience;
+#[cfg(feature = "cache")]
+mod prune;
 #[cfg(feature = "cache")]
 mod read_only;
 mod row;
@@ -33,6 +36,7 @@ mod volume;
 mod writer;
 
 pub use contents::Contents;
+pub use day::Day;
 pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
 pub use neighbours::KnownRows;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hashbrown::HashTable;
 
+use super::day::Day;
 use super::pack::{self, PackKey};
 use super::patience;
 use super::row::Row;
@@ -26,6 +27,8 @@ pub struct KnownRows {
     /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
     /// itself.
     store: Option<Store>,
+    /// The day of the run.
+    today: Day,
     /// How long a read of the file is waited for; `None` where the system answers at once.
     patience: Option<Duration>,
     /// Packs by their numbers.
@@ -34,12 +37,23 @@ pub struct KnownRows {
     /// packs: a box for each of them costs three times as much, since the C library makes the heap of a thread longer
     /// page by page.
     bytes: Vec<u8>,
+    /// Rows to be marked as used today, of packs that are no longer in memory.
+    used: Vec<UsedRows>,
     /// Number of packs that the next statement reads.
     ahead: usize,
     /// Number of packs that were read.
     read: usize,
     /// Number of packs of which a row was requested.
     requested: usize,
+}
+
+/// Rows of one pack that a run used and that are not marked as used on one of the last days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsedRows {
+    /// Number of the pack.
+    pub number: i64,
+    /// The bits of the rows in it.
+    pub bits: u32,
 }
 
 /// A pack in memory. If no pack with its number is stored, it is empty.
@@ -49,31 +63,31 @@ struct Pack {
     start: usize,
     end: usize,
     is_requested: bool,
+    /// The bits of the rows to be marked as used today.
+    used: u32,
 }
 
 impl KnownRows {
-    /// No row was requested yet.
+    /// No row was requested yet. A read of the file is not waited for longer than `patience`.
     ///
     /// # Errors
     /// If the file of rows cannot be read.
-    pub fn new(store: Option<Store>) -> Result<Self, CacheError> {
-        Self::within(None, store)
-    }
-
-    /// The same, where a read of the file is not waited for longer than this.
-    ///
-    /// # Errors
-    /// As [`KnownRows::new`].
-    pub fn within(patience: Option<Duration>, store: Option<Store>) -> Result<Self, CacheError> {
+    pub fn new(
+        store: Option<Store>,
+        today: Day,
+        patience: Option<Duration>,
+    ) -> Result<Self, CacheError> {
         let store = match store {
             Some(store) => (!store.is_empty()?).then_some(store),
             None => None,
         };
         Ok(Self {
             store,
+            today,
             patience,
             packs: HashTable::new(),
             bytes: Vec::new(),
+            used: Vec::new(),
             ahead: 1,
             read: 0,
             requested: 0,
@@ -91,9 +105,21 @@ impl KnownRows {
         Some(why.to_string())
     }
 
-    /// The file of rows, unless it was missing or empty.
-    pub fn into_store(self) -> Option<Store> {
-        self.store
+    /// The file of rows, unless it was missing or empty, and the rows in it to be marked as used today.
+    pub fn into_used(mut self) -> (Option<Store>, Vec<UsedRows>) {
+        self.forget();
+        (self.store, self.used)
+    }
+
+    /// Drops all packs.
+    fn forget(&mut self) {
+        let used = self.packs.iter().filter(|pack| pack.used != 0);
+        self.used.extend(used.map(|pack| UsedRows {
+            number: pack.number,
+            bits: pack.used,
+        }));
+        self.packs.clear();
+        self.bytes.clear();
     }
 
     /// The row of a file, for any state of the file.
@@ -113,15 +139,20 @@ impl KnownRows {
         self.requested += usize::from(!pack.is_requested);
         pack.is_requested = true;
         let rows = self.bytes.get(pack.start..pack.end).unwrap_or_default();
-        Ok(pack::find(rows, subvolume, inode))
+        let Some((row, marked)) = pack::find(rows, subvolume, inode) else {
+            return Ok(None);
+        };
+        if self.today.renews(marked) {
+            pack.used |= pack::bit(inode);
+        }
+        Ok(Some(row))
     }
 
     /// Reads a pack, and the packs after it up to one that is in memory, as long as at least half of the packs read so
     /// far were requested. So if few rows are requested, few packs are read.
     fn read(&mut self, number: i64) -> Result<(), CacheError> {
         if self.bytes.len() + self.packs.len() * EACH > MOST {
-            self.packs.clear();
-            self.bytes.clear();
+            self.forget();
         }
         self.ahead = match self.requested * 2 >= self.read {
             true => (self.ahead * 2).min(AHEAD),
@@ -153,6 +184,7 @@ impl KnownRows {
                 start,
                 end: bytes.len(),
                 is_requested: false,
+                used: 0,
             };
             packs.insert_unique(hash(number), pack, |pack| hash(pack.number));
             read += usize::from(!rows.is_empty());
@@ -237,9 +269,39 @@ mod tests {
                 row: row(inode),
             }]
         });
-        let written = store.write(rows, |_, new| new.clone());
+        let written = store.write(rows, MARKED, |_, new| new.clone());
         written.expect("is written");
-        KnownRows::new(Some(store)).expect("is read")
+        KnownRows::new(Some(store), TODAY, None).expect("is read")
+    }
+
+    const MARKED: Day = Day::from_number(20_000);
+    const TODAY: Day = Day::from_number(20_030);
+
+    #[test]
+    fn requested_rows_are_to_be_marked_also_when_their_packs_have_left_memory() {
+        let place = tempfile::tempdir().expect("a folder");
+        let mut known = known(&place, [3, 5, 70, 100].into_iter());
+        for inode in [3, 5, 6, 200] {
+            found(&mut known, inode);
+        }
+        known.forget();
+        for inode in [5, 70] {
+            found(&mut known, inode);
+        }
+        let (_, mut used) = known.into_used();
+        used.sort_by_key(|used| (used.number, used.bits));
+        let used = used.iter().map(|used| (used.number, used.bits));
+        let expected = [(0, 1 << 5), (0, 1 << 3 | 1 << 5), (2, 1 << 6)];
+        assert_eq!(used.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_marked_already_is_not_to_be_marked_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let mut known = known(&place, [3].into_iter());
+        known.today = MARKED;
+        assert!(found(&mut known, 3).is_some());
+        assert_eq!(known.into_used().1, []);
     }
 
     fn found(known: &mut KnownRows, inode: u64) -> Option<Row> {

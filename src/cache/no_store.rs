@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::contents::Contents;
+use super::day::Day;
 use super::folder::CacheFolder;
+use super::neighbours::UsedRows;
 use super::pack::Numbered;
 use super::row::Row;
 use super::volume::VolumeKey;
@@ -83,6 +85,7 @@ impl Store {
     pub fn write(
         &mut self,
         _: impl IntoIterator<Item = Vec<Numbered>>,
+        _: Day,
         _: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
         match *self {}
@@ -125,6 +128,14 @@ impl Store {
     /// # Errors
     /// None.
     pub fn end_run(&mut self, _: &RunMark) -> Result<(), CacheError> {
+        match *self {}
+    }
+
+    /// Removes rows that have not been used for long.
+    ///
+    /// # Errors
+    /// None.
+    pub fn prune(&mut self, _: &[UsedRows], _: Day) -> Result<(), CacheError> {
         match *self {}
     }
 }

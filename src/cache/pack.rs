@@ -2,10 +2,13 @@
 //! most of the time of a row.
 //!
 //! ```text
-//! subvolume u64 · number u64 · places u32 · n × length u16 · n × row
+//! subvolume u64 · number u64 · places u32 · n × day u16 · n × length u16 · n × row
 //! ```
-//! A bit of `places` says for each inode whether the pack has a row for it. The rows are in the order of the inodes.
+//! A bit of `places` says for each inode whether the pack has a row for it. The rows are in the order of the inodes. A day
+//! is the one on which the row was last marked as used. It is not part of the checksum: a wrong day costs a read, or some
+//! bytes.
 
+use super::day::Day;
 use super::row::Row;
 
 /// Number of inodes whose rows are in one pack, as a power of two. A run that learns one row writes the whole pack
@@ -76,10 +79,16 @@ impl Numbered {
     }
 }
 
-/// The row of an inode in its pack; `None` if it is missing or damaged.
-pub fn find(pack: &[u8], subvolume: u64, inode: u64) -> Option<Row> {
+/// The bit of an inode in its pack.
+pub fn bit(inode: u64) -> u32 {
+    1 << place(inode)
+}
+
+/// The row of an inode in its pack, and the day of its mark; `None` if it is missing or damaged.
+pub fn find(pack: &[u8], subvolume: u64, inode: u64) -> Option<(Row, Day)> {
     let rows = Rows::of(pack, PackKey::of(subvolume, inode))?;
-    Row::decode(subvolume, inode, rows.at(place(inode))?)
+    let (day, row) = rows.at(place(inode))?;
+    Some((Row::decode(subvolume, inode, row)?, day))
 }
 
 /// Number of rows in a pack, including damaged ones.
@@ -88,45 +97,72 @@ pub fn count(pack: &[u8]) -> u64 {
     rows.map_or(0, |rows| u64::from(rows.places.count_ones()))
 }
 
-/// The pack with new rows in it, which are in the order of their inodes. `join` gets the stored row and the new one.
+/// The pack with new rows in it, which are in the order of their inodes. `join` gets the stored row and the new one. Rows
+/// that have not been used for long are left out.
 pub fn updated(
     pack: &[u8],
     key: PackKey,
     new: &[Numbered],
+    today: Day,
     join: impl Fn(Option<Row>, &Row) -> Row,
 ) -> Vec<u8> {
     let before = Rows::of(pack, key).unwrap_or_default();
-    let mut rows = Vec::with_capacity(pack.len() + new.len() * ROW);
-    let (mut places, mut lengths) = (0, Vec::with_capacity(2 << PLACES));
+    let length = pack.len() + new.len() * ROW;
     let mut new = new.chunk_by(|one, next| one.inode == next.inode).peekable();
+    rebuilt(&key.to_bytes(), length, |at, rows| {
+        let Some(new) = new.next_if(|new| place(new[0].inode) == at) else {
+            return before.copy(at, today, rows);
+        };
+        let inode = new[0].inode;
+        let stored = before.at(at);
+        let decoded = stored.and_then(|(_, bytes)| Row::decode(key.subvolume, inode, bytes));
+        let row = new
+            .iter()
+            .fold(decoded, |row, new| Some(join(row, &new.row)));
+        if let Some(row) = row {
+            row.encode(key.subvolume, inode, rows);
+        }
+        today
+    })
+}
+
+/// The pack with these rows, by their bits, marked as used today. Rows that have not been used for long are left out.
+pub fn renewed(pack: &[u8], used: u32, today: Day) -> Option<Vec<u8>> {
+    let (key, before) = pack.split_at_checked(KEY)?;
+    let before = Rows::of_any(before)?;
+    Some(rebuilt(key, pack.len(), |at, rows| match before.at(at) {
+        Some((_, row)) if used >> at & 1 == 1 => {
+            rows.extend_from_slice(row);
+            today
+        }
+        _ => before.copy(at, today, rows),
+    }))
+}
+
+/// A pack of about this length. `each` appends the row of an inode, if there is one, and returns its day.
+fn rebuilt(key: &[u8], length: usize, mut each: impl FnMut(u32, &mut Vec<u8>) -> Day) -> Vec<u8> {
+    let mut rows = Vec::with_capacity(length);
+    let mut places = 0;
+    let mut days = Vec::with_capacity(2 << PLACES);
+    let mut lengths = Vec::with_capacity(2 << PLACES);
     for at in 0..1 << PLACES {
         let start = rows.len();
-        let stored = before.at(at);
-        match new.next_if(|new| place(new[0].inode) == at) {
-            Some(new) => {
-                let inode = new[0].inode;
-                let decoded = stored.and_then(|bytes| Row::decode(key.subvolume, inode, bytes));
-                let row = new
-                    .iter()
-                    .fold(decoded, |row, new| Some(join(row, &new.row)));
-                if let Some(row) = row {
-                    row.encode(key.subvolume, inode, &mut rows);
-                }
-            }
-            None => rows.extend_from_slice(stored.unwrap_or_default()),
-        }
+        let day = each(at, &mut rows);
         match u16::try_from(rows.len() - start) {
             Ok(0) => {}
             Ok(length) => {
                 places |= 1_u32 << at;
+                days.extend(day.number().to_le_bytes());
                 lengths.extend(length.to_le_bytes());
             }
             Err(_) => rows.truncate(start),
         }
     }
-    let mut pack = Vec::with_capacity(KEY + size_of::<u32>() + lengths.len() + rows.len());
-    pack.extend(key.to_bytes());
+    let header = KEY + size_of::<u32>() + days.len() + lengths.len();
+    let mut pack = Vec::with_capacity(header + rows.len());
+    pack.extend(key);
     pack.extend(places.to_le_bytes());
+    pack.extend(days);
     pack.extend(lengths);
     pack.extend(rows);
     pack
@@ -136,6 +172,7 @@ pub fn updated(
 #[derive(Clone, Copy, Debug, Default)]
 struct Rows<'p> {
     places: u32,
+    days: &'p [[u8; 2]],
     lengths: &'p [[u8; 2]],
     rows: &'p [u8],
 }
@@ -150,17 +187,31 @@ impl<'p> Rows<'p> {
     fn of_any(pack: &'p [u8]) -> Option<Self> {
         let (places, rest) = pack.split_first_chunk()?;
         let places = u32::from_le_bytes(*places);
-        let (lengths, rows) = rest.split_at_checked(2 * places.count_ones() as usize)?;
-        let (lengths, _) = lengths.as_chunks();
+        let count = places.count_ones() as usize;
+        let (numbers, rows) = rest.split_at_checked(4 * count)?;
+        let (days, lengths) = numbers.as_chunks().0.split_at(count);
         Some(Self {
             places,
+            days,
             lengths,
             rows,
         })
     }
 
-    /// The row of an inode with this number in the pack.
-    fn at(&self, place: u32) -> Option<&'p [u8]> {
+    /// Appends a stored row, unless it has not been used for long; returns its day.
+    fn copy(&self, place: u32, today: Day, to: &mut Vec<u8>) -> Day {
+        let stored = self.at(place);
+        match stored.filter(|(day, _)| *day >= today.first_kept()) {
+            Some((day, row)) => {
+                to.extend_from_slice(row);
+                day
+            }
+            None => today,
+        }
+    }
+
+    /// The row of an inode with this number in the pack, and the day of its mark.
+    fn at(&self, place: u32) -> Option<(Day, &'p [u8])> {
         let bit = 1 << place;
         if self.places & bit == 0 {
             return None;
@@ -169,7 +220,8 @@ impl<'p> Rows<'p> {
         let length = |length: &[u8; 2]| usize::from(u16::from_le_bytes(*length));
         let start = self.lengths.get(..before)?.iter().map(length).sum();
         let end = start + self.lengths.get(before).map(length)?;
-        self.rows.get(start..end)
+        let day = u16::from_le_bytes(*self.days.get(before)?);
+        Some((Day::from_number(day), self.rows.get(start..end)?))
     }
 }
 
@@ -192,8 +244,49 @@ mod tests {
         }
     }
 
+    const TODAY: Day = Day::from_number(20_000);
+
     fn with(pack: &[u8], new: &[Numbered]) -> Vec<u8> {
-        updated(pack, new[0].pack(), new, |_, new| new.clone())
+        on(TODAY, pack, new)
+    }
+
+    fn on(today: Day, pack: &[u8], new: &[Numbered]) -> Vec<u8> {
+        updated(pack, new[0].pack(), new, today, |_, new| new.clone())
+    }
+
+    fn found(pack: &[u8], subvolume: u64, inode: u64) -> Option<Row> {
+        find(pack, subvolume, inode).map(|(row, _)| row)
+    }
+
+    fn day(pack: &[u8], inode: u64) -> Option<u16> {
+        find(pack, SUBVOLUME, inode).map(|(_, day)| day.number())
+    }
+
+    #[test]
+    fn each_row_has_the_day_of_its_last_mark_and_goes_when_that_is_long_ago() {
+        let numbers = [FIRST, FIRST + 1, FIRST + 2].map(|inode| numbered(inode, 1));
+        let pack = with(&[], &numbers[..2]);
+        let soon = Day::from_number(20_100);
+        let pack = on(soon, &pack, &numbers[2..]);
+        let days = |pack: &[u8]| [0, 1, 2].map(|nth| day(pack, FIRST + nth));
+        assert_eq!(days(&pack), [Some(20_000), Some(20_000), Some(20_100)]);
+        let marked =
+            |today, used| renewed(&pack, used, Day::from_number(today)).expect("is a pack");
+        let second = bit(FIRST + 1);
+        assert_eq!(
+            days(&marked(20_213, second)),
+            [Some(20_000), Some(20_213), Some(20_100)]
+        );
+        // A row that nothing used goes, and one that was not used for as long until today stays.
+        assert_eq!(
+            days(&marked(20_214, second)),
+            [None, Some(20_214), Some(20_100)]
+        );
+        assert_eq!(days(&marked(20_314, second)), [None, Some(20_314), None]);
+        let last = on(Day::from_number(20_214), &pack, &numbers[1..2]);
+        assert_eq!(days(&last), [None, Some(20_214), Some(20_100)]);
+        assert_eq!(count(&last), 2);
+        assert_eq!(renewed(&pack[..KEY], second, TODAY), None);
     }
 
     #[test]
@@ -201,14 +294,14 @@ mod tests {
         let last = FIRST + (1 << PLACES) - 1;
         let pack = with(&[], &[numbered(FIRST, 1), numbered(last, 2)]);
         let pack = with(&pack, &[numbered(FIRST + 3, 3), numbered(last, 4)]);
-        let row = |inode| find(&pack, SUBVOLUME, inode);
+        let row = |inode| found(&pack, SUBVOLUME, inode);
         assert_eq!(row(FIRST), Some(numbered(FIRST, 1).row));
         assert_eq!(row(FIRST + 1), None);
         assert_eq!(row(FIRST + 3), Some(numbered(FIRST, 3).row));
         assert_eq!(row(last), Some(numbered(last, 4).row));
         // The same place in another pack, or in another subvolume.
         assert_eq!(row(FIRST + (1 << PLACES)), None);
-        assert_eq!(find(&pack, SUBVOLUME + 1, FIRST), None);
+        assert_eq!(found(&pack, SUBVOLUME + 1, FIRST), None);
     }
 
     #[test]
@@ -216,10 +309,10 @@ mod tests {
         let pack = with(&[], &[numbered(FIRST, 1)]);
         let new = [numbered(FIRST, 2), numbered(FIRST + 1, 2)];
         let older = |before: Option<Row>, new: &Row| before.unwrap_or_else(|| new.clone());
-        let pack = updated(&pack, new[0].pack(), &new, older);
-        assert_eq!(find(&pack, SUBVOLUME, FIRST), Some(numbered(FIRST, 1).row));
+        let pack = updated(&pack, new[0].pack(), &new, TODAY, older);
+        assert_eq!(found(&pack, SUBVOLUME, FIRST), Some(numbered(FIRST, 1).row));
         assert_eq!(
-            find(&pack, SUBVOLUME, FIRST + 1),
+            found(&pack, SUBVOLUME, FIRST + 1),
             Some(numbered(FIRST, 2).row)
         );
     }
@@ -233,7 +326,7 @@ mod tests {
             bytes[at] ^= 1 << (at % 8);
             for pack in [&bytes[..], &whole[..at]] {
                 for (nth, numbered) in rows.iter().enumerate() {
-                    let found = find(pack, SUBVOLUME, numbered.inode);
+                    let found = found(pack, SUBVOLUME, numbered.inode);
                     assert!(
                         found.is_none() || found.as_ref() == Some(&rows[nth].row),
                         "byte {at}"
@@ -242,7 +335,7 @@ mod tests {
                 // Nor does it spoil what is added.
                 let mended = with(pack, &rows);
                 for numbered in &rows {
-                    let found = find(&mended, SUBVOLUME, numbered.inode);
+                    let found = found(&mended, SUBVOLUME, numbered.inode);
                     assert_eq!(found.as_ref(), Some(&numbered.row), "byte {at}");
                 }
             }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::contents::Contents;
+use super::day::Day;
 use super::folder::{CacheFolder, Permission};
-use super::pack::{self, Numbered, PackKey};
+use super::pack::{self, Numbered};
 use super::row::Row;
 use super::volume::VolumeKey;
 
@@ -19,17 +20,20 @@ use super::volume::VolumeKey;
 const APPLICATION: i32 = 0x736b_6c73;
 
 /// The format of the tables and the kind of the digests. A program with another number does not use the file.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 
 /// Time to wait for another run that is writing.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Names of the tables, and their columns.
 pub(super) const TABLES: [&str; 2] = [
-    "pack (number INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
+    "pack (number INTEGER PRIMARY KEY, used INTEGER NOT NULL, rows BLOB NOT NULL)",
     "run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, folder BLOB NOT NULL, ended INTEGER NOT NULL, \
      PRIMARY KEY (roots, began_ns)) WITHOUT ROWID",
 ];
+
+/// Finds packs that have not been used for long without reading the others.
+const INDEX: &str = "pack_used ON pack (used)";
 
 /// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and a page contains several. On smaller pages, a row took
 /// three times the space.
@@ -138,7 +142,11 @@ impl Store {
     fn open_at(path: &Path) -> Result<Self, CacheError> {
         let mut sqlite = connected(path)?;
         if kind(&sqlite)? != (APPLICATION, VERSION) {
-            sqlite.pragma_update(None, "page_size", PAGE)?;
+            // The second one would be written to a file of another version.
+            if is_empty(&sqlite)? {
+                sqlite.pragma_update(None, "page_size", PAGE)?;
+                sqlite.pragma_update(None, "auto_vacuum", "incremental")?;
+            }
             begin(&mut sqlite)?;
         }
         check_tables(&sqlite)?;
@@ -237,26 +245,28 @@ impl Store {
         Ok(any.is_none())
     }
 
-    /// Writes rows, all or none of them, pack by pack. `join` gets the stored row and the new one.
+    /// Writes rows, all or none of them, pack by pack, and marks them as used today. `join` gets the stored row and the
+    /// new one.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn write(
         &mut self,
         packs: impl IntoIterator<Item = Vec<Numbered>>,
+        today: Day,
         join: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
-            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2)")?;
+            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2, ?3)")?;
             for new in packs {
                 let Some(key) = new.first().map(Numbered::pack) else {
                     continue;
                 };
-                let before = written(&batch, key)?.unwrap_or_default();
-                let pack = pack::updated(&before, key, &new, &join);
-                replace.execute(params![key.table_number(), pack])?;
+                let before = written(&batch, key.table_number())?.unwrap_or_default();
+                let pack = pack::updated(&before, key, &new, today, &join);
+                replace.execute(params![key.table_number(), today.number(), pack])?;
             }
         }
         batch.commit()?;
@@ -279,10 +289,11 @@ pub(super) fn connected_with(path: &Path, way: OpenFlags) -> Result<Connection, 
     Ok(sqlite)
 }
 
-fn written(sqlite: &Connection, key: PackKey) -> Result<Option<Box<[u8]>>, CacheError> {
+/// The pack with this number.
+pub(super) fn written(sqlite: &Connection, number: i64) -> Result<Option<Box<[u8]>>, CacheError> {
     let select = "SELECT rows FROM pack WHERE number = ?1";
     let mut select = sqlite.prepare_cached(select)?;
-    let found = select.query_row([key.table_number()], |found| {
+    let found = select.query_row([number], |found| {
         Ok(Box::from(found.get_ref(0)?.as_blob().unwrap_or_default()))
     });
     Ok(found.optional()?)
@@ -315,7 +326,7 @@ pub(super) fn is_ours(sqlite: &Connection) -> Result<bool, CacheError> {
 /// Makes sure that the tables are there, with their columns.
 fn check_tables(sqlite: &Connection) -> Result<(), CacheError> {
     let all = [
-        "SELECT number, rows FROM pack",
+        "SELECT number, used, rows FROM pack",
         "SELECT roots, began_ns, folder, ended FROM run",
     ];
     for select in all {
@@ -341,6 +352,7 @@ fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
     for table in TABLES {
         batch.execute(&format!("CREATE TABLE {table}"), [])?;
     }
+    batch.execute(&format!("CREATE INDEX {INDEX}"), [])?;
     batch.pragma_update(None, "application_id", APPLICATION)?;
     batch.pragma_update(None, "user_version", VERSION)?;
     Ok(batch.commit()?)

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
+use super::day::Day;
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
 use super::row::{Row, RowPart};
@@ -180,7 +181,8 @@ fn write_all(
                     }
                 };
                 let order = order(&batch);
-                store.write(packs(&batch, &order, run.began_ns), joined)?;
+                let packs = packs(&batch, &order, run.began_ns);
+                store.write(packs, Day::of(run.began_ns), joined)?;
                 batch.clear();
             }
             due = Instant::now() + INTERVAL;

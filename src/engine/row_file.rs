@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{
-    CacheError, CacheFolder, KnownRows, Learned, Row, RunMark, Store, VolumeKey, Writer, within,
+    CacheError, CacheFolder, Day, KnownRows, Learned, Row, RunMark, Store, VolumeKey, Writer,
+    within,
 };
 
 /// The file of rows of one file system.
@@ -40,7 +41,8 @@ impl RowFile {
                 Some(store) => store.unended(&mark)?,
                 None => Vec::new(),
             };
-            Ok::<_, CacheError>((KnownRows::within(patience, store)?, unended))
+            let known = KnownRows::new(store, Day::of(mark.began_ns), patience)?;
+            Ok::<_, CacheError>((known, unended))
         });
         let (known, unended) = opened??;
         let path = folder.path().join(key.file_name());
@@ -105,7 +107,8 @@ impl RowFile {
         }
     }
 
-    /// Waits until all rows and the end of the run, unless it was cut short, are written.
+    /// Waits until all rows and the end of the run, unless it was cut short, are written, and rows are removed that have
+    /// not been used for long.
     ///
     /// # Errors
     /// What is not written, with the path of the file.
@@ -121,8 +124,12 @@ impl RowFile {
         else {
             return Ok(());
         };
-        let end = move |written: Option<Store>| match written.or_else(|| known.into_store()) {
-            Some(mut store) if !cut_short => store.end_run(&run),
+        let (read, used) = known.into_used();
+        let end = move |written: Option<Store>| match written.or(read) {
+            Some(mut store) if !cut_short => {
+                store.end_run(&run)?;
+                store.prune(&used, Day::of(run.began_ns))
+            }
             _ => Ok(()),
         };
         let written = writer.finish();

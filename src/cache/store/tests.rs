@@ -1,6 +1,7 @@
 //! Tests of the file of rows.
 
 use super::*;
+use crate::cache::pack::PackKey;
 use crate::cache::{FileState, RowPart};
 use crate::hash::SampleDigest;
 
@@ -29,7 +30,7 @@ fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
         ControlFlow::Continue(())
     });
     packs.expect("is read");
-    pack::find(&found, subvolume, inode)
+    pack::find(&found, subvolume, inode).map(|(row, _)| row)
 }
 
 fn newest(_: Option<Row>, new: &Row) -> Row {
@@ -48,7 +49,7 @@ fn rows_are_found_by_subvolume_and_inode_again() {
     });
     Store::open(&folder, &KEY)
         .expect("is made")
-        .write(rows.clone().map(|row| vec![row]), newest)
+        .write(rows.clone().map(|row| vec![row]), Day::of(0), newest)
         .expect("is written");
     let store = Store::open(&folder, &KEY).expect("is there");
     for numbered in rows {

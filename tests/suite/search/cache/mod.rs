@@ -8,6 +8,7 @@ mod changed_below;
 mod dirty_pages;
 mod foreign_folder;
 mod kept;
+mod pruned;
 mod read_only;
 mod same_uuid;
 mod soundness;

@@ -8,7 +8,7 @@ use super::{Heard, Runs, config, ext4, search, written_back};
 use crate::common::{Tree, noise};
 
 /// Searches until a first set is found, and ends then, as after Ctrl-C.
-fn cut_short(roots: &[PathBuf], cache: CacheUse) {
+pub fn cut_short(roots: &[PathBuf], cache: CacheUse) {
     written_back(roots);
     let config = config(roots, Some(cache), true);
     let control = Control::default();
