@@ -4,8 +4,11 @@
 //! Unlike seconds these are the same on a busy machine and on an idle one, to half a percent. The
 //! program itself is counted, each of its threads apart, on trees that are always the same.
 //! What the kernel does is not counted.
+//!
+//! `SEEKLESS_PROGRAM=target/release/seekless cargo test --bench instructions` counts a program that is built already.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -191,13 +194,18 @@ fn value(profile: &str, name: &str) -> Option<u64> {
     line?.trim().parse().ok()
 }
 
+/// The program that is counted.
+fn program() -> OsString {
+    std::env::var_os("SEEKLESS_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_seekless").into())
+}
+
 /// The profile of each thread of a run.
 fn profiles(tree: &Path, options: &str, folder: &Path) -> BTreeMap<u32, String> {
     let out = folder.join("callgrind");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--separate-threads=yes", "-q"])
         .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(env!("CARGO_BIN_EXE_seekless"))
+        .arg(program())
         .args(["find", "-q", "--no-cache", "--threads", "1,1", "-o"])
         .arg(folder.join("report"))
         .args(options.split_whitespace())
