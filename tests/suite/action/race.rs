@@ -161,8 +161,14 @@ fn play(trick: Trick, tree: &Path, round: u64, ino: u64) -> std::io::Result<Vec<
 
 /// The other process: a line with trick, round and delay comes in, the contents to look for go out.
 #[test]
-fn child() {
+fn a_rival_plays_the_trick_that_it_is_told() {
     let Some(tree) = std::env::var_os("SEEKLESS_RACE") else {
+        let scene = Scene::new();
+        prepare(&scene, 7);
+        let mut rival = Rival::start(&scene.tree());
+        rival.order(Trick::FolderBecomesLink, 7, 0, 0);
+        assert_eq!(rival.claims(), ["precious7"]);
+        assert!(scene.tree().join("dup").is_symlink());
         return;
     };
     let tree = PathBuf::from(tree);
@@ -190,7 +196,7 @@ struct Rival(Partner);
 
 impl Rival {
     fn start(tree: &Path) -> Self {
-        let mut command = own_process(module_path!(), "child");
+        let mut command = own_process(module_path!(), "a_rival_plays_the_trick_that_it_is_told");
         command.env("SEEKLESS_RACE", tree);
         Self(Partner::start(command))
     }

@@ -132,6 +132,8 @@ fn built_examples() -> PathBuf {
     let mut build = Command::new(cargo);
     build
         .current_dir(top())
+        // It shows the time of each test, and would have all packages built anew.
+        .env_remove("RUSTC_BOOTSTRAP")
         .args(["build", "--quiet", "--offline", "--examples"])
         .arg("--target-dir")
         .arg(profile.parent().expect("target"));
@@ -288,6 +290,17 @@ fn errors_say_what_they_are_about() {
         let no_folder = folders(name).run().expect_err("no folder");
         assert_eq!(kind(no_folder), ErrorKind::Path, "{name}");
     }
+    let none: [&str; 0] = [];
+    let no_path = [
+        Search::new(none).run().map(drop),
+        seekless::Folders::new(none).run().map(drop),
+    ];
+    for wrong in no_path {
+        assert_eq!(kind(wrong.expect_err("no path")), ErrorKind::Setting);
+    }
+    let sizes = |min| search().min_size(min).max_size(4).run();
+    assert!(sizes(4).is_ok());
+    assert_eq!(kind(sizes(5).expect_err("no size")), ErrorKind::Setting);
     let device = seekless::Folders::new(["/dev/null"]).run();
     assert_eq!(kind(device.expect_err("no folder")), ErrorKind::Path);
     let wrong = folders("tree").noise("[").run().expect_err("no pattern");
@@ -304,8 +317,12 @@ fn errors_say_what_they_are_about() {
     let rule = Action::remove().keep("loudest").plan(&sets);
     assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);
     fs::write(path.join("report"), "no report").expect("written");
-    let report = Action::remove().plan_report(path.join("report"));
-    assert_eq!(kind(report.expect_err("no report")), ErrorKind::Report);
+    for name in ["report", "nowhere"] {
+        let report = path.join(name);
+        let wrong = Action::remove().plan_report(&report).expect_err("none");
+        assert!(wrong.to_string().contains(&*report.to_string_lossy()));
+        assert_eq!(kind(wrong), ErrorKind::Report);
+    }
     for rate in [0, 999] {
         let tree = path.join("tree");
         let compare = Compare::new([&tree, &path]).bytes_per_second(rate);

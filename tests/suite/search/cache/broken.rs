@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -125,10 +125,16 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Searches in a process of its own, as long as it is let.
+/// The search of [`killed`], which starts this test with folders.
 #[test]
-fn child() {
+fn a_search_in_a_process_of_its_own_writes_rows() {
     let (Ok(folders), Ok(ahead)) = (env::var(FOLDERS), env::var(AHEAD)) else {
+        let tree = Tree::new().copies(["a", "b"], noise(1, 3000));
+        let away = tempfile::tempdir().expect("a folder");
+        let now = Runs::new(away.path().join("cache")).later();
+        let ended = searching(tree.root(), &now).status().expect("runs");
+        let rows = fs::read_dir(&now.folder).expect("a cache").count();
+        assert!(ended.success() && rows > 0, "{ended}: {rows} files of rows");
         return;
     };
     let (tree, cache) = folders.split_once(':').expect("two folders");
@@ -142,6 +148,19 @@ fn child() {
     search(&[PathBuf::from(tree)], Some(cache));
 }
 
+/// This program again, to search in a process of its own, as long as it is let.
+fn searching(tree: &Path, cache: &CacheUse) -> Command {
+    let mut command = own_process(
+        module_path!(),
+        "a_search_in_a_process_of_its_own_writes_rows",
+    );
+    command
+        .env(FOLDERS, [tree, &cache.folder].map(shown).join(":"))
+        .env(AHEAD, cache.ahead.as_secs().to_string())
+        .stdout(Stdio::null());
+    command
+}
+
 fn killed(times: usize) {
     let volume = ext4();
     let tree = tree(&volume);
@@ -152,12 +171,7 @@ fn killed(times: usize) {
     let mut rng = Rng::new(seed());
     for _ in 0..times {
         let now = runs.later();
-        let mut child = own_process(module_path!(), "child")
-            .env(FOLDERS, [tree.root(), &now.folder].map(shown).join(":"))
-            .env(AHEAD, now.ahead.as_secs().to_string())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("starts");
+        let mut child = searching(tree.root(), &now).spawn().expect("starts");
         thread::sleep(Duration::from_micros(rng.below(60_000) as u64));
         child.kill().expect("is killed");
         child.wait().expect("ends");

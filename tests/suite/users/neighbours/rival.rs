@@ -5,12 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
 
+use crate::common::Tree;
 use crate::common::children::{Partner, own_process};
 use crate::common::limits::seed;
 use crate::common::rng::Rng;
@@ -32,12 +34,17 @@ pub struct Rival(Partner);
 
 impl Rival {
     pub fn start(means: Means) -> Self {
-        let mut command = own_process(module_path!(), "child");
-        command.env("SEEKLESS_RIVAL", format!("{means:?}"));
+        let mut command = Self::command(means);
         if means == Means::Exchange {
             command.uid(NOBODY).gid(NOBODY);
         }
         Self(Partner::start(command))
+    }
+
+    fn command(means: Means) -> Command {
+        let mut command = own_process(module_path!(), "a_rival_swaps_names_until_it_is_stopped");
+        command.env("SEEKLESS_RIVAL", format!("{means:?}"));
+        command
     }
 
     /// Lets it work on these until [`Rival::stop`]; `pause` is how long it leaves them swapped at most.
@@ -64,8 +71,15 @@ impl Rival {
 
 /// What the process does that [`Rival::start`] started.
 #[test]
-fn child() {
+fn a_rival_swaps_names_until_it_is_stopped() {
     let Ok(means) = std::env::var("SEEKLESS_RIVAL") else {
+        let tree = Tree::new().file("a", "one").file("b", "two");
+        let mut rival = Rival(Partner::start(Rival::command(Means::Exchange)));
+        rival.work_on(&[(tree.path("a"), tree.path("b"))], Duration::ZERO);
+        let first = || std::fs::read(tree.path("a")).expect("there is always one");
+        assert!((0..1_000_000).any(|_| first() == b"two"));
+        assert!(rival.stop() > 0);
+        assert_eq!(first(), b"one");
         return;
     };
     let is_mount = means == format!("{:?}", Means::Mount);
