@@ -260,7 +260,10 @@ impl Action {
     /// it: then [`within`](Self::within) must say which paths may be acted on.
     pub fn plan_report(self, report: impl AsRef<Path>) -> Result<Plan<'static>, Error> {
         let report = report.as_ref();
-        let opened = Source::open(report).map_err(Cause::from)?;
+        let opened = Source::open(report).map_err(|error| Cause::Open {
+            path: report.to_owned(),
+            error,
+        })?;
         let mut about = ReportAbout {
             untrusted: opened.untrusted,
             ..ReportAbout::default()
@@ -272,7 +275,10 @@ impl Action {
         let trust_hash = acting.trust_hash;
         let mut planner = Planner::new(settings.0, Origin::default());
         let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
-        let planned = planned.map_err(Cause::from)?;
+        let planned = planned.map_err(|error| Cause::Report {
+            path: report.to_owned(),
+            error,
+        })?;
         let header = planned.frame.header.as_ref();
         about.note(header, &limits);
         if let Some(untrusted) = about.may_lie(trust_hash).or(about.may_mislead()) {

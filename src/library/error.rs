@@ -1,6 +1,7 @@
 //! Why something could not be done at all.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::acting::{NoFolder, UntrustedLink};
 use crate::action::bounds::BadPlace;
@@ -11,6 +12,7 @@ use crate::file::Untrusted;
 use crate::probe::ProbeError;
 use crate::report::read::{OpenError, ReadError};
 use crate::scan::BadPattern;
+use crate::units::Bytes;
 
 /// Why nothing, or nothing more, was done. Problems with single files are
 /// not errors: they are reported, and the work continues.
@@ -50,17 +52,21 @@ impl Error {
                 ErrorKind::Setting
             }
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
+            Cause::NoRoots | Cause::NoSize(..) => ErrorKind::Setting,
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
             }
             Cause::NoPath(_) | Cause::Folder(_) | Cause::Probe(_) => ErrorKind::Path,
             Cause::Place(BadPlace::Missing { .. }) => ErrorKind::Path,
             Cause::Link(_) | Cause::UntrustedReport(_) => ErrorKind::Untrusted,
-            Cause::Open(OpenError::UntrustedPipe(_)) => ErrorKind::Untrusted,
+            Cause::Open {
+                error: OpenError::UntrustedPipe(_),
+                ..
+            } => ErrorKind::Untrusted,
             Cause::Journal(JournalError::Untrusted(..) | JournalError::Shared(..)) => {
                 ErrorKind::Untrusted
             }
-            Cause::Open(_) | Cause::Report(_) | Cause::UndatedReport => ErrorKind::Report,
+            Cause::Open { .. } | Cause::Report { .. } | Cause::UndatedReport => ErrorKind::Report,
             Cause::Occupied(_) | Cause::Journal(JournalError::Busy(_)) => ErrorKind::Busy,
             Cause::Journal(_) => ErrorKind::Journal,
             Cause::NotKept(_) => ErrorKind::System,
@@ -83,6 +89,10 @@ pub(super) enum Cause {
     SlowRate,
     #[error("no copy of the noise would be left: only the trash and a move can take it")]
     LosesNoise,
+    #[error("no path is given: name a folder or a file")]
+    NoRoots,
+    #[error("no file has {0} or more and {1} or less: swap the two sizes")]
+    NoSize(Bytes, Bytes),
     #[error("a comparison needs two sides or more")]
     FewSides,
     #[error("{0:?} is not the name of a file: give the name without its folder")]
@@ -99,10 +109,10 @@ pub(super) enum Cause {
     Folder(#[from] NoFolder),
     #[error(transparent)]
     Link(#[from] UntrustedLink),
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Report(#[from] ReadError),
+    #[error("{}: {error}", path.display())]
+    Open { path: PathBuf, error: OpenError },
+    #[error("{}: {error}", path.display())]
+    Report { path: PathBuf, error: ReadError },
     #[error("{0}. Name the paths that may be changed")]
     UntrustedReport(Untrusted),
     #[error("the report has no time of creation, so seekless cannot rely on its digests")]

@@ -242,7 +242,7 @@ impl<'a> Folders<'a> {
         if let Some(file) = paths.iter().find(is_other) {
             return Err(Cause::NoPath(format!("{}: not a folder", file.display())).into());
         }
-        if !paths.is_empty() && paths.iter().all(|path| path.metadata().is_err()) {
+        if paths.iter().all(|path| path.metadata().is_err()) {
             return Err(Cause::NoPath(format!("{}: no such folder", paths[0].display())).into());
         }
         let noise = self

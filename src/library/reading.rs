@@ -63,6 +63,9 @@ pub(super) fn classified(
 
 /// Checks the settings that all runs share.
 pub(super) fn check(config: &Config) -> Result<(), Error> {
+    if config.roots.is_empty() {
+        return Err(Cause::NoRoots.into());
+    }
     if config.memory.is_some_and(|memory| memory < LEAST_MEMORY) {
         return Err(Cause::LittleMemory.into());
     }

@@ -280,6 +280,10 @@ impl<'a> Search<'a> {
             return Err(Cause::IgnoreFile(name.clone()).into());
         }
         let filter = std::mem::take(&mut self.filter);
+        match (filter.min_size, filter.max_size) {
+            (Some(min), Some(max)) if min > max => return Err(Cause::NoSize(min, max).into()),
+            _ => {}
+        }
         Ok(Config {
             filter: filter.build().map_err(Cause::from)?,
             ..config
