@@ -24,13 +24,14 @@ pub fn reclaimable(
     follow: bool,
     sharing: impl Fn(DevIndex) -> Option<VolumeId>,
 ) -> u64 {
-    let is_gone = |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
+    let is_freed =
+        |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
     let can_share = |&file: &FileIndex| sharing(file_table.volume(file)).is_some();
     if files.len() < 2 || !files.iter().any(can_share) {
         let gone = files
             .iter()
             .copied()
-            .filter(|&file| !stays(file) && is_gone(file));
+            .filter(|&file| !stays(file) && is_freed(file));
         let allocated = gone.map(|file| file_table.allocated(file));
         return allocated.fold(0, u64::saturating_add);
     }
@@ -61,7 +62,7 @@ pub fn reclaimable(
     }
     let mut free = 0_u64;
     for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
-        if !is_gone(file) {
+        if !is_freed(file) {
             continue;
         }
         let kept = shared.iter().filter(|&&(place, extent)| {

@@ -7,7 +7,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::route::{self, RouteError, Untrusted};
@@ -187,14 +186,13 @@ impl OwnFolder {
         (stat, now): (&Stat, &Attributes),
         is_written: bool,
     ) -> Result<(), RouteError> {
-        let why = match stat.kind {
-            FileType::RegularFile => trust::ours_alone(now).err(),
-            FileType::Symlink => Some(Distrust::Link),
-            _ => Some(Distrust::NotRegular),
+        let checked = trust::regular_file(stat).and_then(|()| trust::ours_alone(now));
+        let why = match checked {
+            Err(why) => why,
+            Ok(()) if is_written && stat.links > 1 => Distrust::FurtherNames,
+            Ok(()) => return Ok(()),
         };
-        let has_further_names = is_written && stat.links > 1;
-        let why = why.or(has_further_names.then_some(Distrust::FurtherNames));
-        why.map_or(Ok(()), |why| Err(self.untrusted(name, why)))
+        Err(self.untrusted(name, why))
     }
 
     fn untrusted(&self, name: &str, why: Distrust) -> RouteError {

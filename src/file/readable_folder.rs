@@ -8,12 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::own_folder::c_name;
 use super::route::{self, RouteError, Untrusted};
-use super::trust::{self, Distrust};
+use super::trust;
 use crate::sys::{attributes, open, parent};
 
 /// Whose files are believed, apart from the user's own and root's.
@@ -107,13 +106,14 @@ impl ReadableFolder {
             Err(Errno::NOENT) => return Ok(false),
             entry => entry?,
         };
-        let why = match stat.kind {
-            FileType::RegularFile => trust::only_owner_writes(self.trusted, &now).err(),
-            FileType::Symlink => Some(Distrust::Link),
-            _ => Some(Distrust::NotRegular),
-        };
-        let path = self.path.join(name);
-        why.map_or(Ok(true), |why| Err(Untrusted { path, why }.into()))
+        let checked = trust::regular_file(&stat);
+        match checked.and_then(|()| trust::only_owner_writes(self.trusted, &now)) {
+            Ok(()) => Ok(true),
+            Err(why) => {
+                let path = self.path.join(name);
+                Err(Untrusted { path, why }.into())
+            }
+        }
     }
 }
 
@@ -121,6 +121,7 @@ impl ReadableFolder {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use super::super::trust::Distrust;
     use super::*;
 
     fn why<T: std::fmt::Debug>(result: Result<T, RouteError>) -> Distrust {

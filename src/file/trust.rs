@@ -6,6 +6,8 @@
 use std::fmt;
 use std::os::fd::AsFd;
 
+use rustix::fs::FileType;
+
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::process;
 use crate::sys::stat::Stat;
@@ -51,6 +53,18 @@ pub fn ours_alone(now: &Attributes) -> Result<(), Distrust> {
         _ if now.uid != me => Err(Distrust::Owner { owner: now.uid, me }),
         0 => Ok(()),
         _ => Err(Distrust::Writable(now.mode)),
+    }
+}
+
+/// Checks that a name leads to a regular file, and not by a symbolic link.
+///
+/// # Errors
+/// What it is instead.
+pub fn regular_file(stat: &Stat) -> Result<(), Distrust> {
+    match stat.kind {
+        FileType::RegularFile => Ok(()),
+        FileType::Symlink => Err(Distrust::Link),
+        _ => Err(Distrust::NotRegular),
     }
 }
 
