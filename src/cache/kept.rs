@@ -5,8 +5,9 @@ use std::io;
 use std::time::UNIX_EPOCH;
 
 use super::contents::Contents;
+use super::error::CacheError;
 use super::folder::{BESIDE, CacheFolder};
-use super::store::{CacheError, Store};
+use super::store::Store;
 use super::volume;
 
 /// The stored data of one file system.

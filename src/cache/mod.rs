@@ -9,7 +9,14 @@
 
 mod contents;
 mod day;
+#[cfg(feature = "cache")]
+mod error;
+#[cfg(not(feature = "cache"))]
+#[path = "no_error.rs"]
+mod error;
 mod folder;
+#[cfg(feature = "cache")]
+mod format;
 mod kept;
 mod neighbours;
 #[cfg_attr(
@@ -37,6 +44,7 @@ mod writer;
 
 pub use contents::Contents;
 pub use day::Day;
+pub use error::CacheError;
 pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
 pub use neighbours::KnownRows;
@@ -44,6 +52,6 @@ pub use patience::within;
 pub use row::{Row, RowPart};
 pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use state::FileState;
-pub use store::{CacheError, Store};
+pub use store::Store;
 pub use volume::{NotCached, VolumeKey};
 pub use writer::{Learned, RunMark, Writer};

@@ -6,9 +6,10 @@
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::day::Day;
+use super::error::CacheError;
 use super::neighbours::UsedRows;
 use super::pack;
-use super::store::{CacheError, Store, written};
+use super::store::{Store, UPDATE, written};
 
 /// Number of packs that one transaction marks: another run waits for its end.
 const MARKED_AT_ONCE: usize = 1 << 10;
@@ -46,11 +47,11 @@ impl Store {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
-            let update = "UPDATE pack SET used = ?2, rows = ?3 WHERE number = ?1";
-            let mut update = batch.prepare_cached(update)?;
+            let mut update = batch.prepare_cached(UPDATE)?;
             for UsedRows { number, bits } in used {
                 let stored = written(&batch, *number)?;
-                if let Some(pack) = stored.and_then(|pack| pack::renewed(&pack, *bits, today)) {
+                if let Some(pack) = stored.and_then(|pack| pack::renewed(&pack.rows, *bits, today))
+                {
                     update.execute(params![number, today.number(), pack])?;
                 }
             }

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::store::{CacheError, Store, TABLES, connected_with, is_ours};
+use super::error::CacheError;
+use super::format::{TABLES, is_ours};
+use super::store::{Store, connected_with};
 
 /// How often, and how long after another, a file is opened again that cannot be read without its log.
 const AGAIN: u32 = 4;

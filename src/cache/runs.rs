@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
-use super::store::{CacheError, Store};
+use super::error::CacheError;
+use super::store::Store;
 use super::writer::RunMark;
 
 impl Store {

@@ -7,91 +7,22 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::contents::Contents;
 use super::day::Day;
+use super::error::CacheError;
 use super::folder::{CacheFolder, Permission};
+use super::format::{self, is_ours};
 use super::pack::{self, Numbered};
 use super::row::Row;
 use super::volume::VolumeKey;
 
-/// Marks the file as ours, as `file` and SQLite's own tools show it: "skls".
-const APPLICATION: i32 = 0x736b_6c73;
-
-/// The format of the tables and the kind of the digests. A program with another number does not use the file.
-const VERSION: i32 = 5;
-
 /// Time to wait for another run that is writing.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Names of the tables, and their columns.
-pub(super) const TABLES: [&str; 2] = [
-    "pack (number INTEGER PRIMARY KEY, used INTEGER NOT NULL, rows BLOB NOT NULL)",
-    "run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, folder BLOB NOT NULL, ended INTEGER NOT NULL, \
-     PRIMARY KEY (roots, began_ns)) WITHOUT ROWID",
-];
-
-/// Finds packs that have not been used for long without reading the others.
-const INDEX: &str = "pack_used ON pack (used)";
-
-/// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and a page contains several. On smaller pages, a row took
-/// three times the space.
-const PAGE: u32 = 16_384;
-
-/// The error if rows cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum CacheError {
-    /// The folder or the file cannot be used.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file differs from what was written to it.
-    #[error("damaged ({0})")]
-    Damaged(rusqlite::Error),
-    /// It was cut, or its tables were changed.
-    #[error("damaged (cut off, or changed by another program)")]
-    Altered,
-    /// Another run is using it, and goes on doing so.
-    #[error("another run is using it")]
-    Busy,
-    /// The file belongs to another version of this program.
-    #[error("not a cache of this version of seekless")]
-    OtherVersion,
-    /// The user may only read it, and it cannot be read without its log.
-    #[error("another user's run is writing to it, or was killed while it did")]
-    BeingWritten,
-    /// The user may only read it, and cannot remove it either.
-    #[error("{0}")]
-    Unreadable(&'static str),
-    /// There is nothing to read, and the user may not write it.
-    #[error("it has nothing about this file system, and cannot be written: {0}")]
-    Useless(String),
-    /// The file belongs to another program.
-    #[error("not a cache of seekless: move it away")]
-    Foreign,
-    /// Any other error of SQLite.
-    #[error("{0}")]
-    Sqlite(rusqlite::Error),
-}
-
-impl CacheError {
-    /// True if no run can use the file until it is removed.
-    pub fn needs_removal(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Altered | Self::OtherVersion)
-    }
-}
-
-impl From<rusqlite::Error> for CacheError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            // A value is not what was written; a table or the format of the file is not.
-            None | Some(ErrorCode::Unknown) => Self::Altered,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Sqlite(error),
-        }
-    }
-}
+/// Replaces a pack, and marks it as used on a day.
+pub(super) const UPDATE: &str = "UPDATE pack SET used = ?2, rows = ?3 WHERE number = ?1";
 
 /// One open file of rows.
 pub struct Store {
@@ -141,15 +72,9 @@ impl Store {
 
     fn open_at(path: &Path) -> Result<Self, CacheError> {
         let mut sqlite = connected(path)?;
-        if kind(&sqlite)? != (APPLICATION, VERSION) {
-            // The second one would be written to a file of another version.
-            if is_empty(&sqlite)? {
-                sqlite.pragma_update(None, "page_size", PAGE)?;
-                sqlite.pragma_update(None, "auto_vacuum", "incremental")?;
-            }
-            begin(&mut sqlite)?;
+        if !is_ours(&sqlite)? {
+            format::begin(&mut sqlite)?;
         }
-        check_tables(&sqlite)?;
         // Where another run has it open just now, the mode stays what it is; that one is as safe.
         let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
@@ -195,11 +120,9 @@ impl Store {
             // From the first read on, nobody else can open the file. This needs no space for shared memory: the disk may
             // be full.
             sqlite.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
-            match kind(&sqlite)? {
-                (APPLICATION, _) => sqlite.execute_batch("BEGIN EXCLUSIVE")?,
-                // The first transaction would write to it.
-                _ if is_empty(&sqlite)? => {}
-                _ => return Err(CacheError::Foreign),
+            // The first transaction would write to a new file.
+            if !format::is_new(&sqlite)? {
+                sqlite.execute_batch("BEGIN EXCLUSIVE")?;
             }
             Ok(Self::of(sqlite))
         };
@@ -259,14 +182,26 @@ impl Store {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
-            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2, ?3)")?;
+            let mut insert = batch.prepare_cached("INSERT INTO pack VALUES (?1, ?2, ?3)")?;
+            let mut update = batch.prepare_cached(UPDATE)?;
+            // The index stays as it is. To replace a row with its entry in the index takes twice the time.
+            let update_rows = "UPDATE pack SET rows = ?2 WHERE number = ?1";
+            let mut update_rows = batch.prepare_cached(update_rows)?;
             for new in packs {
                 let Some(key) = new.first().map(Numbered::pack) else {
                     continue;
                 };
-                let before = written(&batch, key.table_number())?.unwrap_or_default();
-                let pack = pack::updated(&before, key, &new, today, &join);
-                replace.execute(params![key.table_number(), today.number(), pack])?;
+                let number = key.table_number();
+                let before = written(&batch, number)?;
+                let rows = before.as_ref().map_or(&[][..], |pack| &pack.rows);
+                let pack = pack::updated(rows, key, &new, today, &join);
+                match before {
+                    None => insert.execute(params![number, today.number(), pack])?,
+                    Some(before) if before.used == i64::from(today.number()) => {
+                        update_rows.execute(params![number, pack])?
+                    }
+                    Some(_) => update.execute(params![number, today.number(), pack])?,
+                };
             }
         }
         batch.commit()?;
@@ -289,73 +224,25 @@ pub(super) fn connected_with(path: &Path, way: OpenFlags) -> Result<Connection, 
     Ok(sqlite)
 }
 
+/// A pack in the file.
+pub(super) struct StoredPack {
+    /// Number of the day of its last mark.
+    used: i64,
+    pub(super) rows: Box<[u8]>,
+}
+
 /// The pack with this number.
-pub(super) fn written(sqlite: &Connection, number: i64) -> Result<Option<Box<[u8]>>, CacheError> {
-    let select = "SELECT rows FROM pack WHERE number = ?1";
+pub(super) fn written(sqlite: &Connection, number: i64) -> Result<Option<StoredPack>, CacheError> {
+    let select = "SELECT used, rows FROM pack WHERE number = ?1";
     let mut select = sqlite.prepare_cached(select)?;
     let found = select.query_row([number], |found| {
-        Ok(Box::from(found.get_ref(0)?.as_blob().unwrap_or_default()))
+        let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
+        Ok(StoredPack {
+            used: found.get(0)?,
+            rows: Box::from(rows),
+        })
     });
     Ok(found.optional()?)
-}
-
-fn number(sqlite: &Connection, name: &str) -> Result<i32, CacheError> {
-    Ok(sqlite.pragma_query_value(None, name, |row| row.get(0))?)
-}
-
-fn kind(sqlite: &Connection) -> Result<(i32, i32), CacheError> {
-    Ok((
-        number(sqlite, "application_id")?,
-        number(sqlite, "user_version")?,
-    ))
-}
-
-/// True for a file of rows that this program understands, false for a new file.
-///
-/// # Errors
-/// For any other file.
-pub(super) fn is_ours(sqlite: &Connection) -> Result<bool, CacheError> {
-    match kind(sqlite)? {
-        (APPLICATION, VERSION) => check_tables(sqlite).map(|()| true),
-        _ if is_empty(sqlite)? => Ok(false),
-        (APPLICATION, _) => Err(CacheError::OtherVersion),
-        _ => Err(CacheError::Foreign),
-    }
-}
-
-/// Makes sure that the tables are there, with their columns.
-fn check_tables(sqlite: &Connection) -> Result<(), CacheError> {
-    let all = [
-        "SELECT number, used, rows FROM pack",
-        "SELECT roots, began_ns, folder, ended FROM run",
-    ];
-    for select in all {
-        sqlite.prepare(select)?;
-    }
-    Ok(())
-}
-
-/// True for a new file, which a run that was killed right away leaves as well.
-fn is_empty(sqlite: &Connection) -> Result<bool, CacheError> {
-    Ok(kind(sqlite)? == (0, 0) && number(sqlite, "schema_version")? == 0)
-}
-
-/// Creates the tables in a new file, all at once: another run may do the same, and this one may be killed.
-fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
-    let batch = sqlite.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    match kind(&batch)? {
-        (APPLICATION, VERSION) => return Ok(()),
-        _ if is_empty(&batch)? => {}
-        (APPLICATION, _) => return Err(CacheError::OtherVersion),
-        _ => return Err(CacheError::Foreign),
-    }
-    for table in TABLES {
-        batch.execute(&format!("CREATE TABLE {table}"), [])?;
-    }
-    batch.execute(&format!("CREATE INDEX {INDEX}"), [])?;
-    batch.pragma_update(None, "application_id", APPLICATION)?;
-    batch.pragma_update(None, "user_version", VERSION)?;
-    Ok(batch.commit()?)
 }
 
 #[cfg(test)]

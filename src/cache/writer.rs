@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::day::Day;
+use super::error::CacheError;
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
 use super::row::{Row, RowPart};
 use super::rule;
 use super::state::FileState;
-use super::store::{CacheError, Store};
+use super::store::Store;
 use super::volume::VolumeKey;
 
 /// Interval between two writes of rows. A kill costs the results since the last write, and those of reads during it.

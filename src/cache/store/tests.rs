@@ -66,7 +66,7 @@ fn a_file_of_another_version_is_left_alone() {
     let store = Store::open(&folder, &KEY).expect("is made");
     store
         .sqlite
-        .pragma_update(None, "user_version", VERSION + 1)
+        .pragma_update(None, "user_version", format::VERSION + 1)
         .expect("is set");
     drop(store);
     let again = Store::open(&folder, &KEY);
