@@ -209,7 +209,7 @@ pub enum Hint {
     Plain(&'static str),
     /// The journal needs more room, or another place.
     Journal,
-    /// The trash belongs to another user.
+    /// No trash can be used; the cause says why.
     Trash,
     /// The trash that was created does not belong to the user.
     MadeTrash,
@@ -238,7 +238,7 @@ impl fmt::Display for Hint {
         f.write_str(match self {
             Self::Plain(words) => words,
             Self::Journal => "free some space for the journal, or put it on another disk",
-            Self::Trash => "move that file away, or act without the trash",
+            Self::Trash => "act without the trash",
             Self::MadeTrash => {
                 "new files there do not belong to you (a server may squash root): act without the trash"
             }

@@ -1,10 +1,11 @@
 //! The folders of a trash: their place and their owner.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
@@ -20,52 +21,131 @@ use crate::sys::{attributes, parent, stat};
 /// The advice if there is no trash.
 pub const NO_TRASH: &str = "its file system has no trash that you can use: use move or remove";
 
-/// The trash for a file: the user's own trash if it is on the same file system, else one at the file system's top. It
-/// is the first one that no other user created or could change.
-pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
-    let dev = sketch.victim.volume();
+/// The variable that names the folder of the user's own trash.
+const DATA_HOME: &str = "XDG_DATA_HOME";
+
+/// The trash for the files below a folder that are on one device.
+#[derive(Debug)]
+pub struct TrashChoice {
+    /// The folder; empty if the user's own trash takes all files of the device.
+    pub top: Vec<u8>,
+    /// The trash; `None` if there is none that can be used.
+    pub trash: Option<Vec<u8>>,
+    /// Trash folders that come before it and cannot be used.
+    pub refused: Vec<RefusedTrash>,
+}
+
+/// A trash folder that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedTrash {
+    /// The reason, after the path of the folder.
+    pub why: String,
+    /// The change that would allow its use.
+    pub way_out: String,
+}
+
+impl fmt::Display for RefusedTrash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.why, self.way_out)
+    }
+}
+
+impl RefusedTrash {
+    /// The user's own trash, in a home that another user could change.
+    pub fn of_home(untrusted: &Untrusted) -> Self {
+        Self {
+            why: untrusted.to_string(),
+            way_out: untrusted.way_out(DATA_HOME),
+        }
+    }
+}
+
+impl From<Untrusted> for RefusedTrash {
+    fn from(untrusted: Untrusted) -> Self {
+        let way_out = match untrusted.why {
+            Distrust::Writable(_) => untrusted.way_out(DATA_HOME),
+            _ => "move it away".to_owned(),
+        };
+        Self {
+            why: untrusted.to_string(),
+            way_out,
+        }
+    }
+}
+
+/// Chooses the trash for a file on this device: the user's own trash if it is on the same file system, else one at the
+/// file system's top. It is the first one that this user can write to, and that no other user created or could change.
+///
+/// # Errors
+/// If a folder above the file cannot be examined.
+pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice, StepError> {
     let mut refused = Vec::new();
     let mut may_be_used = |trash: &[u8]| match look(trash, dev) {
         Ok(()) => true,
         Err(Refused::Untrusted(why)) => {
+            refused.push(why.into());
+            false
+        }
+        Err(Refused::NotWritable(why)) => {
             refused.push(why);
             false
         }
         Err(Refused::System(_)) => true,
     };
-    if let Some(home) = &sketch.settings.home_trash
+    if let Some(home) = home
         && nearest_device(home)? == Some(dev)
         && may_be_used(home)
     {
-        return Ok(home.clone());
+        return Ok(TrashChoice {
+            top: Vec::new(),
+            trash: Some(home.to_vec()),
+            refused,
+        });
     }
     let uid = rustix::process::geteuid().as_raw();
-    let top = top_folder(&sketch.step.victim.path, dev)?;
+    let top = top_folder(path, dev)?;
     let shared = join(&top, b".Trash");
-    let own = join(&shared, uid.to_string().as_bytes());
-    if is_shared_trash(&shared) && may_be_used(&own) {
-        return Ok(own);
-    }
+    let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());
-    match may_be_used(&own) {
-        true => Ok(own),
-        false => Err(not_yours(&refused)),
-    }
+    let trash = if is_shared_trash(&shared) && may_be_used(&in_shared) {
+        Some(in_shared)
+    } else {
+        may_be_used(&own).then_some(own)
+    };
+    Ok(TrashChoice {
+        top,
+        trash,
+        refused,
+    })
 }
 
-fn not_yours(refused: &[Untrusted]) -> StepError {
-    let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+/// The trash for the file of a step.
+pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
+    let (path, dev) = (&sketch.step.victim.path, sketch.victim.volume());
+    let choice = choose(path, dev, sketch.settings.home_trash.as_deref())?;
+    choice.trash.ok_or_else(|| cannot_be_used(&choice.refused))
+}
+
+fn cannot_be_used(refused: &[RefusedTrash]) -> StepError {
     StepError::Failed(Failure {
         doing: "use the trash".to_owned(),
-        cause: io::Error::new(io::ErrorKind::PermissionDenied, refused.join("; ")),
+        cause: io::Error::new(io::ErrorKind::PermissionDenied, in_words(refused)),
         hint: Some(Hint::Trash),
     })
+}
+
+/// The reasons against several folders.
+pub fn in_words(refused: &[RefusedTrash]) -> String {
+    let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+    refused.join("; ")
 }
 
 /// The reason why a trash cannot be used.
 enum Refused {
     /// Another user created it, or could change it.
     Untrusted(Untrusted),
+    /// This user cannot create files in it.
+    NotWritable(RefusedTrash),
     /// The system refused.
     System(Errno),
 }
@@ -73,7 +153,7 @@ enum Refused {
 /// Checks a trash for files of this device, and the two folders in it. Missing folders will be created.
 fn look(trash: &[u8], dev: u64) -> Result<(), Refused> {
     let at = match parent::open(trash) {
-        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::NOENT) => return can_be_made(trash),
         Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
         Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
         opened => opened.map_err(Refused::System)?,
@@ -82,15 +162,46 @@ fn look(trash: &[u8], dev: u64) -> Result<(), Refused> {
     for name in [c"files", c"info"] {
         let path = join(trash, name.to_bytes());
         match parent::step(&at, name) {
-            Err(Errno::NOENT) => {}
+            Err(Errno::NOENT) => writable(&at, trash)?,
             // A link, as well.
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 return Err(untrusted(&path, Distrust::NotFolder));
             }
-            folder => own(&folder.map_err(Refused::System)?, &path, dev)?,
+            folder => {
+                let folder = folder.map_err(Refused::System)?;
+                own(&folder, &path, dev)?;
+                writable(&folder, &path)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Checks that a missing trash can be created in the nearest folder above it.
+fn can_be_made(trash: &[u8]) -> Result<(), Refused> {
+    let (above, path) = nearest(trash).map_err(Refused::System)?;
+    writable(&above, path)
+}
+
+fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
+    match stat::can_create_in(folder) {
+        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
+            let path = match path {
+                [] => Path::new("/"),
+                path => Path::new(OsStr::from_bytes(path)),
+            };
+            Err(Refused::NotWritable(RefusedTrash {
+                why: format!("{} is not writable: {error}", path.display()),
+                way_out: match error {
+                    Errno::ROFS => "remount it writable",
+                    _ => "allow yourself to write to it",
+                }
+                .to_owned(),
+            }))
+        }
+        // If another error is certain, the step reports it.
+        _ => Ok(()),
+    }
 }
 
 /// Checks the rules for every folder of the trash: it is on the device of the files, it belongs to this user, and no
@@ -118,21 +229,30 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
 pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), String> {
     own(folder, path, dev).map_err(|refused| match refused {
         Refused::Untrusted(untrusted) => untrusted.to_string(),
+        Refused::NotWritable(refused) => refused.why,
         Refused::System(error) => format!("{}: {error}", String::from_utf8_lossy(path)),
     })
 }
 
 /// The device of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
-fn nearest_device(path: &[u8]) -> Result<Option<u64>, StepError> {
-    let mut path = path;
+pub fn nearest_device(path: &[u8]) -> Result<Option<u64>, StepError> {
+    let stat = match nearest(path) {
+        Err(Errno::LOOP) => return Ok(None),
+        found => found.and_then(|(folder, _)| stat::descriptor(folder)),
+    };
+    let stat = stat.map_err(failed("look for the trash"))?;
+    Ok(Some(stat.dev))
+}
+
+/// The nearest existing folder of this one and those above it, with its path.
+fn nearest(mut path: &[u8]) -> rustix::io::Result<(OwnedFd, &[u8])> {
     loop {
-        match device(path) {
+        match parent::open(path) {
             Err(Errno::NOENT) if !path.is_empty() => {
                 let slash = path.iter().rposition(|&b| b == b'/');
                 path = &path[..slash.unwrap_or(0)];
             }
-            Err(Errno::LOOP) => return Ok(None),
-            dev => return dev.map(Some).map_err(failed("look for the trash")),
+            folder => return Ok((folder?, path)),
         }
     }
 }
@@ -218,7 +338,8 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
 fn checked(folder: OwnedFd, path: &[u8], dev: u64) -> Result<OwnedFd, StepError> {
     match own(&folder, path, dev) {
         Ok(()) => Ok(folder),
-        Err(Refused::Untrusted(why)) => Err(not_yours(&[why])),
+        Err(Refused::Untrusted(why)) => Err(cannot_be_used(&[why.into()])),
+        Err(Refused::NotWritable(why)) => Err(cannot_be_used(&[why])),
         Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
     }
 }

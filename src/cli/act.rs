@@ -20,6 +20,7 @@ use super::output::{NotWritten, OutputStream};
 use super::patience::{Changes, patiently};
 use super::perform;
 use super::plan_json::PlanJson;
+use super::plan_preview;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Reply};
@@ -197,8 +198,9 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     };
     let tests = place.as_ref().filter(|_| acts);
     let tests = tests.map(|place| MountTests::new(&place.folder, run.header()));
+    let home_trash = &run.home_trash;
     let checked = patiently(patience, &console, Changes::None, move || {
-        plan.check_mounts(mode, tests)
+        plan.check_mounts(mode, tests)?.check_trash(home_trash)
     });
     plan = match checked {
         Ok(plan) => plan,
@@ -235,6 +237,9 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             .line()
             .iter()
             .for_each(|line| console.sentence(line));
+        if asks && let Err(error) = plan_preview::show(&run, &mut plan, &console) {
+            return refuse(&console, &format!("cannot read the plan: {error}"));
+        }
         plan_summary::lines(&plan, &run.acting, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));
@@ -274,7 +279,7 @@ fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(),
     let form = match run.use_of_plan {
         Use::Script => Form::Script(Script::new(run, plan)),
         Use::Json => Form::Json(PlanJson::new(run, plan)),
-        _ => Form::Text(PlanText::new(run, plan)),
+        _ => Form::Text(PlanText::new(run, plan, run.plan_columns)),
     };
     place.write(|out| match &form {
         Form::Text(text) => text.begin(out),

@@ -58,6 +58,7 @@ mod own_options;
 mod patience;
 mod perform;
 mod plan_json;
+mod plan_preview;
 mod plan_summary;
 mod plan_text;
 mod probe;

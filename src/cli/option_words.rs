@@ -88,7 +88,7 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
     Some(match hint {
         Hint::Plain(_) => return None,
         Hint::Journal => "free some space for the journal, or use --journal DIR on another disk",
-        Hint::Trash => "move that file away, or use move, or remove without --trash",
+        Hint::Trash => "use move, or remove without --trash",
         Hint::MadeTrash => {
             "new files there do not belong to you (a server may squash root): use move, or remove without --trash"
         }
@@ -137,6 +137,7 @@ pub fn left(left: &Left) -> String {
         Left::NoDigest => {
             format!("{words} (make the report with --digest always --no-cache)")
         }
+        Left::NoTrash(_) => format!("{words}; use move, or remove without --trash"),
         Left::NoHardLinks => words.replacen("remove", "remove --trash", 1),
         Left::NoReference | Left::ReferenceElsewhere => {
             words.replacen("a reference folder", "a --reference", 1)
@@ -260,6 +261,7 @@ mod tests {
             ("--no-cache", left(&Left::NoDigest)),
             ("cache clear --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),
+            ("without --trash", left(&Left::NoTrash(String::new()))),
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),
             ("--keep", rule(&unknown)),

@@ -33,6 +33,14 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
         )
     }));
     lines.extend(fitting(without_reference(totals), width));
+    let skipped = plan.skipped_trash().iter();
+    lines.extend(skipped.map(|skipped| {
+        let used = escape(&skipped.used);
+        format!(
+            "Trash folder not used: {}. The files go to {used}.",
+            skipped.why
+        )
+    }));
     lines.extend(companions(plan));
     lines.extend(dangling_text::before(plan));
     let mut hidden = HiddenLinks::default();
@@ -101,7 +109,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         plural(totals.sets, "set", "sets"),
         destination(acting),
         count(totals.kept),
-        plural(totals.kept, "name stays", "names stay"),
+        plural(totals.kept, "file stays", "files stay"),
     )
 }
 
@@ -118,8 +126,8 @@ fn destination(acting: &action::Settings) -> String {
 fn left(why: &Left, names: u64) -> String {
     let what = plural(
         names,
-        "name left alone because it",
-        "names left alone because each",
+        "file left alone because it",
+        "files left alone because each",
     );
     format!("{} {what} {}.", count(names), option_words::left(why))
 }
@@ -201,13 +209,30 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     impossible.then(|| "The removal cannot be undone. Use --trash to make it undoable.".to_owned())
 }
 
-/// The question whether the plan shall be carried out.
+/// The question whether the plan shall be carried out: it says what would happen to the files.
 pub fn question(plan: &Plan, acting: &action::Settings) -> String {
-    let mut name = plan.action().name().to_owned();
-    name[..1].make_ascii_uppercase();
-    format!(
-        "{name} {}{}? [y/N]",
-        names(plan.totals().steps),
-        destination(acting)
-    )
+    let noise = plan.noise().count() as u64;
+    let noise = match noise {
+        0 => String::new(),
+        _ => format!(" and {} of noise", names(noise)),
+    };
+    let files = format!("{}{noise}", names(plan.totals().steps));
+    let act = match plan.action() {
+        ActionKind::Remove => format!("Permanently remove {files}"),
+        ActionKind::Trash => format!("Move {files} to the trash"),
+        ActionKind::Hardlink => format!("Replace {files} with hard links"),
+        ActionKind::Symlink => format!("Replace {files} with symbolic links"),
+        ActionKind::Reflink => format!("Share the blocks of {files} with the kept files"),
+        ActionKind::Move => format!("Move {files}{}", destination(acting)),
+    };
+    let folders = plan.empty_folders().len() as u64;
+    let folders = match folders {
+        0 => String::new(),
+        _ => format!(
+            ", then remove {} empty {}",
+            count(folders),
+            plural(folders, "folder", "folders")
+        ),
+    };
+    format!("{act}{folders}? [y/N]")
 }

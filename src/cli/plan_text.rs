@@ -9,11 +9,14 @@ use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
+use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::{dangling_text, option_words, plan_summary};
 
 /// The indent of the lines below a path.
 const REASON: &str = "             ";
+
+const SAME_FILE: &str = "another name of the same file";
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText {
@@ -26,13 +29,13 @@ pub struct PlanText {
 }
 
 impl PlanText {
-    /// For this run and plan.
-    pub fn new(run: &ActRun, plan: &Plan) -> Self {
+    /// For this run and plan, on a terminal of so many columns.
+    pub fn new(run: &ActRun, plan: &Plan, columns: Option<usize>) -> Self {
         Self {
             action: plan.action(),
             destination: run.acting.destination.clone(),
             links: run.links.lines(),
-            columns: run.plan_columns,
+            columns,
         }
     }
 
@@ -50,25 +53,21 @@ impl PlanText {
         if !takes_part(set) {
             return Ok(());
         }
-        let frees = set.files.iter().map(frees).fold(0, u64::saturating_add);
-        let (size, freed) = (Bytes(set.size), Bytes(frees));
         match self.columns {
-            Some(_) => writeln!(out, "\n{size}, frees {freed}")?,
+            Some(_) => self.short_head(out, set)?,
             None => {
                 let bytes = set.size;
-                let digest = set.digest.as_deref().unwrap_or("-");
-                writeln!(
-                    out,
-                    "\n{size} ({bytes} bytes), frees {freed} ({frees} bytes), blake3 {digest}",
-                )?;
+                write!(out, "\n{} ({bytes} bytes)", Bytes(set.size))?;
+                if let Some(frees) = self.frees(set) {
+                    write!(out, ", frees {} ({frees} bytes)", Bytes(frees))?;
+                }
+                writeln!(out, "{}", digest(set))?;
             }
         }
-        let kept = set.files.iter();
-        let kept = kept
-            .filter(|file| matches!(file.fate, Fate::Keep(_)))
-            .count();
         for file in &set.files {
-            self.file(out, set, file, kept)?;
+            for nth in 0..file.names.len() {
+                self.name(out, set, file, nth)?;
+            }
         }
         for left in &set.left {
             self.line(
@@ -81,62 +80,88 @@ impl PlanText {
         Ok(())
     }
 
-    fn file(
+    /// Writes the head of a set on a terminal.
+    pub fn short_head(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+        write!(out, "\n{}", Bytes(set.size))?;
+        match self.frees(set) {
+            Some(frees) => writeln!(out, ", frees {}", Bytes(frees)),
+            None => writeln!(out),
+        }
+    }
+
+    /// Bytes that the plan frees in a set; none in the trash, until it is emptied.
+    fn frees(&self, set: &SetPlan) -> Option<u64> {
+        let frees = set.files.iter().map(frees);
+        (self.action != ActionKind::Trash).then(|| frees.fold(0, u64::saturating_add))
+    }
+
+    /// Writes what becomes of a name, and why.
+    pub fn name(
         &self,
         out: &mut dyn Write,
         set: &SetPlan,
         file: &PlannedFile,
-        kept: usize,
+        nth: usize,
     ) -> io::Result<()> {
-        for (nth, name) in file.names.iter().enumerate() {
-            let further = nth > 0;
-            let mut before = file.names[..nth].iter();
-            let is_explained = before.any(|name| !name.is_safer);
-            match &file.fate {
-                Fate::Keep(_) if name.goes => {
-                    let why = "a hard link to a kept file: frees no space";
-                    self.line(out, self.action.name(), &name.path, Some(why))?;
-                    self.to_destination(out, &name.path)?;
-                }
-                Fate::Keep(_) if name.is_safer => {
-                    self.line(out, "keep", &name.path, name.why_kept())?;
-                }
-                Fate::Keep(_) if is_explained => {
-                    self.line(
-                        out,
-                        "keep",
-                        &name.path,
-                        Some("another name of the same file"),
-                    )?;
-                }
-                Fate::Keep(why) => {
-                    self.line(out, "keep", &name.path, Some(&option_words::kept(why)))?
-                }
-                Fate::Leave(why) => {
-                    self.line(out, "leave", &name.path, Some(&option_words::left(why)))?
-                }
-                Fate::Act { .. } if further && self.action == ActionKind::Reflink => {
-                    let same = "another name of the same file";
-                    self.line(out, self.action.name(), &name.path, Some(same))?;
-                }
-                Fate::Act { keeper, .. } => {
-                    self.line(out, self.action.name(), &name.path, None)?;
-                    let to = set.files.get(*keeper).and_then(|file| file.names.first());
-                    if let Some(to) = to.filter(|_| kept > 1) {
-                        writeln!(out, "{REASON}for {}", escape(&to.path))?;
-                    }
-                    if let Some(owner) = set.other_owner(file, self.action) {
-                        let why = format!("the kept file belongs to another owner (uid {owner})");
-                        self.because(out, &why)?;
-                    }
-                    self.to_destination(out, &name.path)?;
-                    if let Some(why) = frees_nothing(file, self.action) {
-                        self.because(out, &why)?;
-                    }
-                }
+        let name = &file.names[nth];
+        let mut before = file.names[..nth].iter();
+        let is_explained = before.any(|name| !name.is_safer);
+        let (what, why) = match &file.fate {
+            Fate::Keep(_) if name.goes => {
+                let why = "a hard link to a kept file: frees no space";
+                (self.action.name(), Some(why.to_owned()))
             }
+            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().map(str::to_owned)),
+            Fate::Keep(_) if is_explained => ("keep", Some(SAME_FILE.to_owned())),
+            Fate::Keep(why) => ("keep", Some(option_words::kept(why))),
+            Fate::Leave(why) => ("leave", Some(option_words::left(why))),
+            Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {
+                (self.action.name(), Some(SAME_FILE.to_owned()))
+            }
+            Fate::Act { keeper, .. } => {
+                self.line(out, self.action.name(), &name.path, None)?;
+                return self.details(out, set, file, &name.path, *keeper);
+            }
+        };
+        self.line(out, what, &name.path, why.as_deref())?;
+        match name.goes {
+            true => self.to_destination(out, &name.path),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Says how many more names there are, if there are any.
+    pub fn more(&self, out: &mut dyn Write, what: &str, names: usize) -> io::Result<()> {
+        match names {
+            0 => Ok(()),
+            more => writeln!(out, "  {what:<8} … and {} more", count(more as u64)),
+        }
+    }
+
+    /// Says for which file another one goes, and what is special about that.
+    fn details(
+        &self,
+        out: &mut dyn Write,
+        set: &SetPlan,
+        file: &PlannedFile,
+        path: &[u8],
+        keeper: usize,
+    ) -> io::Result<()> {
+        let is_kept = |file: &&PlannedFile| matches!(file.fate, Fate::Keep(_));
+        let has_several = set.files.iter().filter(is_kept).nth(1).is_some();
+        let to = set.files.get(keeper).and_then(|file| file.names.first());
+        if let Some(to) = to.filter(|_| has_several) {
+            writeln!(out, "{REASON}for {}", escape(&to.path))?;
+        }
+        if let Some(owner) = set.other_owner(file, self.action) {
+            let why = format!("the kept file belongs to another owner (uid {owner})");
+            self.because(out, &why)?;
+        }
+        self.to_destination(out, path)?;
+        match frees_nothing(file, self.action) {
+            Some(why) => self.because(out, &why),
+            None => Ok(()),
+        }
     }
 
     fn line(
@@ -209,6 +234,13 @@ impl PlanText {
         }
         Ok(())
     }
+}
+
+/// The digest of a set, behind its size; nothing where there is none.
+pub fn digest(set: &SetPlan) -> String {
+    let digest = set.digest.as_deref();
+    let digest = digest.map(|digest| format!(", blake3 {digest}"));
+    digest.unwrap_or_default()
 }
 
 /// True if something is done in the set, or left alone.

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn bytes_are_counted_until_files_are_looked_up() {
         let text = b"# seekless 0.1.0 report, text, schema 1\n\n\
-            4 B (4 bytes) * 3, reclaimable 8.2 kB (8192 bytes), blake3 -\n  1   a\n  2   b\n  3   c\n# interrupted: ended by hand\n";
+            4 B (4 bytes) * 3, reclaimable 8.2 kB (8192 bytes)\n  1   a\n  2   b\n  3   c\n# interrupted: ended by hand\n";
         let progress = ReportProgress::of_length(100);
         progress.read(&text[..]).expect("a report");
         let told = |line: &ProgressLine| {

@@ -9,11 +9,11 @@ use std::time::Duration;
 use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
 use seekless::action::bounds::{Below, Bounds, ProtectedPath};
-use seekless::action::plan::{self, FolderPairs, FurtherNames, Policy, Sidecars};
+use seekless::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
 use seekless::engine::Config;
-use seekless::file::{OwnFolder, own_trash};
+use seekless::file::{OwnFolder, RouteError, own_trash};
 
 use super::act_args::{ActArgs, FolderArgs, SidecarChoice, StayArgs};
 use super::environment::Environment;
@@ -39,6 +39,8 @@ pub struct ActRun {
     pub plan: Option<plan::Settings>,
     /// How steps are carried out.
     pub acting: action::Settings,
+    /// The user's own trash.
+    pub home_trash: HomeTrash,
     /// The use of the plan.
     pub use_of_plan: Use,
     /// Where a plan or a script goes; stdout if nowhere else.
@@ -145,10 +147,8 @@ pub fn resolve(
         .map(|to| destination(to, &mut links, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let home_trash = own_trash().and_then(|trash| found_folder(&trash, around).ok());
-    // Root may have come here with another user's HOME.
-    let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
     let bytes = |found_folder: &FoundFolder| found_folder.path.as_os_str().as_bytes().to_vec();
+    let home_trash = home_trash(around);
     Ok(ActRun {
         plan: Some(plan::Settings {
             policy: Policy {
@@ -181,9 +181,10 @@ pub fn resolve(
             reads,
             io_idle: args.reads.io_idle,
             destination: to.as_ref().map(bytes),
-            home_trash: home_trash.as_ref().map(bytes),
+            home_trash: home_trash.usable().map(<[u8]>::to_vec),
             ..special.acting
         },
+        home_trash,
         source,
         folder_search,
         limits,
@@ -200,6 +201,20 @@ pub fn resolve(
         patience,
         talk: args.talk.on(around.stderr),
     })
+}
+
+fn home_trash(around: &Environment<'_>) -> HomeTrash {
+    let found = own_trash().and_then(|trash| found_folder(&trash, around).ok());
+    let Some(FoundFolder { path, .. }) = found else {
+        return HomeTrash::Missing;
+    };
+    let bytes = path.as_os_str().as_bytes().to_vec();
+    // Root may have come here with another user's HOME.
+    match OwnFolder::open(&path) {
+        Ok(_) => HomeTrash::At(bytes),
+        Err(RouteError::Untrusted(untrusted)) => HomeTrash::Refused(bytes, untrusted),
+        Err(RouteError::Io(_)) => HomeTrash::Missing,
+    }
 }
 
 /// Whether further names (hard links) of files that stay are acted on.

@@ -8,6 +8,7 @@ use seekless::report::printable::is_printable;
 use seekless::units::{Bytes, plural};
 
 use super::plan_summary;
+use super::plan_text;
 use super::resolve_act::ActRun;
 use super::script_functions::{
     CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, REMOVE_FOLDER, SYMLINK, TRAITS,
@@ -86,13 +87,8 @@ impl Script {
         if steps.peek().is_none() {
             return Ok(());
         }
-        let digest = set.digest.as_deref().unwrap_or("-");
-        writeln!(
-            out,
-            "\n# {} ({} bytes), blake3 {digest}",
-            Bytes(set.size),
-            set.size
-        )?;
+        let digest = plan_text::digest(set);
+        writeln!(out, "\n# {} ({} bytes){digest}", Bytes(set.size), set.size)?;
         for step in steps {
             let Some(keeper) = &step.keeper else { continue };
             let (victim, keeper) = (&step.victim.path[..], &keeper.path[..]);

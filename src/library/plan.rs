@@ -276,6 +276,8 @@ impl<'a> Plan<'a> {
         };
         let tests = MountTests::new(journals.folder(), header.clone());
         let checked = self.plan.check_mounts(mode, Some(tests));
+        let home = self.acting.home_trash.clone().into();
+        let checked = checked.and_then(|plan| plan.check_trash(&home));
         let mut plan = checked.map_err(Cause::NotKept)?;
         plan.look_for_empty_folders().map_err(Cause::NotKept)?;
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));

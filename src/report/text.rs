@@ -65,7 +65,7 @@ impl Text {
         let (bold, plain) = self.paint(BOLD);
         write!(
             out,
-            "\n{bold}{} ({} bytes) * {}{plain}, reclaimable {} ({} bytes), blake3 ",
+            "\n{bold}{} ({} bytes) * {}{plain}, reclaimable {} ({} bytes)",
             Bytes(set.size),
             set.size,
             set.replicas,
@@ -73,8 +73,8 @@ impl Text {
             set.reclaimable,
         )?;
         match set.digest {
-            Some(digest) => writeln!(out, "{digest}{}", mark(set)),
-            None => out.write_str("-\n"),
+            Some(digest) => writeln!(out, ", blake3 {digest}{}", mark(set)),
+            None => out.write_char('\n'),
         }
     }
 

@@ -66,6 +66,8 @@ pub enum Left {
     NotForScript,
     /// A mount of several branches shows it for further files of its name, which the action would affect as well.
     HidesFiles,
+    /// No trash folder can be used for it, for this reason.
+    NoTrash(String),
     /// Its file system has no hard links.
     NoHardLinks,
     /// A hard link is shown with another inode number.
@@ -118,6 +120,7 @@ impl Left {
                     "may be the kept file itself, seen through another mount: {kind} may answer from a cache"
                 );
             }
+            Self::NoTrash(why) => return format!("has no usable trash folder: {why}"),
             Self::OneFolder => {
                 "seems to be the same file as the kept name: both paths lead to the same folder, seen through two \
                 mounts"

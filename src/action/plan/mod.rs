@@ -35,6 +35,7 @@ mod sidecars;
 mod spool;
 mod steps;
 mod totals;
+mod trash_check;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -48,6 +49,7 @@ use crate::heartbeat::current;
 use mount_check::MountCheck;
 use sidecars::Companions;
 use spool::Spool;
+use trash_check::TrashCheck;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
@@ -66,6 +68,7 @@ pub use settings::{FurtherNames, Settings, Sidecars};
 pub use sidecars::Parted;
 pub use steps::steps;
 pub use totals::Totals;
+pub use trash_check::{HomeTrash, SkippedTrash};
 
 /// Maximum number of separate folders; beyond it, folders above represent them.
 const FOLDERS: usize = 4096;
@@ -80,6 +83,7 @@ pub struct Plan {
     file_systems: FileSystems,
     unproven: Option<(u64, String)>,
     unmatched: Vec<String>,
+    skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
     companions: Companions,
     parted: Vec<Parted>,
@@ -181,6 +185,31 @@ impl Plan {
         self.unproven = check.end();
         self.spool = checked;
         self.summed_up()
+    }
+
+    /// Leaves alone files that no trash takes. Does nothing for other actions.
+    pub fn check_trash(mut self, home: &HomeTrash) -> io::Result<Self> {
+        let action = self.action();
+        if action != ActionKind::Trash {
+            return Ok(self);
+        }
+        let mut check = TrashCheck::new(home);
+        let mut checked = Spool::new();
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            if check.set(&mut set) {
+                estimate::estimate(&mut set, action, None);
+            }
+            checked.push(&set)?;
+        }
+        self.skipped_trash = check.end();
+        self.spool = checked;
+        self.summed_up()
+    }
+
+    /// Trash folders that would come first for files of the plan and cannot be used, while others can.
+    pub fn skipped_trash(&self) -> &[SkippedTrash] {
+        &self.skipped_trash
     }
 
     /// Patterns of `--protect` that match no name of any set.

@@ -94,6 +94,7 @@ impl Planner {
             file_systems: self.file_systems,
             unproven: None,
             unmatched,
+            skipped_trash: Vec::new(),
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),

@@ -162,7 +162,7 @@ pub enum ReadError {
 pub enum BadLine {
     /// A line at the margin is neither a comment nor the head of a set.
     #[error(
-        "expected a set (SIZE (N bytes) * REPLICAS, reclaimable SIZE (N bytes), blake3 DIGEST), \
+        "expected a set (SIZE (N bytes) * REPLICAS, reclaimable SIZE (N bytes)), \
          an indented file or a comment starting with #"
     )]
     NoSet,
@@ -204,16 +204,17 @@ pub enum BadLine {
     Foreign,
     /// A set is too large to be held.
     #[error(
-        "the set of files of {size} bytes, blake3 {digest}, has {names} names with {bytes} bytes, and {limit} \
+        "the set of files of {size} bytes{} has {names} names with {bytes} bytes, and {limit} \
          are the most that one set may have: as text, the set can be cut into several, each with the file to \
          keep; or search fewer folders at a time",
+        .digest.as_ref().map(|digest| format!(", blake3 {digest},")).unwrap_or_default(),
         limit = room::Room::limits()
     )]
     LargeSet {
         /// Length of each file, bytes.
         size: u64,
-        /// Digest of the content, or a dash.
-        digest: String,
+        /// Digest of the content.
+        digest: Option<String>,
         /// How many names it lists.
         names: u64,
         /// Bytes of these names and of what is said of them.

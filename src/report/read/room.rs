@@ -47,7 +47,7 @@ impl Room {
             true => Ok(()),
             false => Err(BadLine::LargeSet {
                 size,
-                digest: digest.map_or("-".to_owned(), ContentDigest::to_string),
+                digest: digest.map(ContentDigest::to_string),
                 names: self.names,
                 bytes: self.bytes,
             }),

@@ -247,6 +247,7 @@ impl OpenSet {
         let (size, replicas, reclaimable, hex) = set_parts(line).ok_or(BadLine::NoSet)?;
         let bare = hex.strip_suffix(CACHED);
         let (hex, cached) = (bare.unwrap_or(hex), bare.is_some());
+        // Reports of earlier versions have a dash.
         let digest = if hex == "-" { None } else { Some(digest(hex)?) };
         let members = Vec::new();
         Ok(Self {
@@ -316,13 +317,18 @@ impl OpenSet {
     }
 }
 
-/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`
+/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before
+/// it.
 fn set_parts(line: &str) -> Option<(u64, u64, u64, &str)> {
     let (_, rest) = line.split_once(" (")?;
     let (size, rest) = rest.split_once(" bytes) * ")?;
     let (replicas, rest) = rest.split_once(", reclaimable ")?;
     let (_, rest) = rest.split_once(" (")?;
-    let (reclaimable, digest) = rest.split_once(" bytes), blake3 ")?;
+    let (reclaimable, rest) = rest.split_once(" bytes)")?;
+    let digest = match rest {
+        "" => "-",
+        rest => rest.strip_prefix(", blake3 ")?,
+    };
     Some((
         size.parse().ok()?,
         replicas.parse().ok()?,

@@ -609,15 +609,15 @@ const FAT: i64 = 2_000_000_000;
 const ALL_WORK: [Cell; 6] = [Works; 6];
 
 const NO_HARD_LINKS: Cell = Refuses(
-    "7 names left alone because each is on a file system without hard links: use remove --trash or move.",
+    "7 files left alone because each is on a file system without hard links: use remove --trash or move.",
 );
 
 const LIKE_A_COPY: Cell = Refuses(
-    "7 names left alone because each is on a mount that shows hard links as separate files: use remove or move.",
+    "7 files left alone because each is on a mount that shows hard links as separate files: use remove or move.",
 );
 
 const NO_SYMLINKS: Cell = Refuses(
-    "7 names left alone because each is on a file system that cannot hold a symbolic link to the kept file: use remove or \
+    "7 files left alone because each is on a file system that cannot hold a symbolic link to the kept file: use remove or \
     move.",
 );
 

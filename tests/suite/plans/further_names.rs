@@ -259,7 +259,7 @@ fn a_name_seen_through_a_bind_mount_is_no_further_name() {
             }
             // By a report that somebody made by hand, too.
             let report = format!(
-                "5.0 kB (5000 bytes) * 2, reclaimable 0 B (0 bytes), blake3 -\n  1 * {0}/real/x\n  1 = {0}/view/x\n\
+                "5.0 kB (5000 bytes) * 2, reclaimable 0 B (0 bytes)\n  1 * {0}/real/x\n  1 = {0}/view/x\n\
                  # complete: by hand\n",
                 stage.tree.root().canonicalize().expect("there").display()
             );

@@ -349,7 +349,7 @@ fn files_of_the_same_metadata_are_linked_among_themselves() {
         .run("hardlink --dry-run --same-metadata .")
         .exits(0)
         .says("To hardlink: 1 file")
-        .says("2 names left alone because each differs in owner, mode");
+        .says("2 files left alone because each differs in owner, mode");
     let fates = planned.stdout_text();
     assert!(fates.contains("  hardlink "), "{fates}");
     stage.run("hardlink --yes --same-metadata .").exits(0);
@@ -369,7 +369,7 @@ fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
         stage
             .run(&format!("reflink {how} ."))
             .exits(2)
-            .says("2 names left alone because each is on a file system that cannot share blocks")
+            .says("2 files left alone because each is on a file system that cannot share blocks")
             .says("Nothing to reflink.");
         assert!(picture(stage.tree.root()) == before, "{how}");
     }

@@ -62,7 +62,7 @@ fn the_summary_is_shown_and_asked_for_once() {
     for (typed, left) in [("n\n", 3), ("\n", 3), ("", 3), ("what\n", 3), ("yes\n", 1)] {
         let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
         let talk = stage.talk("remove .", typed);
-        let talk = talk.ends(0, "Remove 2 files? [y/N]");
+        let talk = talk.ends(0, "Permanently remove 2 files? [y/N]");
         assert!(talk.said.contains("cannot be undone"), "{}", talk.said);
         assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
     }
@@ -70,6 +70,74 @@ fn the_summary_is_shown_and_asked_for_once() {
     let talk = stage.talk("remove --yes .", "");
     assert!(!talk.said.contains("[y/N]"), "{}", talk.said);
     assert_eq!(stage.names(), ["a"]);
+}
+
+/// What happens to which file is above the question; what does not fit is counted.
+#[test]
+fn the_question_is_below_the_files_that_it_is_about() {
+    let stage = three_sets();
+    let talk = stage.talk("remove .", "n\n");
+    let (above, _) = talk.said.split_once("Permanently").expect("a question");
+    let place = |line: &str| {
+        let found = above
+            .lines()
+            .position(|said| said.trim_end().ends_with(line));
+        found.unwrap_or_else(|| panic!("{line}: {above}"))
+    };
+    assert!(
+        place("/l1") < place("/l2"),
+        "the kept file is first: {above}"
+    );
+    assert!(place("/l3") < place("/m2") && place("/m2") < place("/s2"));
+    assert!(!above.contains("…"), "{above}");
+    for quiet in ["remove -q .", "remove --yes ."] {
+        let talk = stage.talk(quiet, "n\n");
+        assert!(!talk.said.contains("/l2"), "{quiet}: {}", talk.said);
+    }
+    let mut tree = Tree::new();
+    for copy in 0..30 {
+        tree = tree.file(format!("long/{copy:02}"), "long");
+    }
+    for set in 0..20 {
+        let content = format!("{set:02}");
+        tree = tree.file(format!("a/{set:02}"), &content);
+        tree = tree.file(format!("b/{set:02}"), &content);
+    }
+    let stage = Stage::new(tree);
+    let talk = stage.talk("remove --keep first-root a b long", "n\n");
+    let talk = talk.ends(0, "Permanently remove 49 files? [y/N]");
+    let acted = talk.said.matches("  remove   /").count();
+    assert!(
+        talk.said.contains("  remove   … and 19 more"),
+        "{}",
+        talk.said
+    );
+    let more = format!("… and {} more to remove: --dry-run", 49 - acted);
+    assert!(talk.said.contains(&more), "{more}: {}", talk.said);
+    assert!(talk.said.lines().count() < 30, "{}", talk.said);
+}
+
+#[test]
+fn the_question_says_what_happens_to_the_files() {
+    for (action, question) in [
+        (
+            "remove",
+            "Permanently remove 2 files, then remove 1 empty folder? [y/N]",
+        ),
+        ("move --to out", "Move 2 files to "),
+        ("hardlink", "Replace 2 files with hard links? [y/N]"),
+        ("symlink", "Replace 2 files with symbolic links? [y/N]"),
+    ] {
+        let stage = Stage::new(Tree::new().copies(["a/1", "b/2", "b/3"], "x"));
+        let folders = match action {
+            "remove" => " --remove-empty-folders",
+            _ => "",
+        };
+        stage
+            .talk(&format!("{action}{folders} ."), "n\n")
+            .ends(0, question);
+        assert_eq!(stage.names(), ["a/1", "b/2", "b/3"]);
+    }
 }
 
 #[test]
@@ -234,7 +302,7 @@ fn ctrl_c_at_a_question_leaves() {
     let stage = three_sets();
     let talk = stage
         .talk_when("remove .", "[y/N]", "\x03")
-        .ends(130, "Remove 4 files?");
+        .ends(130, "Permanently remove 4 files?");
     assert_eq!(stage.names().len(), 7, "{}", talk.said);
 }
 

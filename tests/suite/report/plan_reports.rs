@@ -34,7 +34,7 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
         stage
             .remove(report)
             .exits(2)
-            .says("2 names left alone because each no longer exists");
+            .says("2 files left alone because each no longer exists");
         assert_eq!(stage.names(), ["a"], "{format}");
     }
     let stage = abc();

@@ -41,7 +41,7 @@ fn links_do_not_hand_a_private_file_to_another_user() {
         stage
             .run(&format!("{action} --yes --keep oldest ."))
             .exits(0)
-            .says("2 names left alone because each has another owner than the files it equals")
+            .says("2 files left alone because each has another owner than the files it equals")
             .says("--across-owners");
         let plan = stage.run(&format!("{action} -n --keep oldest ."));
         let plan = plan.exits(0).stdout_text();
@@ -89,7 +89,7 @@ fn files_of_one_owner_are_linked_among_themselves() {
         stage
             .run(&format!("{action} --yes --keep first-root ."))
             .exits(0)
-            .says("1 name left alone because it has another owner");
+            .says("1 file left alone because it has another owner");
         let inodes = names.map(|name| inode(&stage.tree.path(name)));
         assert_eq!(inodes[0], inodes[1], "{action}");
         assert!(inodes[2] == inodes[3] && inodes[3] == inodes[4]);
@@ -122,7 +122,7 @@ fn what_more_people_could_read_is_left_alone_and_what_they_can_read_is_not() {
             let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
             assert_eq!(inodes[0] == inodes[1], is_linked, "{context}");
             if !is_linked {
-                run.says("2 names left alone because each has other permissions");
+                run.says("2 files left alone because each has other permissions");
                 let line = format!("{action} --yes --across-owners .");
                 stage.run(&line).exits(0);
                 let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
@@ -142,7 +142,7 @@ fn acls_groups_and_capabilities_count() {
             stage
                 .run(&line)
                 .exits(0)
-                .says(&format!("2 names left alone because each has {why}"));
+                .says(&format!("2 files left alone because each has {why}"));
             let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
             assert_ne!(inodes[0], inodes[1], "{action}");
         }
@@ -175,7 +175,7 @@ fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
     stage
         .run("remove --yes --keep oldest .")
         .exits(0)
-        .says("2 names left alone because each has another owner");
+        .says("2 files left alone because each has another owner");
     assert!(stage.has("r/v") && stage.has("n/k"));
     // Each owner keeps one.
     fs::copy(stage.tree.path("r/v"), stage.tree.path("r/again")).expect("a copy");
@@ -257,7 +257,7 @@ fn the_same_metadata_can_be_demanded_for_symbolic_links() {
     stage
         .run("symlink --yes --same-metadata .")
         .exits(0)
-        .says("1 name left alone because it differs in owner, mode");
+        .says("1 file left alone because it differs in owner, mode");
     let is_link = |name| stage.tree.path(name).is_symlink();
     assert!(!is_link("a") && is_link("b") && !is_link("c"));
 }

@@ -118,7 +118,7 @@ fn a_report_is_limited_to_the_given_paths() {
         let report = report(&stage, format);
         let run = prepared(&stage, "remove --yes a --from").arg(&report).run();
         run.exits(0)
-            .says("2 names left alone because each is outside the given paths");
+            .says("2 files left alone because each is outside the given paths");
         assert_eq!(stage.names(), ["a/1", "b/1", "b/2"], "{format}");
     }
     // One file may be named, and a link counts where it leads.

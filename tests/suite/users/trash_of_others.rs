@@ -70,7 +70,11 @@ impl Disk {
         assert!(picture(&self.top()) == before, "{why}\n{run}");
         run.exits(2)
             .says(why)
-            .says("move that file away, or use move, or remove without --trash");
+            .says("use move, or remove without --trash");
+        // The plan is as the run, and changes nothing.
+        let run = self.run("remove --trash --dry-run tree");
+        assert!(picture(&self.top()) == before, "{why}\n{run}");
+        run.exits(2).says("has no usable trash folder: ").says(why);
     }
 }
 
@@ -137,7 +141,10 @@ fn an_administrators_trash_is_used_if_nobody_else_can_change_it() {
         if planted {
             disk.folder(".Trash/0", NOBODY, 0o777);
         }
-        disk.run("remove --trash --yes tree").exits(0);
+        let run = disk.run("remove --trash --yes tree").exits(0);
+        if planted {
+            run.says(".Trash/0 belongs to user 65534, and this runs as root (move it away). The files go to ");
+        }
         assert_eq!(picture(&disk.trash()).len(), 2, "{owner} {bits:o}");
         assert_eq!(picture(&disk.top().join(".Trash")).len(), 0);
         disk.run("undo").exits(0);
@@ -167,9 +174,36 @@ fn the_users_own_trash_is_used_first_and_only_if_it_is_the_users_own() {
     // Another user's, of whom root has the HOME.
     let disk = Disk::new();
     let data = disk.folder("data", NOBODY, 0o755);
-    disk.run_at(&data, "remove --trash --yes tree").exits(0);
+    disk.run_at(&data, "remove --trash --yes tree")
+        .exits(0)
+        .says("data belongs to user 65534, and this runs as root (use sudo -H, or set XDG_DATA_HOME to");
     assert!(!data.join("Trash").exists());
     assert_eq!(picture(&disk.trash()).len(), 2);
+}
+
+#[test]
+#[ignore = "mounts a file system and becomes another user: root only"]
+fn a_trash_that_cannot_be_made_is_named_before_the_question() {
+    let disk = Disk::new();
+    give_all_away(&disk.scene.top);
+    set_mode(disk.top(), 0o755);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+    let home = disk.home.path();
+    set_mode(home, 0o755);
+    let state = disk.folder("state", NOBODY, 0o700);
+    command
+        .args(["remove", "--trash", "--yes", "tree"])
+        .current_dir(&disk.scene.top)
+        .env("XDG_STATE_HOME", state)
+        .env("XDG_DATA_HOME", home)
+        .uid(NOBODY)
+        .gid(NOBODY);
+    let output = command.output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let why = "is not writable: Permission denied (os error 13) (allow yourself to write to it); use move, or remove";
+    assert!(said.contains(why), "{said}");
+    assert_eq!(picture(&disk.scene.tree()).len(), 4, "{said}");
 }
 
 /// Whoever owns the top folder exchanges the trash all the time.

@@ -1,0 +1,144 @@
+//! Finds out which trash takes each file, before the user is asked.
+
+use std::collections::HashMap;
+
+use super::left::{Left, LeftName};
+use super::set::{Fate, SetPlan};
+use crate::action::trash_folder::{self, RefusedTrash, TrashChoice};
+use crate::file::Untrusted;
+
+/// The user's own trash.
+#[derive(Clone, Debug)]
+pub enum HomeTrash {
+    /// There is none.
+    Missing,
+    /// The absolute path of one that can be used.
+    At(Vec<u8>),
+    /// The absolute path of one that cannot be used, because another user could change it.
+    Refused(Vec<u8>, Untrusted),
+}
+
+impl HomeTrash {
+    /// The path of one that can be used.
+    pub fn usable(&self) -> Option<&[u8]> {
+        match self {
+            Self::At(path) => Some(path),
+            Self::Missing | Self::Refused(..) => None,
+        }
+    }
+}
+
+impl From<Option<Vec<u8>>> for HomeTrash {
+    fn from(path: Option<Vec<u8>>) -> Self {
+        path.map_or(Self::Missing, Self::At)
+    }
+}
+
+/// A trash folder that would come first for files of the plan, but cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedTrash {
+    /// The folder, the reason, and a way out.
+    pub why: String,
+    /// The trash that takes these files instead.
+    pub used: Vec<u8>,
+}
+
+/// A result for the files of one device below a folder.
+struct Checked {
+    /// The folder, with a slash at its end; empty for all files.
+    top: Vec<u8>,
+    /// The reason why no trash takes them.
+    why: Option<Left>,
+}
+
+/// Checks sets, one after the other.
+pub(super) struct TrashCheck<'a> {
+    home: &'a HomeTrash,
+    /// The results for the files of each device.
+    known: HashMap<u64, Vec<Checked>>,
+    skipped: Vec<SkippedTrash>,
+}
+
+impl<'a> TrashCheck<'a> {
+    pub fn new(home: &'a HomeTrash) -> Self {
+        Self {
+            home,
+            known: HashMap::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Ends the check: trash folders that cannot be used although another one can.
+    pub fn end(self) -> Vec<SkippedTrash> {
+        self.skipped
+    }
+
+    /// Leaves alone what no trash takes; returns whether there is any.
+    pub fn set(&mut self, set: &mut SetPlan) -> bool {
+        let mut is_changed = false;
+        for file in &mut set.files {
+            match file.fate {
+                Fate::Act { .. } => {
+                    let first = file.names.first();
+                    let why = first.and_then(|name| self.why_not(&name.path, file.volume));
+                    if let Some(why) = why {
+                        is_changed = true;
+                        file.fate = Fate::Leave(why);
+                    }
+                }
+                Fate::Keep(_) => {
+                    for mut name in std::mem::take(&mut file.names) {
+                        let why = (name.goes).then(|| self.why_not(&name.path, file.volume));
+                        match why.flatten() {
+                            Some(why) => {
+                                is_changed = true;
+                                let path = std::mem::take(&mut name.path);
+                                set.left.push(LeftName { path, why });
+                            }
+                            None => file.names.push(name),
+                        }
+                    }
+                }
+                Fate::Leave(_) => {}
+            }
+        }
+        is_changed
+    }
+
+    fn why_not(&mut self, path: &[u8], volume: u64) -> Option<Left> {
+        // Where another file system is mounted below, and this one again below that, the step chooses by itself.
+        let known = self.known.entry(volume).or_default();
+        if let Some(checked) = known.iter().find(|known| path.starts_with(&known.top)) {
+            return checked.why.clone();
+        }
+        // If a folder cannot be examined, the step says so.
+        let choice = trash_folder::choose(path, volume, self.home.usable()).ok()?;
+        let TrashChoice {
+            mut top,
+            trash,
+            mut refused,
+        } = choice;
+        if !top.is_empty() {
+            top.push(b'/');
+        }
+        if let HomeTrash::Refused(home, untrusted) = self.home
+            && trash_folder::nearest_device(home).is_ok_and(|dev| dev == Some(volume))
+        {
+            refused.insert(0, RefusedTrash::of_home(untrusted));
+        }
+        let reasons = trash_folder::in_words(&refused);
+        let why = match trash {
+            None => Some(Left::NoTrash(reasons)),
+            Some(_) if refused.is_empty() => None,
+            Some(used) => {
+                self.skipped.push(SkippedTrash { why: reasons, used });
+                None
+            }
+        };
+        known.push(Checked {
+            top,
+            why: why.clone(),
+        });
+        why
+    }
+}
