@@ -51,19 +51,22 @@ fn refused(
     }
 }
 
-/// Checks whether journals can be written in this folder, which need not exist: before the user reads a plan. Problems
-/// that only the creation of the folder shows appear when the journal is created.
+/// Checks whether journals can be written in this folder, which need not exist: before a search, and before the user
+/// reads a plan. Problems that only the creation of the folder shows appear when the journal is created.
 ///
 /// # Errors
-/// If other users could have created it or may write to it, if the folder cannot be written to, or if the disk is full.
+/// If other users could have created it or may write to it, if they may read it and it is not only for journals, if the
+/// folder cannot be written to, or if the disk is full.
 pub fn check_journals(folder: &Path) -> Result<(), JournalError> {
     let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
     match open(folder) {
-        Err(error @ JournalError::Untrusted(..)) => Err(error),
+        Err(JournalError::List(folder, error)) => Err(JournalError::Folder(folder, error)),
+        Err(error) => Err(error),
         Ok(Some(own)) => {
+            shown_to_others(&own)?;
             try_out(&own).map_err(|error| refused(folder, error, JournalError::Folder))
         }
-        _ => match nearest_above(folder) {
+        Ok(None) => match nearest_above(folder) {
             Some(above) if statfs::is_pseudo(&above) => Err(failed(Errno::ROFS)),
             Some(above) => stat::can_create_in(&above).map_err(failed),
             None => Ok(()),
@@ -94,17 +97,26 @@ fn try_out(own: &OwnFolder) -> Result<(), RouteError> {
 /// A folder with other files is not closed: it is refused.
 pub fn close_to_others(own: &OwnFolder) -> Result<(), JournalError> {
     let failed = |error: Errno| JournalError::Folder(own.path().to_owned(), error.into());
-    let now = attributes::get(own.descriptor()).map_err(failed)?;
-    if now.mode & OTHERS == 0 {
+    if !shown_to_others(own)? {
         return Ok(());
-    }
-    if !is_for_journals(own) {
-        return Err(JournalError::Shared(own.path().to_owned(), now.mode));
     }
     match attributes::set_mode(own.descriptor(), 0o700) {
         // A file system without modes (FAT): what it shows is up to how it is mounted.
         Ok(()) | Err(Errno::PERM | Errno::NOTSUP) => Ok(()),
         Err(error) => Err(failed(error)),
+    }
+}
+
+/// True if other users can see the folder, which can then be closed to them.
+///
+/// # Errors
+/// If it cannot be closed, because it is not only for journals.
+fn shown_to_others(own: &OwnFolder) -> Result<bool, JournalError> {
+    let now = attributes::get(own.descriptor())
+        .map_err(|error| JournalError::Folder(own.path().to_owned(), error.into()))?;
+    match now.mode & OTHERS != 0 {
+        true if !is_for_journals(own) => Err(JournalError::Shared(own.path().to_owned(), now.mode)),
+        is_shown => Ok(is_shown),
     }
 }
 

@@ -125,6 +125,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         let error = place.with_way_out(&error);
         return refuse(&console, &format!("{error}; nothing was done"));
     }
+    let answers = run.ask.then(|| ask::answers(&console));
     // Before any work is done for it.
     let mut output = None;
     if is_written {
@@ -184,8 +185,8 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     }
     let about = about.or(folders_about);
     let found = found.worse(swept).worse(usable);
-    if run.ask {
-        plan = match ask::each_set(plan, &console, run.talk.columns) {
+    if let Some(answers) = answers {
+        plan = match ask::each_set(plan, answers, &console, run.talk.columns) {
             Ok(plan) => plan,
             Err(error) => return refuse(&console, &error),
         };

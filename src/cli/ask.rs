@@ -47,21 +47,9 @@ const HELP: [&str; 6] = [
     "q          stop asking and leave this and all later sets alone",
 ];
 
-/// Asks for each set in which something would be done, on a terminal of so many columns.
-pub fn each_set(mut plan: Plan, console: &Console, columns: Option<usize>) -> io::Result<Plan> {
-    let width = columns.unwrap_or(usize::MAX);
-    let mut answers = Answers::open();
-    if let Some(path) = answers.path() {
-        let path = super::sanitize::path(&path);
-        let saved = format!("Answers are saved in {path}. Remove that file to be asked again.");
-        for line in fitting([saved], width) {
-            console.line(&line);
-        }
-    }
-    // The answer is typed behind the question.
-    let question = format!("Which files to keep? {KEYS}");
-    let mut question = fitting([question], width.saturating_sub(ANSWER));
-    let last_line = question.pop().unwrap_or_default();
+/// The saved answers. If they cannot be used, a message says why: before the search, which may take long.
+pub fn answers(console: &Console) -> Answers {
+    let answers = Answers::open();
     if let Some(why) = answers.refused() {
         let way_out = match why {
             RouteError::Untrusted(untrusted) => {
@@ -73,6 +61,28 @@ pub fn each_set(mut plan: Plan, console: &Console, columns: Option<usize>) -> io
             "earlier answers are not used, and answers are not saved: {why}{way_out}"
         ));
     }
+    answers
+}
+
+/// Asks for each set in which something would be done, on a terminal of so many columns.
+pub fn each_set(
+    mut plan: Plan,
+    mut answers: Answers,
+    console: &Console,
+    columns: Option<usize>,
+) -> io::Result<Plan> {
+    let width = columns.unwrap_or(usize::MAX);
+    if let Some(path) = answers.path() {
+        let path = super::sanitize::path(&path);
+        let saved = format!("Answers are saved in {path}. Remove that file to be asked again.");
+        for line in fitting([saved], width) {
+            console.line(&line);
+        }
+    }
+    // The answer is typed behind the question.
+    let question = format!("Which files to keep? {KEYS}");
+    let mut question = fitting([question], width.saturating_sub(ANSWER));
+    let last_line = question.pop().unwrap_or_default();
     let total = plan.open_sets()?;
     let mut number = 0;
     let mut by_rules = false;

@@ -1,7 +1,7 @@
 //! Journals that are damaged, foreign, or of runs that were cut short; and what they prove.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -344,6 +344,70 @@ fn where_no_journal_can_be_written_nothing_is_done_and_one_line_says_so() {
     let full = full.run().exits(2).says("--journal DIR");
     assert_eq!(full.stderr_text().matches("seekless:").count(), 1, "{full}");
     assert_eq!(picture(&scene.tree()), before);
+}
+
+/// A search may take hours, and a plan takes time to read.
+#[test]
+fn a_folder_for_journals_that_is_refused_is_named_before_the_search() {
+    type Spoil = fn(&Path);
+    let spoiled: [(Spoil, &str); 6] = [
+        (
+            |at| fs::write(at, "").expect("written"),
+            "journals is not a folder: move ",
+        ),
+        (
+            |at| symlink("/tmp", at).expect("linked"),
+            "journals is a symbolic link: move ",
+        ),
+        (
+            |at| {
+                fs::create_dir(at).expect("a folder");
+                fs::set_permissions(at, fs::Permissions::from_mode(0o777)).expect("mode");
+            },
+            "journals can be written to by other users (mode 777): run chmod go-w ",
+        ),
+        (
+            |at| {
+                fs::create_dir(at).expect("a folder");
+                fs::write(at.join("other"), "").expect("written");
+                fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("mode");
+            },
+            "other users can access that folder (mode 755): use a folder",
+        ),
+        (
+            |at| {
+                let above = at.parent().expect("a folder");
+                fs::remove_dir(above).expect("removed");
+                fs::write(above, "").expect("written");
+            },
+            "Not a directory (os error 20); use another folder with --journal DIR",
+        ),
+        (
+            |at| {
+                fs::set_permissions(
+                    at.parent().expect("a folder"),
+                    fs::Permissions::from_mode(0o777),
+                )
+                .expect("mode")
+            },
+            "seekless can be written to by other users (mode 777): run chmod go-w ",
+        ),
+    ];
+    for (spoil, why) in spoiled {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        let folder = journals(&scene);
+        fs::create_dir_all(folder.parent().expect("a folder")).expect("folders");
+        spoil(&folder);
+        for action in ["hardlink --yes tree", "remove --trash --yes tree"] {
+            let run = run(&scene, action).exits(2).says(why);
+            let said = run.stderr_text();
+            assert!(said.ends_with("; nothing was done\n"), "{run}");
+            assert_eq!(said.lines().count(), 1, "there is no plan yet: {run}");
+        }
+        run(&scene, "hardlink --dry-run tree").exits(0);
+        assert_eq!(picture(&scene.tree()), before);
+    }
 }
 
 /// What undo, or the next run, has to clear up.
