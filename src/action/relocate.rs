@@ -196,7 +196,7 @@ fn make(
     like: Option<&Original<'_>>,
     made: &Made,
 ) -> Result<Rc<OwnedFd>, StepError> {
-    const MAKING: &str = "create the folder";
+    const MAKING: &str = "create the destination folder";
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
     let base_folder = Rc::new(base.folder);

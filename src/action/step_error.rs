@@ -124,7 +124,7 @@ const HINTS: &[(Errno, &str)] = &[
     ),
     (
         Errno::ROFS,
-        "it is mounted read-only: remount it writable (mount -o remount,rw)",
+        "that file system is mounted read-only: remount it writable (mount -o remount,rw)",
     ),
     (
         Errno::IO,

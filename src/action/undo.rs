@@ -148,6 +148,7 @@ impl Reversion {
                 tally.count(step, undo_step::foretell_in_new_folder(step, how), tell);
             } else {
                 let (undone, _) = undo_one(step, None, &partial, how);
+                tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
                 tally.count(step, undone, tell);
             }
         }
@@ -198,6 +199,7 @@ impl Reversion {
                 let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
             }
+            tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
             tally.count(step, undone, tell);
         }
         if !tally.interrupted {
@@ -262,6 +264,7 @@ impl Reversion {
                 let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
             }
+            tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
             tally.count(step, undone, tell);
         }
         let flushed = batch.flush(&mut self.journal);
@@ -301,6 +304,12 @@ impl Reversion {
             ..UndoTally::default()
         }
     }
+}
+
+/// True if the run was killed before it changed the file of this step. After an undo that was cut short, that undo may
+/// have restored the file.
+fn was_not_reached(past: &Past, step: &PastStep, undone: &Undone) -> bool {
+    step.fate == Fate::Unsaid && *undone == Undone::AsBefore && !past.undo_cut_short
 }
 
 /// Undoes a step. A missing file of a partial group is copied from the kept one.

@@ -161,7 +161,13 @@ impl<'a> Scene<'a> {
     ) -> Result<Self, Refusal> {
         let place = NameInFolder::of(&step.intent.victim.0).map_err(|unfit| match unfit {
             Unfit::Gone => {
-                "its folder is gone (if it is on another disk, mount that disk)".to_owned()
+                "its folder is gone: create the folder, or mount its disk, and undo again"
+                    .to_owned()
+            }
+            Unfit::ThroughLink => {
+                "a symbolic link has the place of one of its folders: move the link away, create \
+                 the folder, and undo again"
+                    .to_owned()
             }
             unfit => unfit.to_string(),
         })?;

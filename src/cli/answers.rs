@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use seekless::action::ActionKind;
 use seekless::action::plan::{Choice, SetPlan};
 use seekless::file::{OwnFolder, RouteError};
 use seekless::report::escape::escape;
@@ -24,7 +25,8 @@ pub struct Answers {
 
 #[derive(Serialize, Deserialize)]
 struct AnswerLine {
-    /// Of size, digest and all names: a set that is not the same any more is asked for again.
+    /// Of the action, size, digest and all names: a set that is no longer the same is asked for again, and so is each
+    /// set for another action.
     set: u64,
     keep: KeptFiles,
 }
@@ -69,9 +71,9 @@ impl Answers {
         self.refused.as_ref()
     }
 
-    /// The saved answer for this set.
-    pub fn recall(&self, set: &SetPlan) -> Option<Choice> {
-        Some(match self.known.get(&key(set))? {
+    /// The saved answer for this action on this set.
+    pub fn recall(&self, action: ActionKind, set: &SetPlan) -> Option<Choice> {
+        Some(match self.known.get(&key(action, set))? {
             KeptFiles::All => Choice::KeepAll,
             KeptFiles::Files(names) => {
                 let place = |name: &String| firsts(set).position(|first| first == *name);
@@ -82,7 +84,12 @@ impl Answers {
     }
 
     /// Writes an answer down before the next question is asked.
-    pub fn remember(&mut self, set: &SetPlan, choice: &Choice) -> Result<(), RouteError> {
+    pub fn remember(
+        &mut self,
+        action: ActionKind,
+        set: &SetPlan,
+        choice: &Choice,
+    ) -> Result<(), RouteError> {
         let keep = match choice {
             Choice::KeepAll => KeptFiles::All,
             Choice::Keep(places) => {
@@ -96,7 +103,7 @@ impl Answers {
             return Ok(());
         };
         let mut line = serde_json::to_vec(&AnswerLine {
-            set: key(set),
+            set: key(action, set),
             keep,
         })
         .map_err(io::Error::from)?;
@@ -125,7 +132,7 @@ fn firsts(set: &SetPlan) -> impl Iterator<Item = String> {
     names.map(|name| escape(&name.path).into_owned())
 }
 
-fn key(set: &SetPlan) -> u64 {
+fn key(action: ActionKind, set: &SetPlan) -> u64 {
     let mut names: Vec<&[u8]> = set
         .files
         .iter()
@@ -133,7 +140,7 @@ fn key(set: &SetPlan) -> u64 {
         .collect();
     names.sort_unstable();
     let mut hasher = DefaultHasher::new();
-    (set.size, &set.digest, names).hash(&mut hasher);
+    (action, set.size, &set.digest, names).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -182,16 +189,32 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let open = || Answers::at(Some(folder.path().join("deep")));
         let keep = |places: &[usize]| Choice::Keep(places.to_vec());
-        open().remember(&set(&["/a", "/b"]), &keep(&[1]))?;
-        open().remember(&set(&["/c", "/d"]), &Choice::KeepAll)?;
-        open().remember(&set(&["/e", "/f"]), &Choice::Undecided)?;
-        assert_eq!(open().recall(&set(&["/a", "/b"])), Some(keep(&[1])));
-        assert_eq!(open().recall(&set(&["/b", "/a"])), Some(keep(&[0])));
-        assert_eq!(open().recall(&set(&["/c", "/d"])), Some(Choice::KeepAll));
-        assert_eq!(open().recall(&set(&["/e", "/f"])), None);
-        assert_eq!(open().recall(&set(&["/a", "/b", "/c"])), None);
-        open().remember(&set(&["/a", "/b"]), &keep(&[0, 1]))?;
-        assert_eq!(open().recall(&set(&["/a", "/b"])), Some(keep(&[0, 1])));
+        open().remember(ActionKind::Move, &set(&["/a", "/b"]), &keep(&[1]))?;
+        open().remember(ActionKind::Move, &set(&["/c", "/d"]), &Choice::KeepAll)?;
+        open().remember(ActionKind::Move, &set(&["/e", "/f"]), &Choice::Undecided)?;
+        assert_eq!(
+            open().recall(ActionKind::Move, &set(&["/a", "/b"])),
+            Some(keep(&[1]))
+        );
+        assert_eq!(
+            open().recall(ActionKind::Move, &set(&["/b", "/a"])),
+            Some(keep(&[0]))
+        );
+        assert_eq!(
+            open().recall(ActionKind::Move, &set(&["/c", "/d"])),
+            Some(Choice::KeepAll)
+        );
+        assert_eq!(open().recall(ActionKind::Move, &set(&["/e", "/f"])), None);
+        assert_eq!(open().recall(ActionKind::Remove, &set(&["/a", "/b"])), None);
+        assert_eq!(
+            open().recall(ActionKind::Move, &set(&["/a", "/b", "/c"])),
+            None
+        );
+        open().remember(ActionKind::Move, &set(&["/a", "/b"]), &keep(&[0, 1]))?;
+        assert_eq!(
+            open().recall(ActionKind::Move, &set(&["/a", "/b"])),
+            Some(keep(&[0, 1]))
+        );
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
 use seekless::file::RouteError;
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, plural};
 
 use super::answers::Answers;
 use super::console::Console;
@@ -83,11 +83,12 @@ pub fn each_set(
     let question = format!("Which files to keep? {KEYS}");
     let mut question = fitting([question], width.saturating_sub(ANSWER));
     let last_line = question.pop().unwrap_or_default();
+    let action = plan.action();
     let total = plan.open_sets()?;
-    let mut number = 0;
+    let (mut number, mut recalled) = (0, 0);
     let mut by_rules = false;
     let mut quit = false;
-    plan.reconsider(|set| {
+    let plan = plan.reconsider::<io::Error>(|set| {
         number += 1;
         if quit {
             return Ok(Choice::Undecided);
@@ -95,7 +96,8 @@ pub fn each_set(
         if by_rules {
             return Ok(Choice::ByRule);
         }
-        if let Some(choice) = answers.recall(set) {
+        if let Some(choice) = answers.recall(action, set) {
+            recalled += 1;
             return Ok(choice);
         }
         show(console, set, number, total);
@@ -126,11 +128,17 @@ pub fn each_set(
                 Wish::Unclear(why) => console.line(&why),
             }
         };
-        if let Err(error) = answers.remember(set, &choice) {
+        if let Err(error) = answers.remember(action, set, &choice) {
             console.complain(&format!("cannot save the answer: {error}"));
         }
         Ok(choice)
-    })
+    })?;
+    if recalled > 0 {
+        let sets = plural(recalled, "set", "sets");
+        let recalled = count(recalled);
+        console.line(&format!("Saved answers decide {recalled} {sets}."));
+    }
+    Ok(plan)
 }
 
 fn marked(set: &SetPlan) -> Vec<usize> {

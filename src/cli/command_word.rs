@@ -39,7 +39,9 @@ pub fn tell(matches: &ArgMatches) {
         return;
     };
     let is_quiet = matches!(options.try_get_one("quiet"), Ok(Some(true)));
-    if !is_quiet && is_here(name) {
+    // With a command of its own behind it, nothing else can be meant.
+    let is_certain = options.subcommand().is_some();
+    if !is_quiet && !is_certain && is_here(name) {
         sanitize::complain(&format!(
             "'{name}' is read as a command; to search the entry of that name in the current folder, write ./{name}"
         ));

@@ -44,7 +44,8 @@ pub fn search(
     }
     let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
-    if args.isolate && roots.len() == 1 {
+    let first = roots.first().map(|root| &root.path);
+    if args.isolate && roots.iter().all(|root| Some(&root.path) == first) {
         return contradiction("--isolate compares several paths with each other: give two or more");
     }
     not_all_excluded(&roots, &filter, &filters.exclude)?;

@@ -77,7 +77,13 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
             )
         }
         (0, 0) if tally.folders_removed > 0 => format!("Run {}: no file to undo.", tally.run),
+        (0, 0) if !tally.damaged.is_empty() => {
+            format!("Run {}: nothing else to undo.", tally.run)
+        }
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
+        (0, _) if tally.as_before > 0 => {
+            format!("Run {}: nothing else could be undone.", tally.run)
+        }
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
         (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
     };
@@ -179,4 +185,29 @@ fn files(number: u64) -> String {
 pub fn test_files(number: u64) -> String {
     let files = plural(number, "test file", "test files");
     format!("{} {files}", count(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_claimed_about_steps_that_are_restored_or_damaged() {
+        let run = "r".to_owned();
+        let of = |as_before, refused, damaged: &[usize]| UndoTally {
+            run: run.clone(),
+            as_before,
+            refused,
+            damaged: damaged.to_vec(),
+            ..UndoTally::default()
+        };
+        for (tally, first) in [
+            (of(0, 0, &[]), "Run r: nothing to undo."),
+            (of(2, 0, &[3]), "Run r: nothing else to undo."),
+            (of(0, 1, &[]), "Run r: nothing could be undone."),
+            (of(2, 1, &[]), "Run r: nothing else could be undone."),
+        ] {
+            assert_eq!(lines(&tally)[0], first);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The entries of all sides, each once.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::tree::{EntryKind, RootPlace, Tree};
@@ -93,14 +94,6 @@ struct OfSide<'m, 'a, 't> {
     side: u32,
 }
 
-/// Everything below a folder.
-#[derive(Clone, Copy)]
-struct Below {
-    is_only_here: bool,
-    files: u64,
-    bytes: u64,
-}
-
 impl OfSide<'_, '_, '_> {
     fn push_all(&self, lines: &mut Vec<ComparedEntry>) {
         let tree = self.marks.tree;
@@ -109,17 +102,13 @@ impl OfSide<'_, '_, '_> {
             .clone()
             .map(|folder| self.in_folder(folder))
             .collect();
-        let below = self.sums(&folders, &own);
+        let only_here = self.only_here(&folders, &own);
         let mut own = own.into_iter();
         let mut folder = folders.start;
         while folder < folders.end {
-            let Below {
-                is_only_here,
-                files,
-                bytes,
-            } = below[(folder - folders.start) as usize];
-            if is_only_here {
+            if only_here[(folder - folders.start) as usize] {
                 let end = tree.below(folder).end;
+                let (files, bytes) = self.files_in(folder..end);
                 lines.push(self.line(EntryPlace::Folder(folder, files, bytes), |_| Mark::Missing));
                 own.by_ref().take((end - folder) as usize).for_each(drop);
                 folder = end;
@@ -136,26 +125,10 @@ impl OfSide<'_, '_, '_> {
     }
 
     /// For each folder whether all below it is only here.
-    fn sums(&self, folders: &Range<u32>, own: &[Vec<ComparedEntry>]) -> Vec<Below> {
+    fn only_here(&self, folders: &Range<u32>, own: &[Vec<ComparedEntry>]) -> Vec<bool> {
         let tree = self.marks.tree;
-        let sum = |lines: &Vec<ComparedEntry>| {
-            let mut below = Below {
-                is_only_here: lines.iter().all(ComparedEntry::is_only_here),
-                files: 0,
-                bytes: 0,
-            };
-            for line in lines {
-                if let EntryPlace::Name(name) = line.place {
-                    let file = tree.file_of(name);
-                    below.files += 1;
-                    if self.marks.contents.name_on(file, self.side) == Some(name) {
-                        below.bytes = below.bytes.saturating_add(tree.size(file));
-                    }
-                }
-            }
-            below
-        };
-        let mut below: Vec<Below> = own.iter().map(sum).collect();
+        let all = |lines: &Vec<ComparedEntry>| lines.iter().all(ComparedEntry::is_only_here);
+        let mut only_here: Vec<bool> = own.iter().map(all).collect();
         for folder in folders.clone().rev() {
             let at = |folder: u32| (folder - folders.start) as usize;
             let has_filtered = tree.others_in(folder).any(|entry| match entry.kind {
@@ -163,16 +136,29 @@ impl OfSide<'_, '_, '_> {
                 _ => false,
             });
             let is_listed = matches!(tree.roots()[self.side as usize].place, RootPlace::Folder(_));
-            below[at(folder)].is_only_here &= !has_filtered && is_listed;
+            only_here[at(folder)] &= !has_filtered && is_listed;
             if let Some(parent) = tree.parent(folder) {
-                let this = below[at(folder)];
-                let above = &mut below[at(parent)];
-                above.is_only_here &= this.is_only_here;
-                above.files += this.files;
-                above.bytes = above.bytes.saturating_add(this.bytes);
+                only_here[at(parent)] &= only_here[at(folder)];
             }
         }
-        below
+        only_here
+    }
+
+    /// The files in these folders and their bytes. As in the totals of a side, a file with several names counts once,
+    /// and names of empty files count each.
+    fn files_in(&self, folders: Range<u32>) -> (u64, u64) {
+        let tree = self.marks.tree;
+        let mut seen = HashSet::new();
+        let (mut files, mut bytes) = (0, 0_u64);
+        for name in folders.flat_map(|folder| tree.names_in(folder)) {
+            let file = tree.file_of(name);
+            let size = tree.size(file);
+            if size == 0 || seen.insert(file) {
+                files += 1;
+                bytes = bytes.saturating_add(size);
+            }
+        }
+        (files, bytes)
     }
 
     fn in_folder(&self, folder: u32) -> Vec<ComparedEntry> {

@@ -160,13 +160,13 @@ impl Origin {
         starts.chain(whole.then_some(0))
     }
 
-    /// The number of the first given path that contains this real path.
+    /// The number of the innermost given path that contains this real path, as in a search.
     pub(super) fn root_of(&self, path: &[u8]) -> Inside {
         let Some(roots) = &self.roots else {
             return Inside::Unsaid;
         };
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
-        let number = path.ancestors().filter_map(|path| roots.get(path)).min();
+        let number = path.ancestors().find_map(|path| roots.get(path));
         number.map_or(Inside::No, |&number| Inside::Root(number))
     }
 }

@@ -38,7 +38,7 @@ fn undo(scene: &Scene) -> Option<UndoTally> {
 
 /// After undo everything is as before, but for what was removed; nothing lies about.
 #[track_caller]
-fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
+fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) -> Option<UndoTally> {
     let context = context(action, at);
     let tally = undo(scene);
     assert_eq!(
@@ -47,7 +47,7 @@ fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
         "{context}: {tally:?}"
     );
     let mut wanted = before.clone();
-    if tally.is_some_and(|tally| tally.impossible == 1) {
+    if tally.as_ref().is_some_and(|tally| tally.impossible == 1) {
         assert_eq!(action, "remove");
         wanted.remove(Path::new("dup/v"));
     }
@@ -63,6 +63,7 @@ fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
             );
         }
     }
+    tally
 }
 
 /// Makes a scene.
@@ -86,7 +87,14 @@ fn each_death(action: &str, make: Make, then: impl Fn(&Scene, &Picture, usize)) 
 
 fn undo_ends_it(action: &str, make: Make) {
     each_death(action, make, |scene, before, at| {
-        all_as_before(scene, action, before, at);
+        let first = all_as_before(scene, action, before, at);
+        // What is as before was not reached, and is not taken for restored.
+        let untouched = first.map(|tally| (tally.as_before, tally.never_changed));
+        let context = context(action, at);
+        assert!(
+            untouched.is_none_or(|(all, never)| all == never),
+            "{context}: {untouched:?}"
+        );
         all_as_before(scene, action, before, at);
     });
 }

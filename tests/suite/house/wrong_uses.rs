@@ -111,6 +111,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--max-size 0 t", "--max-size 0", "--empty"),
     ("--newer 1d --older 3d t", "--newer", "swap them"),
     ("--isolate t", "--isolate", "two or more"),
+    ("--isolate t t/", "--isolate", "two or more"),
     ("--cache c --no-cache t", "--cache", "omit one"),
     ("-E t t", "--exclude t skips t itself", "omit one"),
     ("-E t/ -E x ./t t", "skips all 2 given paths", "omit it"),

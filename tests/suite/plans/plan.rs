@@ -333,6 +333,13 @@ fn isolated_copies_go_from_the_other_place_only() {
     let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/1", "b/2"], "x"));
     stage.run("remove --yes --isolate b a").exits(0);
     assert_eq!(stage.names(), ["b/1", "b/2"]);
+    // A file belongs to the innermost path, as in a search.
+    for (paths, left) in [("a a/b", "a/1"), ("a/b a", "a/b/2")] {
+        let stage = Stage::new(Tree::new().copies(["a/1", "a/b/2"], "x"));
+        let line = format!("remove --yes --isolate {paths}");
+        stage.run(&line).exits(0);
+        assert_eq!(stage.names(), [left], "{paths}");
+    }
 }
 
 /// A backup of the same photo with another time does not prevent the link between two that match.

@@ -163,6 +163,26 @@ fn keys_do_what_the_help_says() {
     }
 }
 
+/// An answer for a move, which can be undone, is none for a removal.
+#[test]
+fn saved_answers_are_for_the_same_action_only_and_are_counted() {
+    let stage = three_sets();
+    let asked = stage.talk("move --to out --ask .", "\n2\n\nn\n");
+    assert!(asked.said.contains("Set 3 of 3"), "{}", asked.said);
+    let again = stage.talk("move --to out --ask .", "n\n");
+    assert!(!again.said.contains("Set 1"), "{}", again.said);
+    let decided = "Saved answers decide 3 sets.";
+    assert!(again.said.contains(decided), "{}", again.said);
+    let other = stage.talk("remove --ask --yes .", "q\n");
+    assert!(other.said.contains("Set 1 of 3"), "{}", other.said);
+    assert!(
+        !other.said.contains("Saved answers decide"),
+        "{}",
+        other.said
+    );
+    assert_eq!(stage.names().len(), 7);
+}
+
 /// A copy in a trash stays for others only if it is the answer.
 #[test]
 fn an_answer_without_a_file_leaves_no_file_to_the_trash_alone() {

@@ -72,6 +72,19 @@ fn a_hard_link_to_the_other_side_is_one_copy_that_stays() {
 }
 
 #[test]
+fn a_file_with_several_names_counts_once_in_its_side_and_in_its_folder() {
+    let tree = Tree::new()
+        .file("a/1", "one")
+        .hard_link("a/2", "a/1")
+        .copies(["a/3", "a/4"], "")
+        .file("b/5", "two");
+    let run = compare(&tree, "a b").exits(1);
+    let text = run.stdout_text();
+    assert!(text.contains("a: 3 files, 3 B;"), "{run}");
+    assert!(text.contains("- ./ (3 files, 3 B)"), "{run}");
+}
+
+#[test]
 #[ignore = "needs root to mount"]
 fn a_reflink_on_the_other_side_is_one_copy_that_stays() {
     for volume in [
