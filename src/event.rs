@@ -154,7 +154,7 @@ impl ProblemKind {
             }
             Self::NotAnswering => "does not answer; waiting for it",
             Self::Unanswered => "did not answer; files not read there are skipped",
-            Self::NotVerified => "differs byte for byte; skipped",
+            Self::NotVerified => "its bytes differ from those of its set; skipped",
         }
     }
 }

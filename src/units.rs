@@ -27,7 +27,7 @@ pub enum BadSize {
     )]
     Points(String),
     /// A fraction of a byte.
-    #[error("{0:?} is no whole number of bytes: write a unit, as in 1.5k or 1.5M")]
+    #[error("{0:?} is not a whole number of bytes: write a unit, as in 1.5k or 1.5M")]
     Fraction(String),
     /// The number is followed by something that is no unit.
     #[error(

@@ -151,7 +151,7 @@ pub enum Skip {
     #[error("may be the kept file itself: {0} may answer from a cache; left alone")]
     Unprovable(String),
     /// This run removed or replaced another file because this one stays.
-    #[error("is kept for another file of this run; left alone")]
+    #[error("stays, because this run acted on a copy of it; left alone")]
     Kept,
     /// It belongs together with a file that stays, for this reason.
     #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]

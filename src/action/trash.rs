@@ -20,7 +20,7 @@ pub const TRASH: Method = Method { prepare, perform };
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
-        .ok_or_else(|| failed("put it into the trash")(Errno::INVAL))?;
+        .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
     let name = unique_name(name.to_bytes(), sketch.unique);
     let files = join(&trash, b"files");
     let mut info = join(&join(&trash, b"info"), &name);
@@ -44,7 +44,7 @@ fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
-    let invalid = || failed("put it into the trash")(Errno::INVAL);
+    let invalid = || failed("move it to the trash")(Errno::INVAL);
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
     };
@@ -58,7 +58,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let moved = relocate::within(act, &files, &name);
     let moved = match moved {
         Ok(Some(())) => return done(destination.0.clone()),
-        Ok(None) => failure_with("put it into the trash", Errno::XDEV, NO_TRASH),
+        Ok(None) => failure_with("move it to the trash", Errno::XDEV, NO_TRASH),
         Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
         Err(error) => error,
     };

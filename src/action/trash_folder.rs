@@ -194,7 +194,7 @@ fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
                 why: format!("{} is not writable: {error}", path.display()),
                 way_out: match error {
                     Errno::ROFS => "remount it writable",
-                    _ => "allow yourself to write to it",
+                    _ => "change its permissions",
                 }
                 .to_owned(),
             }))

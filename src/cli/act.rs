@@ -205,7 +205,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     });
     plan = match checked {
         Ok(plan) => plan,
-        Err(error) => return refuse(&console, &format!("cannot keep the plan: {error}")),
+        Err(error) => return refuse(&console, &format!("cannot store the plan: {error}")),
     };
     // Where nobody is told, nobody asks.
     let any_links = any_links && (run.talk.summary || is_written);

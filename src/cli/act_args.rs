@@ -91,15 +91,17 @@ pub struct StayArgs {
     #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub reference: Vec<OsString>,
 
-    /// Never change this folder or file, or files that match this pattern; they count as kept
+    /// Never change this folder or file, or files that match this pattern
     ///
-    /// A pattern that matches a folder protects everything in it. Can be repeated.
+    /// A pattern that matches a folder protects everything in it. Protected files stay, and files elsewhere can go because
+    /// of them. Can be repeated.
     #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files to keep")]
     pub protect: Vec<OsString>,
 
-    /// Change nothing outside DIR; files outside count as kept
+    /// Change nothing outside DIR
     ///
-    /// Can be repeated. Nothing outside the given PATHs is changed in any case.
+    /// Files outside DIR stay, and files in DIR can go because of them. Can be repeated. Nothing outside the given PATHs is
+    /// changed in any case.
     #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub only_under: Vec<OsString>,
 
@@ -191,11 +193,13 @@ pub struct RemoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// Put the files into the trash, so that they can be restored
+    /// Move the files to the trash, so that they can be restored
+    ///
+    /// A file for which no trash can be used stays, and the plan says why.
     #[arg(long, overrides_with = "no_trash", help_heading = "How to act")]
     pub trash: bool,
 
-    /// Remove the files for good, although the configuration file sets trash
+    /// Remove the files permanently, although the configuration file sets trash
     #[arg(long, overrides_with = "trash", help_heading = "How to act")]
     pub no_trash: bool,
 
@@ -279,7 +283,7 @@ pub struct FolderArgs {
 
     /// Also move noise files out of folders that are otherwise empty, so that they can be removed
     ///
-    /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes into the trash or to
+    /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes to the trash or to
     /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A noise file
     /// stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
     #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]

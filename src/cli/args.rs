@@ -55,7 +55,7 @@ pub enum Command {
     /// seekless compares the contents of all files below the given folders, regardless of path and name. It reports the
     /// topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
     /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden files
-    /// are included. A folder that was not fully seen gets no verdict. seekless changes nothing.
+    /// are included. A folder that seekless could not read completely gets no verdict. seekless changes nothing.
     #[command(
         after_help = "Run 'seekless folders --help' for details and examples.",
         after_long_help = FOLDERS_EXAMPLES
@@ -73,7 +73,7 @@ pub enum Command {
     )]
     Compare(Box<CompareArgs>),
 
-    /// Remove duplicates, or put them into the trash (--trash)
+    /// Remove duplicates, or move them to the trash (--trash)
     ///
     /// At least one file of each set stays. 'seekless undo' restores files from the trash. It cannot restore files that
     /// were removed without --trash.
@@ -264,7 +264,7 @@ const ACT_EXAMPLES: &str = "\
 Examples:
   seekless remove --dry-run ~/Pictures          show what would be removed, what stays, and why
   seekless remove --trash --keep best-name,oldest ~/Pictures
-                                                put the copies into the trash
+                                                move the copies to the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 remove from the phone what Pictures already has
   seekless remove -H --dry-run ~/src            also list further hard links of kept files
@@ -288,21 +288,21 @@ const EXAMPLES: &str = "\
 Examples:
   seekless ~/Pictures                           find duplicates below one folder
   seekless --type image --min-size 100k ~/Pictures /mnt/phone
-                                                compare photos only, without thumbnails
+                                                only photos, without thumbnails
   seekless --isolate ~/Documents /mnt/backup    find files that are in both places
   seekless --unique --isolate ~/Documents /mnt/backup
                                                 find files that are in one of them only
   seekless -E node_modules -E .git ~/src        skip folders by name
   find . -name '*.iso' -print0 | seekless -0    read the list of files from another program
   seekless -f json -o report.json ~/Pictures    write a report for scripts
-  seekless --keep best-name,oldest ~/Pictures   list the file to keep first, marked *
+  seekless --keep best-name,oldest ~/Pictures   list first the file to keep
   seekless --explain / /mnt/backup              show how each path would be read, and why
 
 Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.
 
 Exit status:
   0    done
-  1    done, but files could not be read or changed during the run; stderr names them
+  1    done, but some files could not be read, or were changed during the run; stderr names them
   2    usage error, or nothing could be done
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
 

@@ -16,7 +16,7 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
-    /// Select from a report of 'seekless find' (text, json or ndjson) and read no file; - means standard input
+    /// Filter and sort a report of 'seekless find' (text, json or ndjson), and read no file; - means standard input
     ///
     /// seekless looks up each name again. It counts files that were removed since the report, names files that have
     /// changed, and skips both. Filters, --sort-by, --top, --keep, --rf-over and the options of the output work as in a
@@ -51,15 +51,20 @@ pub struct FindArgs {
     #[command(flatten)]
     pub names: NamesArgs,
 
-    /// Report content with more than N copies [default: 1]
+    /// Only report content that more than N files have [default: 1]
+    ///
+    /// rf stands for replication factor: the number of files with the same content. Hard links to one file count once,
+    /// unless --hard-links is given. With --isolate, all files below one of the given paths count once.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
     pub rf_over: Option<u64>,
 
-    /// Report content with fewer than N copies
+    /// Only report content that fewer than N files have
+    ///
+    /// rf stands for replication factor, as in --rf-over. --rf-under 2 reports files without a copy.
     #[arg(long, value_name = "N", help_heading = "What counts as a duplicate")]
     pub rf_under: Option<u64>,
 
-    /// Report files without a copy, like --rf-under 2
+    /// Only report files without a copy, like --rf-under 2
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
 
@@ -67,8 +72,8 @@ pub struct FindArgs {
         short = 'k',
         long,
         value_name = "RULE",
-        help = "List the file that RULE prefers first, marked *: newest, 'under DIR', best-name, …",
-        long_help = keep_help("List the file that RULE prefers first, marked with * in text: the file that actions keep"),
+        help = "List first the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
+        long_help = keep_help("List first the file that RULE prefers, marked with * in text; an action with the same rules keeps it"),
         help_heading = "Output"
     )]
     pub keep: Vec<String>,

@@ -42,7 +42,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     };
     let control = Control::default();
     let listener = Listener::new(&console);
-    let words = "interrupted: nothing is said about folders that were not fully seen";
+    let words = "interrupted: folders that were not read completely get no verdict";
     let mut watch = EngineWatch::new(&control, &console, words, || {
         // Dropping the place removes the temporary file of -o. If it is being written to just now, leaving at once is
         // worth more.

@@ -113,6 +113,6 @@ remove from a folder X what another folder Y has: seekless remove --reference Y 
 
 Exit status:
   0    everything was seen
-  1    done, but files could not be read or changed during the run; stderr names them
+  1    done, but some files could not be read, or were changed during the run; stderr names them
   2    usage error, or nothing could be done
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); no report is written";

@@ -60,7 +60,7 @@ pub fn effect(command: &str) -> &'static str {
         "remove" => {
             ", which removes duplicates for good (--dry-run shows the plan, --trash keeps them)"
         }
-        "remove --trash" => ", which puts duplicates into the trash (--dry-run shows the plan)",
+        "remove --trash" => ", which moves duplicates to the trash (--dry-run shows the plan)",
         "hardlink" => ", which replaces duplicates with hard links (--dry-run shows the plan)",
         "symlink" => ", which replaces duplicates with symbolic links (--dry-run shows the plan)",
         "reflink" => ", which lets duplicates share disk blocks (--dry-run shows the plan)",

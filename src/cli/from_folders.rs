@@ -98,7 +98,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         .or_else(|error| refuse(console, &error))?;
     if found.without_other > 0 {
         console.complain(&format!(
-            "{}: {} found in parts or not fully seen; left alone",
+            "{}: {} found elsewhere only in parts, or not read completely; left alone",
             about.name(),
             match found.without_other {
                 1 => "1 folder was".to_owned(),

@@ -141,7 +141,7 @@ pub fn look_around(
         },
         &mut watch,
     );
-    looked.or_else(|error| refuse(console, &format!("cannot keep the plan: {error}")))
+    looked.or_else(|error| refuse(console, &format!("cannot store the plan: {error}")))
 }
 
 fn finish(
@@ -157,7 +157,7 @@ fn finish(
             any_links,
             about: None,
         }),
-        Err(error) => refuse(console, &format!("cannot keep the plan: {error}")),
+        Err(error) => refuse(console, &format!("cannot store the plan: {error}")),
     }
 }
 
@@ -196,7 +196,7 @@ fn report(
         .may_be_acted_on(run)
         .or_else(|error| refuse(console, &error))?;
     if let Err(error) = kept {
-        return refuse(console, &format!("cannot keep the plan: {error}"));
+        return refuse(console, &format!("cannot store the plan: {error}"));
     }
     if trust_hash && frame.header.is_none() {
         return refuse(

@@ -33,7 +33,7 @@ pub enum NotWritten {
     #[error("cannot write the report to standard output: {0}")]
     Stdout(io::Error),
     /// The stored plan cannot be read back.
-    #[error("cannot keep the plan: {0}")]
+    #[error("cannot store the plan: {0}")]
     Plan(io::Error),
     /// The file named with `-o` cannot be written.
     #[error(transparent)]

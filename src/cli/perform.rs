@@ -116,7 +116,7 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
 fn done(action: ActionKind, files: &str) -> String {
     match action {
         ActionKind::Remove => format!("removed {files}"),
-        ActionKind::Trash => format!("put {files} into the trash"),
+        ActionKind::Trash => format!("moved {files} to the trash"),
         ActionKind::Hardlink => format!("replaced {files} with hard links"),
         ActionKind::Symlink => format!("replaced {files} with symbolic links"),
         ActionKind::Reflink => format!("shared the blocks of {files}"),
@@ -127,16 +127,16 @@ fn done(action: ActionKind, files: &str) -> String {
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
-    let mut lines = vec![format!(
-        "Done: {}, {} of disk space freed.",
-        done(action, &files(tally.done)),
-        Bytes(tally.freed),
-    )];
+    let done = done(action, &files(tally.done));
+    let mut lines = vec![match action {
+        ActionKind::Trash => format!("Done: {done}."),
+        _ => format!("Done: {done}, {} of disk space freed.", Bytes(tally.freed)),
+    }];
     let FolderTally {
         removed, not_empty, ..
     } = tally.folders;
     if tally.noise > 0 {
-        lines.push(format!("{} of noise taken as well.", files(tally.noise)));
+        lines.push(format!("{} of noise moved as well.", files(tally.noise)));
     }
     if removed > 0 {
         let what = plural(removed, "empty folder", "empty folders");

@@ -178,9 +178,12 @@ fn shared_blocks(totals: &Totals) -> Vec<String> {
 
 fn companions(plan: &Plan) -> Vec<String> {
     let parted = plan.parted();
-    let told = match plan.keeps_together() {
-        true => "is kept with its sidecar",
-        false => "is separated from its sidecar (--sidecars keep-together keeps both):",
+    let told = match (plan.keeps_together(), plan.action()) {
+        (true, _) => "stays with its sidecar",
+        (false, ActionKind::Remove) => {
+            "is removed without its sidecar (--sidecars keep-together keeps both):"
+        }
+        (false, _) => "is moved without its sidecar (--sidecars keep-together keeps both):",
     };
     let shown = parted.iter().take(COMPANIONS);
     let shown = shown.map(|p| format!("{} {told} {}", escape(&p.goes), escape(&p.stays)));

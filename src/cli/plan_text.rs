@@ -221,7 +221,7 @@ impl PlanText {
         }
         let because = match plan.keeps_together() {
             true => "stays, because its sidecar stays:",
-            false => "separated from its sidecar:",
+            false => "goes without its sidecar:",
         };
         writeln!(out, "\n# Sidecars")?;
         for parted in plan.parted() {

@@ -48,15 +48,16 @@ impl Script {
              # Written by seekless {version} for you to read; nothing has been done yet.\n\
              # {name}: {steps} {what}; frees {frees} of disk space.\n\
              #\n\
-             # Each line below the functions is one step. Take out those that you do not want, then run\n\
-             # sh with this file. What is not printable in a name is written as octal numbers.\n\
+             # Each line below the functions is one step. Delete the lines of steps that you do not want, then\n\
+             # run sh with this file. Unprintable bytes of names are written as octal numbers.\n\
              #\n\
-             # Before each step the script compares both files byte by byte and looks at them again. It enters\n\
-             # no folder through a symbolic link. It knows files by their names and bytes only: whoever may\n\
-             # write to these folders can put another file with the same bytes in a file's place, or make the\n\
-             # script wait. It keeps no journal, so there is no undo, and it does not sync what it keeps before\n\
-             # it removes a copy. seekless itself checks inodes, keeps a journal and syncs. If other users may\n\
-             # write to these folders, let seekless itself act, above all as root.",
+             # Before each step, the script compares both files byte by byte and checks them again. It follows\n\
+             # no symbolic link to a folder. It identifies files by their names and bytes only: other users\n\
+             # with write permission for these folders can replace a file with another one that has the same\n\
+             # bytes, or make the script wait. The script writes no journal, so its steps cannot be undone. It\n\
+             # does not sync the kept file before it removes a copy. seekless itself checks inodes, writes a\n\
+             # journal and syncs. If other users can write to these folders, use seekless itself, especially\n\
+             # as root.",
             version = env!("CARGO_PKG_VERSION"),
             name = self.action.name(),
             steps = self.steps,

@@ -90,9 +90,9 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Which files to search")]
     pub empty: bool,
 
-    /// Only report files that are below at least two of the given paths
+    /// Only report files that have a copy below another of the given paths
     ///
-    /// Copies below one path count as one.
+    /// All copies below one of the given paths count as one.
     #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]
     pub isolate: bool,
 
@@ -105,7 +105,8 @@ pub struct SearchArgs {
     /// Set the number of threads for all devices, a class or a device: 8, ssd:64,4, dev:/dev/sdb:1,1
     ///
     /// The first number is for scattered reads (metadata and the start of files), the second for whole files. Can be
-    /// repeated. A device takes precedence over a class, and a class over the default. If the kernel reports the wrong
+    /// repeated. The classes are ssd, hdd, memory, network, fuse and unknown; 'seekless devices' shows the class of each
+    /// device. A device takes precedence over a class, and a class over the default. If the kernel reports the wrong
     /// class, set it with 'hdd' or 'ssd' in place of the numbers: dev:/dev/sdc:hdd.
     #[arg(
         long,
@@ -115,6 +116,9 @@ pub struct SearchArgs {
     pub threads: Vec<Override>,
 
     /// Keep N scattered reads in flight per thread
+    ///
+    /// Scattered reads are short reads all over the disk. A read is in flight from its request to its answer. Solid-state
+    /// disks answer many reads at the same time. 'seekless probe' measures which number suits a disk.
     #[arg(long, value_name = "N", help_heading = "How to read disks")]
     pub depth_random: Option<usize>,
 

@@ -23,8 +23,8 @@ const INCOMPLETE: &str = "INCOMPLETE: interrupted; there may be more duplicates.
 const REPORT_INCOMPLETE: &str =
     "INCOMPLETE: the report is of an interrupted run; there may be more duplicates.";
 const UNREAD: &str =
-    "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.";
-const UNANSWERED: &str = "NOT COMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.";
+    "INCOMPLETE: folders or files that could not be listed or read may hold more copies.";
+const UNANSWERED: &str = "INCOMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.";
 
 /// True if a file that begins like this is a summary: its first line is one that a summary can begin with.
 pub fn is_summary(start: &[u8]) -> bool {
@@ -453,7 +453,7 @@ mod tests {
             "Found 3 sets of keys.",
             "Found 3 contents: call me.",
             "INCOMPLETE: chapter 2",
-            "NOT COMPLETE: chapter 2",
+            "INCOMPLETE: chapter 2",
         ] {
             assert!(!is_summary(text.as_bytes()), "{text}");
         }

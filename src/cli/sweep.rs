@@ -44,8 +44,8 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             Use::Show | Use::Json | Use::Script => false,
             Use::Act => {
                 let first = match has_files(&run) {
-                    true => "the unfinished files are restored first",
-                    false => "seekless removes what it left first",
+                    true => "seekless first restores the unfinished files",
+                    false => "seekless first removes what it left",
                 };
                 console.complain(&format!("{}; {first}", what(&run)));
                 true
@@ -53,8 +53,8 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             Use::Confirm => {
                 console.complain(&what(&run));
                 let question = match has_files(&run) {
-                    true => "Restore the unfinished files first? [y/N]",
-                    false => "Remove what it left first? [y/N]",
+                    true => "First restore the unfinished files? [y/N]",
+                    false => "First remove what it left? [y/N]",
                 };
                 matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
             }

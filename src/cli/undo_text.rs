@@ -156,8 +156,8 @@ pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
     });
     let unwritten = tally.unwritten.as_ref().map(|error| {
         format!(
-            "the journal could not record every undone step ({error}): the files are restored, and {} will find them \
-            so",
+            "the journal could not record every undone step ({error}): the files are restored, and {} finds them \
+            restored",
             place.undo(&tally.run)
         )
     });

@@ -47,7 +47,7 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
     let threads = terms.threads;
-    texts.extend(unused.map(|row| format!("{threads} {row}: no root lies on this device")));
+    texts.extend(unused.map(|row| format!("{threads} {row}: no given path is on this device")));
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts

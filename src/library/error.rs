@@ -117,7 +117,7 @@ pub(super) enum Cause {
     UntrustedReport(Untrusted),
     #[error("the report has no time of creation, so seekless cannot rely on its digests")]
     UndatedReport,
-    #[error("cannot keep the plan: {0}")]
+    #[error("cannot store the plan: {0}")]
     NotKept(io::Error),
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -41,7 +41,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let fewest = 8;
     if runs.runs.len() < fewest {
         return Err(format!(
-            "{} in files are too little: use a larger folder, or {}",
+            "the files hold only {}: use a larger folder, or {}",
             crate::units::Bytes(runs.bytes),
             bench.terms.scratch
         ));

@@ -64,7 +64,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     };
     if places.len() < FEWEST {
         return Err(format!(
-            "{} places to read are too few: use a larger folder, or {}",
+            "only {} places to read: use a larger folder, or {}",
             places.len(),
             bench.terms.scratch
         ));

@@ -22,8 +22,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let blocks = sums.last().copied().unwrap_or(0);
     if blocks < FEWEST_BLOCKS {
         return Err(format!(
-            "there are {blocks} blocks of 4 KiB to choose from, and less than {FEWEST_BLOCKS} are too few: use a \
-            larger folder, or {}",
+            "the files have {blocks} blocks of 4 KiB, and the measurement needs {FEWEST_BLOCKS}: use a larger folder, \
+            or {}",
             bench.terms.scratch
         ));
     }

@@ -22,7 +22,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let aims: Vec<Aim> = enough.map(|x| Aim { series: LINE, x }).collect();
     if aims.len() < 2 {
         return Err(format!(
-            "{} in files are too little for several streams: use a larger folder, or {}",
+            "the files hold only {}, too little for several streams: use a larger folder, or {}",
             crate::units::Bytes(runs.bytes),
             bench.terms.scratch
         ));

@@ -109,11 +109,11 @@ impl Left {
             Self::OutsidePaths => "is outside the given paths",
             Self::Aside => "is in the destination folder",
             Self::Trash => "is in a trash folder that is not one of the given paths",
-            Self::NoDigest => "has no digest in the report, or one from the cache",
+            Self::NoDigest => "has no digest in the report, or only one from the cache",
             Self::Repeated => "is already in another set",
             Self::Refused(cause) => return format!("cannot be read: {cause}"),
             Self::Apart(apart) => {
-                return format!("{apart} the files it equals");
+                return format!("{apart} its copies");
             }
             Self::Unprovable(kind) => {
                 return format!(

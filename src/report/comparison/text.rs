@@ -15,7 +15,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     if !shown.filters.is_empty() {
         writeln!(
             out,
-            "Only what these filters leave: {}",
+            "Compared only what these filters include: {}",
             shown.filters.join(" ")
         )?;
     }

@@ -68,7 +68,7 @@ fn noise_goes_with_the_folders_that_it_kept_and_undo_brings_it_back() {
             .run(&format!("{action} {ALL}"))
             .exits(0)
             .says("Then remove 2 folders that are empty afterwards, with 3 files of noise.")
-            .says("3 files of noise taken as well.")
+            .says("3 files of noise moved as well.")
             .says("2 empty folders removed.");
         assert_eq!(left(&stage), STAYS, "{action}");
         let undone = stage.run("undo --yes").exits(0);
@@ -138,7 +138,7 @@ fn only_files_of_the_given_names_are_noise_then() {
     assert!(stage.has("x/p/q/.DS_Store") && stage.has("x/p/Thumbs.db"));
     let stage = Stage::new(tree());
     let words = format!("move --to out --noise Thumbs.* --noise .DS_Store {ALL}");
-    stage.run(&words).exits(0).says("3 files of noise taken");
+    stage.run(&words).exits(0).says("3 files of noise moved");
     assert_eq!(left(&stage), STAYS);
 }
 
@@ -178,7 +178,7 @@ fn a_report_of_folders_takes_the_noise_as_well() {
     let report = stage.run("folders --name p keep x").exits(0).stdout_text();
     let words = "remove --trash --yes --remove-empty-folders --with-noise --from -";
     let run = stage.on_report(words, report).exits(0);
-    run.says("3 files of noise taken as well.");
+    run.says("3 files of noise moved as well.");
     let stays = [
         "x/.DS_Store",
         "x/stays/.DS_Store",

@@ -26,7 +26,7 @@ fn a_mistyped_command_is_no_search() {
             "seekless remove', which removes duplicates for good",
         ),
         ("clean A", "--dry-run shows the plan"),
-        ("trash A", "which puts duplicates into the trash"),
+        ("trash A", "which moves duplicates to the trash"),
         ("mvoe A", "which moves duplicates into another folder"),
         ("REMOVE A", "seekless remove', which removes"),
         ("cmp A B", "seekless compare'?"),

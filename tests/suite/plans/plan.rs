@@ -395,7 +395,7 @@ fn companions_are_named_and_can_be_kept_together() {
     };
     let stage = Stage::new(tree());
     let run = stage.run("remove -n --keep first-root a b").exits(0);
-    run.says("b/IMG_1.CR2 is separated from its sidecar")
+    run.says("b/IMG_1.CR2 is removed without its sidecar")
         .never_says("IMG_2")
         .never_says("plain");
     stage.run("hardlink -n a b").exits(0).never_says("sidecar");

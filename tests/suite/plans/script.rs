@@ -101,7 +101,7 @@ fn no_name_in_a_script_can_be_foretold() {
         let names = text.matches(".seekless-").count();
         assert_eq!(names, text.matches(".seekless-XXXXXXXXXX").count());
         assert_eq!(names > 0, *action != "remove", "{action}");
-        let says_so = "let seekless itself act, above all as root.";
+        let says_so = "use seekless itself, especially\n# as root.";
         assert!(text.contains(says_so), "{text}");
     }
 }

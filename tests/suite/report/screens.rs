@@ -107,7 +107,7 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
     let arguments = "remove --trash --no-progress --sidecars keep-together .";
-    let sidecar = "(is kept with its sidecar|belongs together|TREE/)";
+    let sidecar = "(stays with its sidecar|belongs together|TREE/)";
     insta::assert_snapshot!(screens(&stage(), arguments, NO, sidecar));
 }
 

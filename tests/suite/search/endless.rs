@@ -306,11 +306,11 @@ fn nothing_counts_as_unique_while_a_folder_is_not_listed() {
         seekless(tree.root(), &line)
             .run()
             .exits(1)
-            .says("NOT COMPLETE: some file systems did not answer")
+            .says("INCOMPLETE: some file systems did not answer")
             .finds([]);
         daemon.be_silent(false);
         let run = seekless(tree.root(), &line).run().exits(0);
-        let run = run.never_says("NOT COMPLETE");
+        let run = run.never_says("INCOMPLETE");
         assert!(!run.sets().is_empty(), "{run}");
     }
 }

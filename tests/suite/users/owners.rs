@@ -41,7 +41,7 @@ fn links_do_not_hand_a_private_file_to_another_user() {
         stage
             .run(&format!("{action} --yes --keep oldest ."))
             .exits(0)
-            .says("2 files left alone because each has another owner than the files it equals")
+            .says("2 files left alone because each has another owner than its copies")
             .says("--across-owners");
         let plan = stage.run(&format!("{action} -n --keep oldest ."));
         let plan = plan.exits(0).stdout_text();
@@ -300,7 +300,7 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
         stage
             .run(&line)
             .exits(0)
-            .says("can be moved or replaced by other users, unlike the files it equals");
+            .says("can be moved or replaced by other users, unlike its copies");
         let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
         assert!(
             own.is_file() && stage.has("drop/handed"),
@@ -424,7 +424,7 @@ fn a_file_that_two_users_can_remove_only_together_does_not_go_for_one_that_eithe
         stage
             .run("remove --yes --keep oldest .")
             .exits(0)
-            .says("can be moved or replaced by other users, unlike the files it equals");
+            .says("can be moved or replaced by other users, unlike its copies");
         assert_eq!(stage.names(), before, "{owner}");
     }
 }

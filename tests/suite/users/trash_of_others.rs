@@ -201,7 +201,7 @@ fn a_trash_that_cannot_be_made_is_named_before_the_question() {
     let output = command.output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    let why = "is not writable: Permission denied (os error 13) (allow yourself to write to it); use move, or remove";
+    let why = "is not writable: Permission denied (os error 13) (change its permissions); use move, or remove";
     assert!(said.contains(why), "{said}");
     assert_eq!(picture(&disk.scene.tree()).len(), 4, "{said}");
 }

@@ -185,7 +185,7 @@ fn filters_narrow_the_question_and_the_first_line_repeats_them() {
         .copies(["a/x.jpg", "b/x.jpg"], "picture")
         .file("a/x.tmp", "noise");
     let run = compare(&tree, "--exclude *.tmp a b").exits(0);
-    let first = "Only what these filters leave: --exclude *.tmp";
+    let first = "Compared only what these filters include: --exclude *.tmp";
     assert_eq!(run.stdout_text().lines().next(), Some(first));
     compare(&tree, "--name *.png a b")
         .exits(2)
@@ -290,7 +290,11 @@ fn filters_are_those_of_find() {
         let run = compare(&tree, &format!("{arguments} a b")).exits(status);
         run.stdout_text().lines().next().map(str::to_owned)
     };
-    let line = |filters: &str| Some(format!("Only what these filters leave: {filters}"));
+    let line = |filters: &str| {
+        Some(format!(
+            "Compared only what these filters include: {filters}"
+        ))
+    };
     assert_eq!(first("--ext .jpg,jpeg", 0), line("--ext jpg,jpeg"));
     assert_eq!(first("--type image", 1), line("--type image"));
     let both = "--path a/*.jpg --path b/*.jpg --regex x.jpg";
