@@ -197,7 +197,12 @@ pub const FOREIGN: &[Row] = &[
         ACTIONS,
         "the command says what happens to duplicates; omit it",
     ),
-    row(&["--priority", "--rank-by"], SEARCHES, "use --keep RULE"),
+    row(
+        &["--priority"],
+        SEARCHES,
+        "use --keep RULE, which names the file to keep (--priority of fclones names the files to remove)",
+    ),
+    row(&["--rank-by"], SEARCHES, "use --keep RULE"),
     row(
         &["--reverse"],
         SEARCHES,

@@ -343,7 +343,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "omit it",
     ),
     ("-u t", "-u", "use --unique"),
-    ("--priority newest t", "--priority", "use --keep RULE"),
+    (
+        "--priority newest t",
+        "--priority",
+        "use --keep RULE, which names the file to keep",
+    ),
     ("remove -n --priority newest t", "--priority", "use --keep"),
     ("remove -n --keep-path t t", "--keep-path", "use --protect"),
     (
