@@ -44,8 +44,11 @@ pub fn search(
     }
     let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
-    let first = roots.first().map(|root| &root.path);
-    if args.isolate && roots.iter().all(|root| Some(&root.path) == first) {
+    let mut places = roots
+        .iter()
+        .map(|root| std::path::absolute(&root.path).ok());
+    let first = places.next();
+    if args.isolate && places.all(|place| Some(place) == first) {
         return contradiction("--isolate compares several paths with each other: give two or more");
     }
     not_all_excluded(&roots, &filter, &filters.exclude)?;
