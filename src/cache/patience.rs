@@ -22,8 +22,12 @@ pub fn within<T: Send + 'static>(
     let thread = thread::Builder::new().name("cache".to_owned());
     // Nobody listens any more if the caller did not wait.
     thread.spawn(move || done.send(work()))?;
-    let unanswered = |_| io::Error::new(ErrorKind::TimedOut, "its file system does not answer");
-    ended.recv_timeout(patience).map_err(unanswered)
+    ended.recv_timeout(patience).map_err(|_| unanswered())
+}
+
+/// The error if a call has not returned in time.
+pub fn unanswered() -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, "its file system does not answer")
 }
 
 #[cfg(test)]

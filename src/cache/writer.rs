@@ -13,6 +13,7 @@ use super::day::Day;
 use super::error::CacheError;
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
+use super::patience;
 use super::row::{Row, RowPart};
 use super::rule;
 use super::state::FileState;
@@ -148,7 +149,7 @@ impl WriterThread {
                 let _ignored = thread.join();
                 result
             }
-            Err(_) => Err(CacheError::Io(io::ErrorKind::TimedOut.into())),
+            Err(_) => Err(CacheError::Io(patience::unanswered())),
         }
     }
 }

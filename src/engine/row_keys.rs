@@ -37,7 +37,7 @@ impl Session<'_> {
         let file_table = self.machine.file_table();
         let (dir, name) = (file_table.dir(file), file_table.first_name(file).to_owned());
         let st_dev = file_table.fingerprint(file).dev;
-        // A symbolic link may lead to another file by the next run, and nothing about it says so.
+        // A link, or a mount on the name, may lead to another file by the next run, and nothing about it says so.
         let is_entry = file_table.sighting(file, &self.dirs.read()).is_entry;
         if !is_entry && !self.config.follow_links {
             return None;

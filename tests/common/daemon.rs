@@ -42,6 +42,8 @@ struct State {
     silent_at: Mutex<Option<(u32, u64)>>,
     /// The same for looks at names.
     silent_after_lookups: AtomicU64,
+    /// The same for all requests.
+    silent_after: AtomicU64,
     /// It takes so many milliseconds for each answer, and lists one name in each; it does neither if 0.
     slow: AtomicU64,
     /// Requests answered.
@@ -118,6 +120,7 @@ impl Daemon {
 
     /// Answers nothing from now on, or everything again.
     pub fn be_silent(&self, silent: bool) {
+        self.state.silent_after.store(0, Ordering::SeqCst);
         self.state.silent.store(silent, Ordering::SeqCst);
         self.state.changed.1.notify_all();
     }
@@ -143,6 +146,12 @@ impl Daemon {
         self.state
             .silent_after_lookups
             .store(lookups, Ordering::SeqCst);
+    }
+
+    /// Falls silent once it has answered so many further requests, of which there is at least one.
+    pub fn be_silent_after(&self, requests: u64) {
+        let all = self.answered() + requests;
+        self.state.silent_after.store(all, Ordering::SeqCst);
     }
 
     /// Takes so long for each answer from now on, and lists one name in each.
@@ -280,8 +289,12 @@ fn serve(
                 state.silent.store(true, Ordering::SeqCst);
             }
         }
+        let answered = state.answered.load(Ordering::SeqCst) + 1;
+        if answered == state.silent_after.load(Ordering::SeqCst) {
+            state.silent.store(true, Ordering::SeqCst);
+        }
         reply(device, &request, answer);
-        state.answered.fetch_add(1, Ordering::SeqCst);
+        state.answered.store(answered, Ordering::SeqCst);
     }
 }
 

@@ -77,6 +77,15 @@ fn a_pack_has_the_newest_row_of_each_inode() {
 }
 
 #[test]
+fn rows_of_another_pack_with_the_same_number_are_left_out() {
+    let pack = with(&[], &[numbered(FIRST, 1), numbered(FIRST + 1, 1)]);
+    let next = FIRST + (1 << PLACES);
+    let pack = with(&pack, &[numbered(next, 2)]);
+    assert_eq!(count(&pack), 1);
+    assert_eq!(found(&pack, SUBVOLUME, next), Some(numbered(next, 2).row));
+}
+
+#[test]
 fn the_rows_of_one_inode_are_joined() {
     let pack = with(&[], &[numbered(FIRST, 1)]);
     let new = [numbered(FIRST, 2), numbered(FIRST + 1, 2)];

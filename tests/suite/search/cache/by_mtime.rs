@@ -3,8 +3,12 @@
 use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use super::{Runs, ext4, search, tick};
+use super::{Runs, answer, config, ext4, search, tick, written_back};
+use crate::common::limits::{rounds, seed};
+use crate::common::rng::Rng;
 use crate::common::stage::Stage;
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
@@ -140,4 +144,57 @@ fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_d
             "{action}"
         );
     }
+}
+
+/// Replaces files by others in other threads while a search reads them. A new file gets the inode number and the
+/// modification time of the old one, and may have both before the search asks for the handle of what it has read.
+fn replaced_meanwhile(count: usize) {
+    const FILES: usize = 300;
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path());
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    let put = |name: String, content: usize| {
+        let mut bytes = noise(1, SIZE);
+        bytes[..8].copy_from_slice(&content.to_le_bytes());
+        tree.write(&name, bytes);
+        let file = File::options().write(true).open(tree.path(&name));
+        let times = FileTimes::new().set_modified(time);
+        file.and_then(|file| file.set_times(times)).expect("is set");
+    };
+    (0..FILES).for_each(|nth| put(format!("copies/{nth}"), nth));
+    let roots = [tree.root().to_owned()];
+    let away = tempfile::tempdir().expect("a folder");
+    let mut rng = Rng::new(seed());
+    for round in 0..count {
+        (0..FILES).for_each(|nth| put(format!("files/{nth}"), nth));
+        written_back(&roots);
+        tick(&volume.path());
+        let mut runs = Runs::by_mtime(away.path().join(round.to_string()));
+        let first = config(&roots, Some(runs.later()), true);
+        let delay = Duration::from_micros(rng.below(20_000) as u64);
+        thread::scope(|scope| {
+            scope.spawn(|| answer(&first));
+            thread::sleep(delay);
+            for nth in 0..FILES {
+                let name = format!("files/{nth}");
+                fs::remove_file(tree.path(&name)).expect("is removed");
+                put(name, FILES + nth);
+            }
+        });
+        let without = search(&roots, None);
+        let with = search(&roots, Some(runs.later()));
+        assert_eq!(with.sets, without.sets, "round {round}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_handle_belongs_to_the_file_that_was_read() {
+    replaced_meanwhile(3);
+}
+
+#[test]
+#[ignore = "needs root, loop devices and minutes"]
+fn in_full_a_handle_belongs_to_the_file_that_was_read() {
+    replaced_meanwhile(rounds(500));
 }

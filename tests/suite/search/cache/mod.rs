@@ -7,7 +7,9 @@ mod by_path;
 mod changed_below;
 mod dirty_pages;
 mod foreign_folder;
+mod hung;
 mod kept;
+mod margin;
 mod pruned;
 mod read_only;
 mod same_uuid;
@@ -20,7 +22,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use seekless::decide::{DuplicateSet, Summary};
 use seekless::engine::{self, CacheChoice, CacheUse, Config, Control, Delivery, Root, Trust};
@@ -189,13 +191,21 @@ fn old_pair(volume: &Volume) -> Tree {
 
 /// Sets the change times of these files back, as of files that were left alone for years. They are in a tree on a volume.
 fn leave_alone(volume: &Volume, tree: &Tree, names: &[&str]) {
+    let years = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+    change_at(volume, tree, names, years);
+}
+
+/// Sets the change times of these files to this second, and a fraction of it.
+fn change_at(volume: &Volume, tree: &Tree, names: &[&str], time: SystemTime) {
+    let time = time.duration_since(SystemTime::UNIX_EPOCH);
+    let ctime = format!("ctime @{}", time.expect("is later").as_secs());
     let below = tree.root().strip_prefix(volume.path());
     let below = below.expect("is inside").display().to_string();
     volume.unmount();
     let image = volume.image().display().to_string();
     for name in names {
         // A ctime in whole seconds would not count.
-        for field in ["ctime @1577836800", "ctime_extra 4000"] {
+        for field in [&*ctime, "ctime_extra 4000"] {
             let set = format!("sif \\\"/{below}/{name}\\\" {field}");
             sh(&format!("debugfs -w -R \"{set}\" {image} 2>/dev/null"));
         }
