@@ -1,4 +1,4 @@
-//! Words with one hyphen and several letters: those of find, clusters of fdupes and jdupes, and outputs of rmlint. The
+//! Words with one hyphen and several letters: those of find and rdfind, clusters of fdupes and jdupes, and outputs of rmlint. The
 //! parser reads each letter as an option, so its message would name the wrong thing.
 
 use std::ffi::OsString;
@@ -9,6 +9,7 @@ use clap::error::{ContextKind, ContextValue};
 use super::find_words::FIND_WORDS;
 use super::foreign_options::{ACTIONS, FOREIGN};
 use super::other_options::{self, row_for};
+use super::rdfind_words::RDFIND_WORDS;
 
 /// Says what to type in place of such a word.
 pub fn answer(
@@ -20,8 +21,8 @@ pub fn answer(
     let words = words.iter().skip(1).map_while(|word| word.to_str());
     let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
     let find_word = words.iter().find_map(|word| {
-        row_for(FIND_WORDS, word, asked)
-            .map(|row| format!("no such option: {word}; {}", row.answer))
+        let row = row_for(FIND_WORDS, word, asked).or_else(|| row_for(RDFIND_WORDS, word, asked));
+        row.map(|row| format!("no such option: {word}; {}", row.answer))
     });
     find_word
         .or_else(|| one_hyphen(&words, asked, program))

@@ -12,7 +12,7 @@ pub const CZKAWKA: &[Row] = &[
         "give the folders as PATHs, without an option",
     ),
     row(
-        &["--excluded-directories", "--excluded-items"],
+        &["-e", "--excluded-directories", "--excluded-items"],
         SEARCHES,
         "use -E GLOB once for each folder or pattern",
     ),

@@ -190,7 +190,8 @@ pub const FOREIGN: &[Row] = &[
     row(
         &["-c", "-D"],
         FIND,
-        "use the command 'seekless remove', 'seekless hardlink', 'seekless symlink' or 'seekless reflink'",
+        "use the command 'seekless remove', 'seekless hardlink', 'seekless symlink' or 'seekless reflink', or \
+         'seekless folders' for duplicate folders",
     ),
     row(
         &["-c", "-D"],
@@ -222,6 +223,11 @@ pub const FOREIGN: &[Row] = &[
         &["--merge-directories"],
         FIND,
         "use the command 'seekless folders'",
+    ),
+    row(
+        &["--equal"],
+        EVERY,
+        "use the command 'seekless compare SIDE SIDE'",
     ),
     row(&["--replay"], FIND, "use --from REPORT"),
     row(&["--no-crossdev"], FOLDERS, "use -x"),

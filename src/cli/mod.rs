@@ -67,6 +67,7 @@ mod probe_terms;
 mod problem_limit;
 mod progress_text;
 mod question;
+mod rdfind_words;
 mod read_args;
 mod read_only_watch;
 mod report_error;

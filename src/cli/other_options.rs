@@ -64,6 +64,7 @@ mod tests {
     use super::*;
     use crate::cli::args;
     use crate::cli::find_words::FIND_WORDS;
+    use crate::cli::rdfind_words::RDFIND_WORDS;
 
     /// The options that an answer names for a command: those behind 'seekless COMMAND' are for that one.
     fn named<'a>(answer: &'a str, asked: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -98,7 +99,8 @@ mod tests {
     #[test]
     fn an_answer_names_only_options_that_its_command_has() {
         let program = args::command();
-        for row in FOREIGN.iter().chain(FIND_WORDS).chain(CZKAWKA) {
+        let words = FIND_WORDS.iter().chain(RDFIND_WORDS);
+        for row in FOREIGN.iter().chain(words).chain(CZKAWKA) {
             for asked in row.commands {
                 assert!(program.find_subcommand(asked).is_some(), "{asked}");
                 for (command, option) in named(row.answer, asked) {
@@ -113,7 +115,7 @@ mod tests {
     #[test]
     fn no_answer_stands_for_an_option_that_the_command_has() {
         let program = args::command();
-        for row in FOREIGN.iter().chain(FIND_WORDS) {
+        for row in FOREIGN.iter().chain(FIND_WORDS).chain(RDFIND_WORDS) {
             let commands = program.get_subcommands();
             let asked = commands
                 .filter(|it| row.commands.is_empty() || row.commands.contains(&it.get_name()));
@@ -222,7 +224,8 @@ mod tests {
         let options = foreign_options(&guide);
         assert!(options.len() > 50 && options.contains(&"--keep-path"));
         for option in options {
-            let is_answered = answer(option, "find", &program).is_some();
+            let is_answered = answer(option, "find", &program).is_some()
+                || row_for(RDFIND_WORDS, option, "find").is_some();
             assert!(is_answered || has(find, option), "{option}");
         }
     }

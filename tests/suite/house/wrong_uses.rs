@@ -411,6 +411,23 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("remove -y t -delete", "option: -delete", "omit it"),
     ("t -print0", "option: -print0", "use -f nul"),
+    ("-minsize 100 t", "option: -minsize", "use --min-size"),
+    (
+        "-dryrun true t",
+        "option: -dryrun",
+        "seekless remove --dry-run",
+    ),
+    (
+        "-deleteduplicates true t",
+        "option: -deleteduplicates",
+        "seekless remove PATH",
+    ),
+    (
+        "remove -n -makehardlinks true t",
+        "option: -makehardlinks",
+        "seekless hardlink",
+    ),
+    ("--equal t t", "--equal", "seekless compare SIDE SIDE"),
     ("t -print", "option: -print", "omit it"),
     ("t -size +1M", "option: -size", "--min-size 1M"),
     ("t -mtime -3", "option: -mtime", "--newer 3d"),
