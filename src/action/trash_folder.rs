@@ -127,10 +127,14 @@ pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
 }
 
 fn cannot_be_used(refused: &[RefusedTrash]) -> StepError {
+    not_used(in_words(refused), Hint::Trash)
+}
+
+fn not_used(why: String, hint: Hint) -> StepError {
     StepError::Failed(Failure {
         doing: "use the trash".to_owned(),
-        cause: io::Error::new(io::ErrorKind::PermissionDenied, in_words(refused)),
-        hint: Some(Hint::Trash),
+        cause: io::Error::new(io::ErrorKind::PermissionDenied, why),
+        hint: Some(hint),
     })
 }
 
@@ -185,21 +189,17 @@ fn can_be_made(trash: &[u8]) -> Result<(), Refused> {
 
 fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
     match stat::can_create_in(folder) {
-        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
+        Err(error @ (Errno::ACCESS | Errno::PERM)) => {
             let path = match path {
                 [] => Path::new("/"),
                 path => Path::new(OsStr::from_bytes(path)),
             };
             Err(Refused::NotWritable(RefusedTrash {
                 why: format!("{} is not writable: {error}", path.display()),
-                way_out: match error {
-                    Errno::ROFS => "remount it writable",
-                    _ => "change its permissions",
-                }
-                .to_owned(),
+                way_out: "change its permissions".to_owned(),
             }))
         }
-        // If another error is certain, the step reports it.
+        // Where the file system is read-only, no other action would help. The step says so, as for all other errors.
         _ => Ok(()),
     }
 }
@@ -322,13 +322,11 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
                 path: b"",
             };
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
-            return checked(at, trash, dev).map_err(|error| match error {
-                StepError::Failed(failure) => StepError::Failed(Failure {
-                    hint: Some(Hint::MadeTrash),
-                    ..failure
-                }),
-                error => error,
-            });
+            // There is nothing to move away: it was made a moment ago.
+            return match own(&at, trash, dev) {
+                Err(Refused::Untrusted(why)) => Err(not_used(why.to_string(), Hint::MadeTrash)),
+                _ => checked(at, trash, dev),
+            };
         }
         at => at.map_err(refused)?,
     };

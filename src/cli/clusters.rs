@@ -1,5 +1,5 @@
-//! Words with one hyphen and several letters: those of find and rdfind, clusters of fdupes and jdupes, and outputs of rmlint. The
-//! parser reads each letter as an option, so its message would name the wrong thing.
+//! Words with one hyphen and several letters: those of find and rdfind, clusters of fdupes and jdupes, and outputs of
+//! rmlint. The parser reads each letter as an option, so its message would name the wrong thing.
 
 use std::ffi::OsString;
 

@@ -310,19 +310,55 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         ),
         (left_out.filtered, "excluded by filters", ""),
         (left_out.empty, "empty", "--empty"),
-        (left_out.symlinks, "symbolic links", "--follow-links"),
-        (left_out.special, "pipes, sockets or devices", ""),
+        (
+            left_out.symlinks,
+            plural(left_out.symlinks, "symbolic link", "symbolic links"),
+            "--follow-links",
+        ),
+        (
+            left_out.special,
+            plural(
+                left_out.special,
+                "pipe, socket or device",
+                "pipes, sockets or devices",
+            ),
+            "",
+        ),
         (
             left_out.other_file_system,
             "on other file systems",
             "without --one-file-system",
         ),
-        (left_out.pseudo_file_system, "pseudo file systems", ""),
-        (left_out.listed_before, "folders reached a second time", ""),
-        (left_out.vanished, "removed before they were examined", ""),
+        (
+            left_out.pseudo_file_system,
+            plural(
+                left_out.pseudo_file_system,
+                "pseudo file system",
+                "pseudo file systems",
+            ),
+            "",
+        ),
+        (
+            left_out.listed_before,
+            plural(
+                left_out.listed_before,
+                "folder reached a second time",
+                "folders reached a second time",
+            ),
+            "",
+        ),
+        (
+            left_out.vanished,
+            "removed before they could be examined",
+            "",
+        ),
         (
             left_out.unsettled,
-            "folders that kept changing",
+            plural(
+                left_out.unsettled,
+                "folder that kept changing",
+                "folders that kept changing",
+            ),
             "named above",
         ),
         (left_out.unreadable, "unreadable", "named above"),

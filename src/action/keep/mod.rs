@@ -216,8 +216,8 @@ impl Rules {
             rivals = &rivals[..rivals.partition_point(equal)];
             match rivals.len() {
                 0 => return told(&tied, name),
-                left if left == before => tied.push(format!("{name}: {} equal", left + 1)),
-                left => tied.push(format!("{name}: {} of {} equal", left + 1, before + 1)),
+                left if left == before => tied.push(format!("{name}: {} tied", left + 1)),
+                left => tied.push(format!("{name}: {} of {} tied", left + 1, before + 1)),
             }
         }
         match others.is_empty() {

@@ -80,12 +80,12 @@ fn ties_go_to_the_next_rule_and_are_told() {
         chosen(&["newest,shortest-path"], &files, 1),
         [(
             2,
-            "newest: 3 of 4 equal; shortest-path: 2 of 3 equal; listed first".to_owned()
+            "newest: 3 of 4 tied; shortest-path: 2 of 3 tied; listed first".to_owned()
         )]
     );
     assert_eq!(
         chosen(&["newest", "name o*"], &files, 1),
-        [(3, "newest: 3 of 4 equal; name o*".to_owned())]
+        [(3, "newest: 3 of 4 tied; name o*".to_owned())]
     );
     assert_eq!(chosen(&["oldest"], &files, 1), [(0, "oldest".to_owned())]);
     assert_eq!(chosen(&[], &files, 1), [(0, "listed first".to_owned())]);
