@@ -9,6 +9,7 @@ mod dirty_pages;
 mod foreign_folder;
 mod hung;
 mod kept;
+mod killed;
 mod margin;
 mod pruned;
 mod read_only;

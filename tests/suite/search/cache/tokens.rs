@@ -108,6 +108,22 @@ fn two_comparisons_tell_nothing_about_each_other() {
     assert_eq!(searches.files_read(), 0);
 }
 
+#[test]
+#[ignore = "needs root and loop devices"]
+fn what_is_known_by_the_mtime_alone_is_counted_as_such() {
+    let searches = Searches::of(&[("a", 1), ("b", 1)]);
+    let roots = searches.roots();
+    let mut runs = Runs::by_mtime(searches.runs.folder.clone());
+    search_for(&roots, Some(runs.later()), false);
+    tick(&searches.tree.root().join(".."));
+    for name in ["a", "b"] {
+        searches.tree.set_mode(name, 0o600);
+    }
+    let summary = search_for(&roots, Some(runs.later()), false).summary;
+    assert!(summary.cached.bytes >= 2 * LENGTH as u64);
+    assert_eq!(summary.cached_by_mtime, summary.cached);
+}
+
 /// What `--trust-mtime` lets pass stays at its level, whichever of the files is compared for the others.
 #[test]
 #[ignore = "needs root and loop devices"]
