@@ -105,7 +105,10 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     for kept in kept {
         if let Err(error) = &kept.contents {
             let way_out = match error.needs_removal() {
-                true => format!("; {} removes it", option_words::cache_clear(folder)),
+                true => format!(
+                    "; {} removes it",
+                    option_words::cache_command("clear", folder)
+                ),
                 false => String::new(),
             };
             complain(&format!(
@@ -196,10 +199,10 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
         return Ok(removed(&place, &kept));
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(
-            "cannot ask without a terminal: check the output of 'seekless cache info', then add --yes"
-                .to_owned(),
-        );
+        let info = option_words::cache_command("info", place.path());
+        return Err(format!(
+            "cannot ask without a terminal: check the output of {info}, then add --yes"
+        ));
     }
     lines(place.path(), &kept, Terminal::of(&io::stderr()))
         .iter()

@@ -18,15 +18,15 @@ pub fn problem(problem: &Problem) -> String {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
         ProblemKind::DamagedCache => {
             let folder = problem.path.parent().unwrap_or(&problem.path);
-            format!("{words}; {} removes it", cache_clear(folder))
+            format!("{words}; {} removes it", cache_command("clear", folder))
         }
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
 }
 
-/// The command that removes the cache in a folder.
-pub fn cache_clear(folder: &Path) -> String {
+/// A task of `seekless cache` for the cache in a folder.
+pub fn cache_command(task: &str, folder: &Path) -> String {
     let option = match config_folder::cache().as_deref() == Some(folder) {
         true => String::new(),
         false => format!(
@@ -34,7 +34,7 @@ pub fn cache_clear(folder: &Path) -> String {
             shell_word::word(folder.as_os_str().as_bytes())
         ),
     };
-    format!("'seekless cache clear{option}'")
+    format!("'seekless cache {task}{option}'")
 }
 
 /// A step that was not taken.

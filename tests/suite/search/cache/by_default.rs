@@ -220,6 +220,9 @@ fn a_damaged_file_costs_one_line_until_it_is_removed() {
     let run = search(&tree, &format!("--cache {given}"), Path::new("")).run();
     run.exits(0)
         .says(&format!("'seekless cache clear --cache {given}'"));
+    let line = format!("cache clear --cache {given}");
+    let asked = seekless(tree.root(), &line).run().exits(2);
+    asked.says(&format!("'seekless cache info --cache {given}'"));
     let clear = seekless(tree.root(), "cache clear --yes");
     let clear = clear.env("XDG_CACHE_HOME", &caches.display().to_string());
     clear.run().exits(0);
