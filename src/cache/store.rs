@@ -82,10 +82,10 @@ impl Store {
         Ok(Self::of(sqlite))
     }
 
-    /// The contents of an existing file of rows.
+    /// The contents of an existing file of rows. Reads all of it.
     ///
     /// # Errors
-    /// If it cannot be read, or if it is no file of rows that this program understands.
+    /// If any part of it cannot be read, or if it is no file of rows that this program understands.
     pub fn contents(folder: &CacheFolder, name: &str) -> Result<Contents, CacheError> {
         let path = folder.path().join(name);
         let store = match folder.permission(name)? {
@@ -99,14 +99,32 @@ impl Store {
         let Some(store) = store else {
             return Ok(Contents::default());
         };
-        let mut select = store.sqlite.prepare("SELECT rows FROM pack")?;
+        store.read_all().map_err(|error| store.told(error))
+    }
+
+    fn read_all(&self) -> Result<Contents, CacheError> {
+        // No index of another user's is followed, and a user who may not write the file cannot remove it either.
+        if self.read_only.is_none() {
+            self.check()?;
+        }
+        let mut select = self.sqlite.prepare("SELECT rows FROM pack")?;
         let counts = select.query_map([], |found| {
             Ok(pack::count(found.get_ref(0)?.as_blob().unwrap_or_default()))
         })?;
         Ok(Contents {
             files: counts.sum::<Result<u64, _>>()?,
-            folder: store.last_folder()?,
+            folder: self.last_folder()?,
         })
+    }
+
+    /// Checks every page, also those of the index, which only a run that writes reads.
+    fn check(&self) -> Result<(), CacheError> {
+        let check = "PRAGMA integrity_check(1)";
+        let said: String = self.sqlite.query_row(check, [], |row| row.get(0))?;
+        match &*said {
+            "ok" => Ok(()),
+            _ => Err(CacheError::Altered),
+        }
     }
 
     /// Prevents all runs from using a file of rows of any version, as long as the returned value exists; `None` if the

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::cache::{CacheFolder, Choice, StoredVolume};
+use seekless::cache::{CacheError, CacheFolder, Choice, StoredVolume};
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
 use seekless::units::{Bytes, plural};
@@ -107,7 +107,7 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
             let way_out = match error.needs_removal() {
                 true => format!(
                     "; {} removes it",
-                    option_words::cache_command("clear", folder)
+                    option_words::cache_command("prune", folder)
                 ),
                 false => String::new(),
             };
@@ -188,8 +188,14 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
     }
     let place = CachePlace::of(&args.place)?;
     let mut kept = place.kept()?;
-    kept.retain(|kept| kept.last_used_ns < oldest);
+    kept.retain(|kept| kept.last_used_ns < oldest || is_unusable(kept));
     Ok(removed(&place, &kept))
+}
+
+/// True if no run can use it until it is removed.
+fn is_unusable(kept: &StoredVolume) -> bool {
+    let unread = kept.contents.as_ref().err();
+    unread.is_some_and(CacheError::needs_removal)
 }
 
 fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
@@ -219,24 +225,52 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
         say(&format!("the cache in {} is empty", path(place.path())));
         return Exit::Done;
     };
-    let (mut done, mut bytes) = (0, 0);
+    let (mut all, mut unusable) = (Removed::default(), Removed::default());
     for kept in kept {
         match folder.remove(kept) {
-            Ok(()) => (done, bytes) = (done + 1, bytes + kept.bytes),
+            Ok(()) => {
+                all.add(kept);
+                if is_unusable(kept) {
+                    unusable.add(kept);
+                }
+            }
             Err(error) => complain(&format!(
                 "{}: cannot remove it: {error}",
                 path(&folder.path().join(&kept.name))
             )),
         }
     }
+    let of_these = match unusable.files {
+        0 => String::new(),
+        files => format!(
+            "; {} of them {} damaged or of another version ({})",
+            count(files),
+            plural(files, "was", "were"),
+            Bytes(unusable.bytes),
+        ),
+    };
     say(&format!(
-        "Removed the cached digests of {} {} ({})",
-        count(done),
-        plural(done, "file system", "file systems"),
-        Bytes(bytes),
+        "Removed the cached digests of {} {} ({}){of_these}",
+        count(all.files),
+        plural(all.files, "file system", "file systems"),
+        Bytes(all.bytes),
     ));
-    match done == kept.len() as u64 {
+    match all.files == kept.len() as u64 {
         true => Exit::Done,
-        false => Exit::of_part(done),
+        false => Exit::of_part(all.files),
+    }
+}
+
+/// Files of rows that were removed, and their bytes.
+#[derive(Default)]
+struct Removed {
+    files: u64,
+    bytes: u64,
+}
+
+impl Removed {
+    fn add(&mut self, kept: &StoredVolume) {
+        self.files += 1;
+        self.bytes += kept.bytes;
     }
 }

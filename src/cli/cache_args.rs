@@ -23,9 +23,10 @@ pub enum CacheTask {
     /// of the searched folders.
     Info(ShowArgs),
 
-    /// Remove the cache of file systems that were not searched for a long time
+    /// Remove damaged caches, and those of file systems that were not searched for a long time
     ///
-    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using.
+    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using, unless the
+    /// cache is damaged. It also removes what another version of seekless left.
     Prune(PruneArgs),
 
     /// Remove the whole cache
@@ -77,7 +78,7 @@ Examples:
   seekless cache                                show the cache of each file system
   seekless cache info --cache /mnt/backup/.seekless
                                                 show the cache in another folder
-  seekless cache prune --older-than 90d         remove what no search has used for 90 days
+  seekless cache prune --older-than 90d         remove what is damaged, or was not used for 90 days
   seekless cache clear --yes                    remove the whole cache
 
 Exit status:

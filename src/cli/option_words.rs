@@ -18,7 +18,7 @@ pub fn problem(problem: &Problem) -> String {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
         ProblemKind::DamagedCache => {
             let folder = problem.path.parent().unwrap_or(&problem.path);
-            format!("{words}; {} removes it", cache_command("clear", folder))
+            format!("{words}; {} removes it", cache_command("prune", folder))
         }
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
@@ -259,7 +259,7 @@ mod tests {
             ("--trust-mounts", left(&Left::HidesFiles)),
             ("--trust-mounts", left(&Left::NotForScript)),
             ("--no-cache", left(&Left::NoDigest)),
-            ("cache clear --cache /c", told(ProblemKind::DamagedCache)),
+            ("cache prune --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),
             ("without --trash", left(&Left::NoTrash(String::new()))),
             ("--reference", left(&Left::NoReference)),

@@ -17,6 +17,7 @@ mod same_uuid;
 mod soundness;
 mod tokens;
 mod unended;
+mod unusable;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
