@@ -71,6 +71,8 @@ pub enum ProblemKind {
     UnusableCache,
     /// A file of the cache that no run can use until it is removed.
     DamagedCache,
+    /// Something that seekless did not make, in the place of a file of the cache; the user has to move it away.
+    OccupiedCache,
     /// A file system of which the cache keeps nothing.
     NotCached,
     /// A folder that changed again each time it was listed, so that files may have been missed.
@@ -111,6 +113,7 @@ impl ProblemKind {
                 | Self::BadProfile
                 | Self::UnusableCache
                 | Self::DamagedCache
+                | Self::OccupiedCache
                 | Self::NotCached
                 | Self::NotAnswering
         )
@@ -132,7 +135,9 @@ impl ProblemKind {
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",
-            Self::UnusableCache | Self::DamagedCache => "continuing without this cache",
+            Self::UnusableCache | Self::DamagedCache | Self::OccupiedCache => {
+                "continuing without this cache"
+            }
             Self::NotCached => "files on this file system are not cached",
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \

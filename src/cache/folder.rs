@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::path::{self, Path, PathBuf};
 
+use super::error::CacheError;
+use super::refused;
+use super::volume::BESIDE;
 use crate::file::trust::{Distrust, User};
 use crate::file::{Believed, OwnFolder, ReadableFolder, RouteError};
 use crate::sys::{stat, statfs};
-
-/// The suffixes that SQLite adds to the name of a file of rows.
-pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The folder of the cache.
 #[derive(Debug)]
@@ -111,20 +111,22 @@ impl CacheFolder {
     }
 
     /// Opens the folder of another user for reading. Fails for the given reason if it is not another's, or missing.
-    fn readable(path: &Path, choice: Choice, refused: RouteError) -> io::Result<Self> {
+    fn readable(path: &Path, choice: Choice, refusal: RouteError) -> io::Result<Self> {
         let is_anothers = matches!(
-            &refused,
+            &refusal,
             RouteError::Untrusted(untrusted) if matches!(untrusted.why, Distrust::Owner { .. })
         );
         if !is_anothers {
-            return Err(plain(refused));
+            return Err(refused::folder(path, refusal));
         }
         match ReadableFolder::open(path, choice.believed()) {
             Ok(folder) => Ok(Self::of(Place::Read(folder))),
-            Err(RouteError::Io(error)) if error.kind() == ErrorKind::NotFound => {
-                Err(plain(refused))
-            }
-            Err(error) => Err(plain(error)),
+            Err(RouteError::Io(error)) => Err(match error.kind() {
+                ErrorKind::NotFound => refused::folder(path, refusal),
+                ErrorKind::PermissionDenied => refused::closed_folder(path, refusal),
+                _ => error,
+            }),
+            Err(error) => Err(refused::folder(path, error)),
         }
     }
 
@@ -174,15 +176,15 @@ impl CacheFolder {
     ///
     /// # Errors
     /// If it or a file that SQLite keeps beside it is not the user's own, or if the system refuses.
-    pub fn make(&self, name: &str) -> io::Result<PathBuf> {
+    pub fn make(&self, name: &str) -> Result<PathBuf, CacheError> {
         let folder = match &self.place {
             Place::Own(folder) => folder,
-            Place::Read(folder) => return Err(belongs_to(folder)),
+            Place::Read(folder) => return Err(belongs_to(folder).into()),
         };
         match self.permission(name)? {
-            Some(Permission::Read(why)) => return Err(why),
+            Some(Permission::Read(why)) => return Err(why.into()),
             Some(Permission::Write) => {}
-            None => drop(folder.append_or_make(name).map_err(plain)?),
+            None => drop(folder.append_or_make(name).map_err(refused::file)?),
         }
         self.mark_used(name);
         Ok(self.path().join(name))
@@ -193,7 +195,7 @@ impl CacheFolder {
     /// # Errors
     /// If it or a file that SQLite keeps beside it could be changed by others than its owner and root, or if the system
     /// refuses.
-    pub fn permission(&self, name: &str) -> io::Result<Option<Permission>> {
+    pub fn permission(&self, name: &str) -> Result<Option<Permission>, CacheError> {
         // SQLite would open the files beside it whatever they are.
         let mut beside = BESIDE.iter().map(|end| format!("{name}{end}"));
         beside.try_for_each(|name| self.has(&name).map(drop))?;
@@ -209,23 +211,23 @@ impl CacheFolder {
         }))
     }
 
-    fn has(&self, name: &str) -> io::Result<bool> {
+    fn has(&self, name: &str) -> Result<bool, CacheError> {
         let has = match &self.place {
             Place::Own(folder) => folder.has_own(name),
             Place::Read(folder) => folder.has(name),
         };
-        has.map_err(plain)
+        has.map_err(refused::file)
     }
 
     /// The path of an existing file of rows that the user may write.
     ///
     /// # Errors
     /// `NotFound` if it is missing; otherwise as [`CacheFolder::make`].
-    pub fn own(&self, name: &str) -> io::Result<PathBuf> {
+    pub fn own(&self, name: &str) -> Result<PathBuf, CacheError> {
         match self.permission(name)? {
             Some(Permission::Write) => Ok(self.path().join(name)),
-            Some(Permission::Read(why)) => Err(why),
-            None => Err(ErrorKind::NotFound.into()),
+            Some(Permission::Read(why)) => Err(why.into()),
+            None => Err(io::Error::from(ErrorKind::NotFound).into()),
         }
     }
 
@@ -253,11 +255,4 @@ impl CacheFolder {
 fn belongs_to(folder: &ReadableFolder) -> io::Error {
     let said = format!("it belongs to {}", User(folder.owner()));
     io::Error::new(ErrorKind::PermissionDenied, said)
-}
-
-fn plain(error: RouteError) -> io::Error {
-    match error {
-        RouteError::Io(error) => error,
-        other => io::Error::other(other),
-    }
 }

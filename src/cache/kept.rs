@@ -6,9 +6,9 @@ use std::time::UNIX_EPOCH;
 
 use super::contents::Contents;
 use super::error::CacheError;
-use super::folder::{BESIDE, CacheFolder};
+use super::folder::CacheFolder;
 use super::store::Store;
-use super::volume;
+use super::volume::{self, BESIDE};
 
 /// The stored data of one file system.
 #[derive(Debug)]

@@ -29,6 +29,7 @@ mod patience;
 mod prune;
 #[cfg(feature = "cache")]
 mod read_only;
+mod refused;
 mod row;
 mod rule;
 #[cfg(feature = "cache")]

@@ -6,6 +6,14 @@ pub enum CacheError {
     /// The folder cannot be used.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// Something that is no file is in the place of this file, or of one that SQLite keeps beside it.
+    #[error("{it} is {kind}, which seekless did not make; move it away or remove it")]
+    Occupied {
+        /// The file that is named already, or the one beside it.
+        it: String,
+        /// What is there.
+        kind: &'static str,
+    },
     /// There is nothing to read, and the user may not write it.
     #[error("{0}")]
     Useless(String),
@@ -18,5 +26,10 @@ impl CacheError {
     /// True if no run can use the file until it is removed.
     pub fn needs_removal(&self) -> bool {
         false
+    }
+
+    /// True if no run can use the file until the user moves away what seekless did not make.
+    pub fn is_occupied(&self) -> bool {
+        matches!(self, Self::Occupied { .. })
     }
 }

@@ -134,7 +134,8 @@ pub struct SearchArgs {
     /// f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a minute
     /// before it was read is read again, and so are files on other file systems. Actions still compare bytes. --verify, and
     /// actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips its own files there.
-    /// If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing.
+    /// If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing. Each user needs a DIR of
+    /// their own to save anything.
     #[arg(
         long,
         value_name = "DIR",

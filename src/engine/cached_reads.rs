@@ -93,8 +93,8 @@ impl CachedReads {
         })
     }
 
-    /// Says why the cache, or a part of it, is not used. If nobody asked for it, this is a notice, unless a file has to be
-    /// removed.
+    /// Says why the cache, or a part of it, is not used. If nobody asked for it, this is a notice, unless something has to
+    /// be removed.
     pub fn tell(&self, observer: &dyn Observer, problem: Problem) {
         tell(observer, self.choice, problem);
     }
@@ -279,9 +279,10 @@ pub enum Unfit {
 /// The one line that says why a cache is not used.
 pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     let error = error.into();
-    let kind = match error.needs_removal() {
-        true => ProblemKind::DamagedCache,
-        false => ProblemKind::UnusableCache,
+    let kind = match () {
+        () if error.needs_removal() => ProblemKind::DamagedCache,
+        () if error.is_occupied() => ProblemKind::OccupiedCache,
+        () => ProblemKind::UnusableCache,
     };
     let cause = match error {
         CacheError::Io(error) => error,
@@ -294,13 +295,17 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     }
 }
 
-/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless a file has to be removed, or the run
-/// waited for the cache in vain.
+/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless something has to be removed, or the
+/// run waited for the cache in vain.
 pub fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
     let cause = problem.cause.as_ref();
     let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);
-    match choice == CacheChoice::Default && !is_silent && problem.kind != ProblemKind::DamagedCache
-    {
+    // Only the user can end it.
+    let lasts = matches!(
+        problem.kind,
+        ProblemKind::DamagedCache | ProblemKind::OccupiedCache
+    );
+    match choice == CacheChoice::Default && !is_silent && !lasts {
         true => observer.notice(Notice(format!("{}: {problem}", problem.path.display()))),
         false => observer.problem(problem),
     }

@@ -66,6 +66,7 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::BadProfile
         | ProblemKind::UnusableCache
         | ProblemKind::DamagedCache
+        | ProblemKind::OccupiedCache
         | ProblemKind::NotCached
         | ProblemKind::NotAnswering => None,
     }

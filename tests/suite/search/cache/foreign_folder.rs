@@ -8,7 +8,7 @@ use rustix::fs::Mode;
 
 use super::{REFUSED, ext4, old_pair, pair};
 use crate::common::run::Run;
-use crate::common::users::ALICE;
+use crate::common::users::{ALICE, become_nobody, set_mode};
 use crate::common::{Tree, seekless};
 
 fn find(tree: &Tree, cache: &Path) -> Run {
@@ -49,6 +49,54 @@ fn root_uses_no_folder_of_another_user_and_none_below_one() {
     is_refused(&tree, &tree.path("theirs/below"), &cause);
     find(&tree, &tree.path("theirs/new")).says(REFUSED);
     assert!(!tree.path("theirs/new").exists());
+}
+
+#[test]
+#[ignore = "needs root: runs as another user"]
+fn users_who_share_a_disk_need_a_folder_of_their_own_each() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    for folder in [volume.path(), tree.root().to_owned()] {
+        set_mode(folder, 0o755);
+    }
+    let shared = Tree::new().folder("disk/alices");
+    set_mode(shared.root(), 0o755);
+    // As /tmp, and as a folder of a group.
+    set_mode(shared.path("disk"), 0o1777);
+    let as_nobody = |cache: &str| {
+        let find = seekless(tree.root(), "find -q -f json --cache").arg(shared.path(cache));
+        let run = find.arg("t").before(become_nobody).run().exits(0);
+        assert_eq!(
+            run.json()["sets"].as_array().map(Vec::len),
+            Some(1),
+            "{run}"
+        );
+        run
+    };
+    let one_line = |cache: &str, cause: &str| {
+        let cause = format!("{REFUSED}: it {cause}; each user needs a folder of their own");
+        let run = as_nobody(cache).says(&cause);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    };
+    one_line("disk", "can be written to by other users (mode 1777)");
+    chown(shared.path("disk/alices"), Some(ALICE), Some(ALICE)).expect("is given away");
+    let alices = format!("belongs to user {ALICE}, and this user may not read it");
+    for mode in [0o700, 0o711] {
+        set_mode(shared.path("disk/alices"), mode);
+        one_line("disk/alices", &alices);
+    }
+    let cached = |run: Run| run.json()["summary"]["cached_files"].as_u64();
+    assert_eq!(cached(as_nobody("disk/nobodys").never_says(REFUSED)), None);
+    assert_eq!(
+        cached(as_nobody("disk/nobodys").never_says(REFUSED)),
+        Some(2)
+    );
+    set_mode(shared.path("disk"), 0o755);
+    set_mode(shared.path("disk/alices"), 0o775);
+    let run = find(&tree, &shared.path("disk/alices"));
+    run.says(&format!(
+        "it belongs to user {ALICE}, and this runs as root; each user needs"
+    ));
 }
 
 #[test]

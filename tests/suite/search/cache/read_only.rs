@@ -230,7 +230,7 @@ fn what_its_owner_is_writing_just_now_is_read_with_its_log_or_not_at_all() {
     }
     let run = shared.as_nobody().run().exits(0).says(REFUSED);
     run.says("was killed while it did")
-        .never_says("cache clear");
+        .never_says("seekless cache");
     // Its owner's next run puts it in order.
     knows(find(&shared.tree, &shared.cache()).run(), 2);
     knows(shared.as_nobody().run(), 2);
@@ -243,7 +243,7 @@ fn a_damaged_cache_of_another_user_costs_a_line_without_a_command() {
     let whole = fs::read(shared.file()).expect("is read");
     let is_refused = |why: &str| {
         let run = shared.as_nobody().run().exits(0).says(REFUSED).says(why);
-        run.never_says("cache clear");
+        run.never_says("seekless cache");
     };
     for length in [100, 1000, whole.len() / 2] {
         fs::write(shared.file(), &whole[..length]).expect("is written");

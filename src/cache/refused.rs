@@ -1,0 +1,78 @@
+//! The reasons why a folder or a file of the cache is not used, for a line that names its path.
+
+use std::fs::{self, FileType};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{self, Path};
+
+use super::error::CacheError;
+use super::volume::BESIDE;
+use crate::file::trust::{Distrust, User};
+use crate::file::{RouteError, Untrusted};
+
+/// What a user can do about the folder of another user.
+const OWN: &str = "each user needs a folder of their own";
+
+/// The reason why the folder at this path is not used.
+pub fn folder(path: &Path, error: RouteError) -> io::Error {
+    let untrusted = match error {
+        RouteError::Io(error) => return error,
+        RouteError::Untrusted(untrusted) => untrusted,
+    };
+    let is_it = path::absolute(path).is_ok_and(|path| path == untrusted.path);
+    let why = &untrusted.why;
+    io::Error::other(match why {
+        _ if !is_it => untrusted.to_string(),
+        Distrust::Owner { .. } | Distrust::Writable(_) => format!("it {why}; {OWN}"),
+        _ => format!("it {why}"),
+    })
+}
+
+/// The reason why the folder at this path, which is not the user's own, cannot be read either.
+pub fn closed_folder(path: &Path, error: RouteError) -> io::Error {
+    let said = match &error {
+        RouteError::Untrusted(Untrusted {
+            why: Distrust::Owner { owner, .. },
+            ..
+        }) => format!(
+            "it belongs to {}, and this user may not read it; {OWN}",
+            User(*owner)
+        ),
+        _ => return folder(path, error),
+    };
+    io::Error::new(ErrorKind::PermissionDenied, said)
+}
+
+/// The reason why a file of rows is not used: this file, or one that SQLite keeps beside it.
+pub fn file(error: RouteError) -> CacheError {
+    let Untrusted { path, why } = match error {
+        RouteError::Io(error) => return error.into(),
+        RouteError::Untrusted(untrusted) => untrusted,
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let it = match BESIDE.iter().any(|end| name.ends_with(end)) {
+        true => format!("{name} beside it"),
+        false => "it".to_owned(),
+    };
+    match why {
+        Distrust::Link | Distrust::NotRegular => CacheError::Occupied {
+            it,
+            kind: kind_at(&path),
+        },
+        why => io::Error::other(format!("{it} {why}")).into(),
+    }
+}
+
+/// What is at this path.
+fn kind_at(path: &Path) -> &'static str {
+    let is = fs::symlink_metadata(path).map(|is| is.file_type());
+    let is_a = |kind: fn(&FileType) -> bool| is.as_ref().is_ok_and(kind);
+    match () {
+        () if is_a(FileType::is_symlink) => "a symbolic link",
+        () if is_a(FileType::is_dir) => "a folder",
+        () if is_a(FileType::is_fifo) => "a FIFO",
+        () if is_a(FileType::is_socket) => "a socket",
+        () if is_a(FileType::is_block_device) || is_a(FileType::is_char_device) => "a device",
+        () => "not a regular file",
+    }
+}
