@@ -31,21 +31,21 @@ mod ranking;
 mod reach;
 mod set;
 mod settings;
+mod side_effects;
 mod sidecars;
 mod spool;
 mod steps;
 mod totals;
 mod trash_check;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
-use super::{ActionKind, Step, StepFile, few_folders};
-use crate::heartbeat::current;
+use super::{ActionKind, Step, few_folders};
 use mount_check::MountCheck;
 use sidecars::Companions;
 use spool::Spool;
@@ -254,81 +254,6 @@ impl Plan {
             self.action(),
             ActionKind::Remove | ActionKind::Trash | ActionKind::Move
         )
-    }
-
-    /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
-    pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
-        if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
-            return Ok(());
-        }
-        let action = self.action();
-        let mut search = dangling::Search::default();
-        self.each_set(|set| {
-            steps(set, action).for_each(|step| search.note(&step.victim.path));
-            io::Result::Ok(())
-        })?;
-        // A link that is found may be what others lead to.
-        for _ in 0..dangling::LINKS_IN_A_ROW {
-            let before = search.dangling().number;
-            if matches!(places, LinkPlaces::Beside) {
-                let mut looked = HashSet::new();
-                self.each_set(|set| {
-                    steps(set, action)
-                        .for_each(|step| search.beside(&step.victim.path, &mut looked));
-                    io::Result::Ok(())
-                })?;
-            }
-            search.below(places);
-            if search.dangling().number == before {
-                break;
-            }
-        }
-        current::rest();
-        self.dangling = search.dangling().clone();
-        Ok(())
-    }
-
-    /// Links that will be broken, as far as the search for them went.
-    pub fn dangling(&self) -> &Dangling {
-        &self.dangling
-    }
-
-    /// Searches for folders that will be empty, if they are to be removed. Call it when the plan is complete.
-    pub fn look_for_empty_folders(&mut self) -> io::Result<()> {
-        self.emptied.clear();
-        if !self.takes_names() || !self.settings.remove_empty_folders {
-            return Ok(());
-        }
-        let action = self.action();
-        let mut search = emptied::Search::new(&self.settings);
-        for set in self.spool.sets()? {
-            let mut set = set?;
-            self.companions.apply(&mut set);
-            search.note(&set, action);
-        }
-        self.emptied = search.folders();
-        current::rest();
-        Ok(())
-    }
-
-    /// True if folders that will be empty are removed.
-    pub fn removes_empty_folders(&self) -> bool {
-        self.settings.remove_empty_folders
-    }
-
-    /// Folders that will be empty and are removed, each after the folders in it.
-    pub fn empty_folders(&self) -> &[EmptyFolder] {
-        &self.emptied
-    }
-
-    /// True if noise is removed from folders that are empty otherwise.
-    pub fn takes_noise(&self) -> bool {
-        self.settings.noise.is_some()
-    }
-
-    /// Noise that is removed from these folders.
-    pub fn noise(&self) -> impl Iterator<Item = &StepFile> {
-        self.emptied.iter().flat_map(|folder| &folder.noise)
     }
 
     fn look_for_companions(&mut self) -> io::Result<()> {
