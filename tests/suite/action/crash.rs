@@ -238,7 +238,7 @@ fn sharing() -> [Volume; 2] {
 #[ignore = "mounts file systems: root only"]
 fn killed_while_sharing_nothing_is_lost() {
     for volume in sharing() {
-        killed_while_sharing(3, &volume);
+        killed_while_sharing(5, &volume);
     }
 }
 
@@ -414,7 +414,8 @@ fn through(mut command: Command, scene: &Scene, arguments: &str) -> Command {
 fn traced(scene: &Scene, arguments: &str, call: &str, at: usize) -> Output {
     let mut strace = Command::new("strace");
     strace
-        .args(["-f", "-qq", "-o", "/dev/null", "-e"])
+        // The kernel stops the program at these calls only.
+        .args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e"])
         .arg(format!("trace={call}"))
         .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
         .arg(env!("CARGO_BIN_EXE_seekless"));

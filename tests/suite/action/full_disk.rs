@@ -8,11 +8,14 @@ use crate::common::noise;
 use crate::common::scene::{Scene, picture, prepared};
 use crate::common::volume::Volume;
 
-/// Pairs of equal files.
+/// Pairs of equal files, in folders of their own: a folder whose blocks are full of names has no room for a temporary one.
 fn fill(scene: &Scene, pairs: u64) {
+    for folder in ["keep", "dup"] {
+        fs::create_dir(scene.tree().join(folder).join("pairs")).expect("a folder");
+    }
     for pair in 0..pairs {
         for folder in ["keep", "dup"] {
-            let name = format!("tree/{folder}/pair-{pair}");
+            let name = format!("tree/{folder}/pairs/{pair}");
             scene.file(&name, &noise(100 + pair, 2000), 0o644, 1_000_000_000);
         }
     }

@@ -351,8 +351,9 @@ fn a_file_that_somebody_else_changed_is_left_alone() {
 }
 
 /// Killed before each of its calls, an action loses nothing, and undo takes back what it did.
-fn killed_at_any_call(action: &str) {
-    for at in 1.. {
+/// Kills an action before each of its calls, or before one in so many of them.
+fn killed_at_any_call(action: &str, every: usize) {
+    for at in (1..).step_by(every) {
         assert!(at < 500, "it never ends");
         let names: &[(&[&str], u64)] =
             &[(&["a/keep-1", "a/keep-1-too"], 1), (&["b/1", "../c/1"], 1)];
@@ -381,20 +382,27 @@ fn killed_at_any_call(action: &str) {
 }
 
 macro_rules! killed {
-    ($($name:ident: $action:literal;)*) => {$(
+    ($($name:ident $in_full:ident: $action:literal;)*) => {$(
         #[test]
         #[cfg(debug_assertions)]
         #[ignore = "mounts overlays: root only"]
         fn $name() {
-            killed_at_any_call($action);
+            killed_at_any_call($action, 4);
+        }
+
+        #[test]
+        #[cfg(debug_assertions)]
+        #[ignore = "takes minutes, mounts overlays: root only"]
+        fn $in_full() {
+            killed_at_any_call($action, 1);
         }
     )*};
 }
 
 killed! {
-    remove_may_be_killed: "remove";
-    trash_may_be_killed: "remove --trash";
-    hardlink_may_be_killed: "hardlink";
-    symlink_may_be_killed: "symlink";
-    move_may_be_killed: "move --to to";
+    remove_may_be_killed in_full_remove_may_be_killed: "remove";
+    trash_may_be_killed in_full_trash_may_be_killed: "remove --trash";
+    hardlink_may_be_killed in_full_hardlink_may_be_killed: "hardlink";
+    symlink_may_be_killed in_full_symlink_may_be_killed: "symlink";
+    move_may_be_killed in_full_move_may_be_killed: "move --to to";
 }

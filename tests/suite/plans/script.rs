@@ -549,14 +549,14 @@ fn play(base: &Path, actions: &[&str], files: usize, rounds: usize) {
 #[ignore = "needs root"]
 fn a_script_of_roots_touches_nothing_outside_a_tree_that_somebody_else_changes() {
     let base = TempDir::new().expect("a temporary folder");
-    play(base.path(), &ACTIONS, 24, rounds(1));
+    play(base.path(), &ACTIONS, 12, rounds(1));
 }
 
 #[test]
 #[ignore = "needs root and loop devices"]
 fn a_script_for_reflink_touches_nothing_outside_either() {
     let volume = Volume::on_loop("btrfs", 256, "");
-    play(&volume.path(), &["reflink"], 24, rounds(1));
+    play(&volume.path(), &["reflink"], 12, rounds(1));
 }
 
 #[test]
