@@ -49,6 +49,8 @@ pub enum ProblemKind {
     LinkRoot,
     /// A root that leads elsewhere than when it was decided that it may be searched.
     ReplacedRoot,
+    /// A root that could not be looked at or opened.
+    UnreadableRoot,
     /// A folder that could not be opened or listed to its end.
     UnreadableFolder,
     /// A file whose metadata could not be read.
@@ -100,7 +102,11 @@ impl ProblemKind {
     pub fn is_of_root(self) -> bool {
         matches!(
             self,
-            Self::MissingRoot | Self::UnsuitableRoot | Self::LinkRoot | Self::ReplacedRoot
+            Self::MissingRoot
+                | Self::UnsuitableRoot
+                | Self::LinkRoot
+                | Self::ReplacedRoot
+                | Self::UnreadableRoot
         )
     }
 
@@ -126,7 +132,7 @@ impl ProblemKind {
             Self::UnsuitableRoot => "neither a folder nor a regular file",
             Self::LinkRoot => "symbolic link; not followed",
             Self::ReplacedRoot => "now leads to another place; skipped",
-            Self::UnreadableFolder => "cannot list this folder",
+            Self::UnreadableRoot | Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",
             Self::Vanished => "removed since the scan",

@@ -150,7 +150,9 @@ fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Why a name must not be touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Hold {
     /// It lies in a reference folder.
     Reference,

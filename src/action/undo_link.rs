@@ -23,7 +23,7 @@ impl Scene<'_> {
             return Err(self.changed(&self.aside));
         }
         let Some(here) = here else {
-            return Err("is gone since".to_owned());
+            return Err("no longer exists".to_owned());
         };
         if self.is_link(&self.place.name, Some(&here)) {
             return self.make_independent(&here);

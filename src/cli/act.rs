@@ -217,10 +217,9 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         false => found,
     };
     if plan.is_all_outside() {
-        return refuse(
-            &console,
-            &"no file of the report lies below the given paths",
-        );
+        let words = about.as_ref();
+        let words = words.map(|about| about.has_none_below("file", &run.limits));
+        return refuse(&console, &words.unwrap_or_default());
     }
     let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
     // Whoever is asked needs to know what the report is about.

@@ -371,7 +371,14 @@ Exit status:
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {
-    Cli::command()
+    // Both refuse the option, with a reason.
+    ["hardlink", "reflink"]
+        .into_iter()
+        .fold(Cli::command(), |all, name| {
+            all.mut_subcommand(name, |command| {
+                command.mut_arg("hard_links", |arg| arg.hide(true))
+            })
+        })
 }
 
 #[cfg(test)]

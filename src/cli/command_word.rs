@@ -80,6 +80,14 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
             };
             let meant = commands().find(|name| *name == lower);
             let meant = meant.or_else(|| command_for(&lower));
+            // `fclones link --soft` and `ln -s`.
+            let is_soft = words[place..]
+                .iter()
+                .any(|word| word == "--soft" || word == "-s");
+            let meant = match meant {
+                Some("hardlink") if is_soft => Some("symlink"),
+                meant => meant,
+            };
             (
                 word,
                 meant.or_else(|| other_words::nearly(&lower, commands()))?,

@@ -178,6 +178,12 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
     let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
     match obstacle {
         Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
+        Obstacle::NoFiles(side) if tree.root_gaps().contains(&(*side, Unseen::ListedBefore)) => {
+            format!(
+                "{}: the same folder as another side: compare needs different folders",
+                path(side)
+            )
+        }
         Obstacle::NoFiles(side) => format!(
             "{}: no files to compare: check that it is mounted, and that the filters do not exclude all files",
             path(side)

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
 
 use super::config_args::ConfigCommandArgs;
-use super::config_defaults::{InForce, check, in_force, readers, words_of};
+use super::config_defaults::{InForce, check, in_force, is_undone_by, readers, words_of};
 use super::config_file::{ConfigFile, Setting};
 use super::config_rules::refusal;
 use super::config_values::{check_together, without_places};
-use super::definition::command_of;
+use super::definition::{arg_of, command_of};
 use super::exit::Exit;
 use super::sanitize::{complain, message, path};
 use super::{args, config_folder};
@@ -38,7 +38,7 @@ pub fn show(args: &ConfigCommandArgs) -> Exit {
 }
 
 fn text(args: &ConfigCommandArgs) -> Result<String, String> {
-    let config = ConfigFile::read(config_folder::config_file())?;
+    let config = ConfigFile::read(config_folder::config_file(), false)?;
     let definition = args::command();
     check(&config, &definition)?;
     let readers = readers(&definition);
@@ -122,14 +122,30 @@ fn row(setting: &Setting) -> (String, String) {
 
 /// The program's own values of the options that the file may set and does not.
 fn defaults(command: &Command, name: &str, chosen: &InForce) -> Vec<(String, String)> {
-    let is_set = |option: &str| chosen.settings.iter().any(|it| it.option == option);
+    let set = chosen.settings.iter();
+    let set: Vec<&Arg> = set.filter_map(|it| arg_of(command, &it.option)).collect();
+    let is_set = |option: &str| set.iter().any(|arg| is_undone_by(command, option, arg));
     let args = command.get_arguments();
     let taking = args.filter(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append));
     let rows = taking.filter_map(|arg| {
         let option = arg.get_long()?;
-        let value = arg.get_default_values().first()?.to_str()?;
+        let value = default_of(arg)?;
         let is_shown = !is_set(option) && refusal(name, option).is_none();
         is_shown.then(|| (format!("--{option} {value}"), "default".to_owned()))
     });
     rows.collect()
+}
+
+/// The value of an option that is not given: one that the parser fills in, or one that the help states since the
+/// program must know whether it was given.
+fn default_of(arg: &Arg) -> Option<String> {
+    const STATED: &str = "[default: ";
+    if let Some(value) = arg.get_default_values().first() {
+        return value.to_str().map(str::to_owned);
+    }
+    let help = arg.get_help()?.to_string();
+    let (_, value) = help.split_once(STATED)?;
+    let is_one_word = |value: &&str| !value.contains(' ');
+    let value = value.split(']').next().filter(is_one_word);
+    value.map(str::to_owned)
 }

@@ -115,7 +115,7 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
     };
     let config = match without {
         true => ConfigFile::none(),
-        false => ConfigFile::read(path)?,
+        false => ConfigFile::read(path, true)?,
     };
     let preset = matches.get_one::<String>("preset").map(String::as_str);
     // What is built in is sound, and in force only where a preset is named.
@@ -271,7 +271,7 @@ fn contradicts(command: &Command, one: &Setting, two: &Setting, arg: &Arg) -> bo
 }
 
 /// True if an option of the file does not count where this one is given.
-fn is_undone_by(command: &Command, option: &str, given: &Arg) -> bool {
+pub fn is_undone_by(command: &Command, option: &str, given: &Arg) -> bool {
     let Some(long) = given.get_long() else {
         return false;
     };

@@ -90,14 +90,15 @@ impl ConfigFile {
         }
     }
 
-    /// Reads the file, if it is there and nobody else could have written it.
+    /// Reads the file, if it is there and nobody else could have written it. `is_optional` says that the command has the
+    /// option that ignores the file.
     ///
     /// # Errors
     /// One line that names the file and, where there is one, the line in it.
-    pub fn read(path: Option<PathBuf>) -> Result<Self, String> {
+    pub fn read(path: Option<PathBuf>, is_optional: bool) -> Result<Self, String> {
         let mut read = Self::none();
         let Some(path) = path else { return Ok(read) };
-        if let Some(text) = text(&path)? {
+        if let Some(text) = text(&path, is_optional)? {
             let Parsed { settings, empty } = parse(&text, true).map_err(|flaw| {
                 let place = sanitize::path(&path);
                 format!("{place}:{}: {}", flaw.line, flaw.what)
@@ -143,14 +144,19 @@ impl ConfigFile {
 }
 
 /// What the file holds; `None` if it is not there.
-fn text(path: &Path) -> Result<Option<String>, String> {
+fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
     // The parts of the path need not be there, or may be files.
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
     let place = sanitize::path(path).into_owned();
+    let unless_optional = |words| match is_optional {
+        true => words,
+        false => "",
+    };
     let unread = |error: &dyn std::fmt::Display| {
-        format!("cannot read the configuration file {place}: {error}; --no-config ignores it")
+        let way_out = unless_optional("; --no-config ignores it");
+        format!("cannot read the configuration file {place}: {error}{way_out}")
     };
     let source = match Source::open(path) {
         Err(OpenError::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -158,9 +164,9 @@ fn text(path: &Path) -> Result<Option<String>, String> {
     };
     if let Some(untrusted) = source.untrusted {
         return Err(format!(
-            "the configuration file is not used, because another user could have written it: {untrusted}; {}, or add \
-             --no-config",
+            "the configuration file is not used, because another user could have written it: {untrusted}; {}{}",
             untrusted.way_out("XDG_CONFIG_HOME"),
+            unless_optional(", or add --no-config"),
         ));
     }
     let mut bytes = Vec::new();
@@ -240,6 +246,9 @@ fn no_toml(message: &str, line: &str) -> String {
     match line.split_once('=') {
         Some((key, value)) if message.contains("must be quoted") => {
             let (key, value) = (key.trim(), value.trim());
+            if value.is_empty() || value.starts_with('#') {
+                return format!("{key} has no value: write one after the =, or delete the line");
+            }
             format!("{key} needs quotes around its value: write {key} = \"{value}\"")
         }
         _ => message.replace('\n', "; "),
@@ -365,6 +374,7 @@ mod tests {
         };
         let flaws = [
             "[find]\nmin-size = 10k\n",
+            "[find]\nmin-size =\n",
             "min-size = \"10k\"\n",
             "[find]\nverbose = 1\nverbose = 2\n",
             "[find]\nexclude = [[\"x\"]]\n",

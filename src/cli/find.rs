@@ -27,8 +27,8 @@ use super::listener::Listener;
 use super::output::{self, NotWritten, ReportOutput};
 use super::resolve::{FindRun, resolve};
 use super::run::watched;
-use super::{next_command, sanitize, summary, sweep};
-use seekless::engine::{self, Control, Delivery, Root};
+use super::{next_command, option_words, sanitize, summary, sweep};
+use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
@@ -41,7 +41,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         Err(exit) => return exit,
     };
     if run.explain {
-        return explain(&run);
+        return explain(&run, &console);
     }
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing is searched");
@@ -63,10 +63,20 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
     search(&run, ranking, in_force, &console)
 }
 
-fn explain(run: &FindRun) -> Exit {
+fn explain(run: &FindRun, console: &Console) -> Exit {
     let mut stdout = io::stdout().lock();
-    let texts = engine::explain(&run.config, &DEVICE_TERMS, "--memory");
-    let lines = texts
+    let explained = engine::explain(&run.config, &DEVICE_TERMS, "--memory");
+    for problem in &explained.problems {
+        let path = sanitize::path(&problem.path);
+        console.complain_about(&path, &option_words::problem(problem));
+    }
+    let exit = match explained.problems.len() {
+        0 => Exit::Done,
+        all if all == run.config.roots.len() => return Exit::Nothing,
+        _ => Exit::SomeLeft,
+    };
+    let lines = explained
+        .texts
         .iter()
         .flat_map(|text| text.lines())
         .map(str::to_owned);
@@ -80,13 +90,7 @@ fn explain(run: &FindRun) -> Exit {
             }
         }
     }
-    let roots = &run.config.roots;
-    let is_there = |root: &&Root| root.path.symlink_metadata().is_ok();
-    match roots.iter().filter(is_there).count() {
-        there if there == roots.len() => Exit::Done,
-        0 => Exit::Nothing,
-        _ => Exit::SomeLeft,
-    }
+    exit
 }
 
 /// How the engine's part of a run ended.
@@ -132,9 +136,8 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
     let summary = match outcome {
         FindOutcome::Told(summary) => summary,
         FindOutcome::NothingDone => return Exit::Nothing,
-        // Whoever closed the pipe did not hear all of the answer.
-        FindOutcome::NotWritten(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
-        FindOutcome::NotWritten(NotWritten::Closed) => return Exit::Done,
+        // With --exit-code, whoever closed the pipe did not hear all of the answer.
+        FindOutcome::NotWritten(NotWritten::Closed) if !run.exit_code => return Exit::Done,
         FindOutcome::NotWritten(error) => {
             console.complain(&error.to_string());
             return Exit::Nothing;
@@ -184,7 +187,8 @@ fn drive(
     hidden: &mut HiddenLinks,
 ) -> FindOutcome {
     if tracing::enabled!(tracing::Level::INFO) {
-        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory") {
+        // The search names the paths that it cannot look at.
+        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory").texts {
             text.lines()
                 .for_each(|line| tracing::info!("{}", sanitize::message(line)));
         }

@@ -116,9 +116,8 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
     let written = sets.iter().try_for_each(|set| output.set(set));
     match written.and_then(|()| output.finish(&summary)) {
         Ok(()) => {}
-        // Whoever closed the pipe did not hear all of the answer.
-        Err(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
-        Err(NotWritten::Closed) => return Exit::Done,
+        // With --exit-code, whoever closed the pipe did not hear all of the answer.
+        Err(NotWritten::Closed) if !run.exit_code => return Exit::Done,
         Err(error) => {
             console.complain(&error.to_string());
             return Exit::Nothing;

@@ -4,7 +4,7 @@
 const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("group", "find"),
     ("dedupe", "reflink"),
-    ("dedup", "reflink"),
+    ("dedup", "remove"),
     ("link", "hardlink"),
     ("delete", "remove"),
     ("rm", "remove"),
@@ -39,7 +39,7 @@ const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("ln", "hardlink"),
     ("softlink", "symlink"),
     ("clone", "reflink"),
-    ("deduplicate", "reflink"),
+    ("deduplicate", "remove"),
     ("remove-duplicates", "remove"),
     ("ls", "find"),
     ("dupes", "find"),

@@ -106,7 +106,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
             }
         ));
     }
-    let exit = take_over(run, &found, &mut settings, config, console)?;
+    let exit = take_over(run, &found, &mut settings, config, &about, console)?;
     run.plan = Some(settings);
     Ok(Opened::Folders(about, exit))
 }
@@ -146,6 +146,7 @@ fn take_over(
     found: &ReadFolders,
     settings: &mut Settings,
     mut config: Box<Config>,
+    about: &FromReport,
     console: &Console,
 ) -> Result<Exit, Exit> {
     let mut places = Places {
@@ -195,10 +196,7 @@ fn take_over(
         );
     }
     if !is_any_given {
-        return refuse(
-            console,
-            "no folder of the report lies below the given paths",
-        );
+        return refuse(console, &about.has_none_below("folder", &run.limits));
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
     config.roots = roots.into_iter().map(Root::from).collect();

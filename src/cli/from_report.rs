@@ -58,6 +58,19 @@ impl FromReport {
         &self.name
     }
 
+    /// Says that none of its `what` are among the paths that it is limited to.
+    pub fn has_none_below(&self, what: &str, limits: &[PathBuf]) -> String {
+        let which = match limits {
+            [_] => "",
+            _ => "any of ",
+        };
+        format!(
+            "no {what} of the report ({}) is below {which}{}",
+            self.name,
+            named(limits)
+        )
+    }
+
     /// True if somebody else could have written it.
     pub fn is_untrusted(&self) -> bool {
         self.about.untrusted.is_some()

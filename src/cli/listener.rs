@@ -102,9 +102,10 @@ mod tests {
         assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
         assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
         assert_eq!(
-            after(&[MissingRoot, UnsuitableRoot, LinkRoot], 3),
+            after(&[MissingRoot, UnsuitableRoot, LinkRoot, UnreadableRoot], 4),
             Exit::Nothing
         );
+        assert_eq!(after(&[UnreadableRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
     }

@@ -202,7 +202,14 @@ fn refuse(error: &clap::Error, words: &[OsString], command: &clap::Command) -> E
     match print(error, words) {
         Ok(()) if error.use_stderr() => Exit::Nothing,
         // Who asked for help and closed the pipe has read enough.
-        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => Exit::Nothing,
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            let stream = match error.use_stderr() {
+                true => "standard error",
+                false => "standard output",
+            };
+            sanitize::complain(&format!("cannot write to {stream}: {failed}"));
+            Exit::Nothing
+        }
         _ => Exit::Done,
     }
 }

@@ -123,10 +123,16 @@ pub fn kept(kept: &KeepReason) -> String {
 
 /// Why a name is left alone.
 pub fn left(left: &Left) -> String {
-    let words = left.words();
+    let words = left
+        .words()
+        .replacen("a reference folder", "a --reference", 1);
     match left {
-        Left::Apart(Apart::Metadata) => format!("{words} (--same-metadata excludes it)"),
-        Left::Apart(_) => format!("{words} (--across-owners includes it)"),
+        Left::Apart(Apart::Metadata) | Left::ApartFromReference(Apart::Metadata) => {
+            format!("{words} (--same-metadata excludes it)")
+        }
+        Left::Apart(_) | Left::ApartFromReference(_) => {
+            format!("{words} (--across-owners includes it)")
+        }
         Left::Unprovable(_) => {
             format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
         }
@@ -139,9 +145,6 @@ pub fn left(left: &Left) -> String {
         }
         Left::NoTrash(_) => format!("{words}; use move, or remove without --trash"),
         Left::NoHardLinks => words.replacen("remove", "remove --trash", 1),
-        Left::NoReference | Left::ReferenceElsewhere => {
-            words.replacen("a reference folder", "a --reference", 1)
-        }
         _ => words,
     }
 }
@@ -264,6 +267,10 @@ mod tests {
             ("without --trash", left(&Left::NoTrash(String::new()))),
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),
+            (
+                "--reference (--across-owners",
+                left(&Left::ApartFromReference(Apart::Owner)),
+            ),
             ("--keep", rule(&unknown)),
             ("--keep 'under PATH'", rule(&incomplete)),
         ] {

@@ -55,6 +55,8 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
         }
         ErrorKind::TooManyValues => {
             let option = listed(error, ContextKind::InvalidArg)?;
+            // The parser marks options that can be repeated.
+            let option = option.trim_end_matches("...");
             return Some(format!("{option} takes no value: write {option} alone"));
         }
         ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues => {
@@ -288,6 +290,10 @@ fn value(error: &clap::Error) -> Option<String> {
         value => format!("{option} {}", shell_word::word(value.as_bytes())),
     };
     Some(match (number, error.get(ContextKind::ValidValue)) {
+        // The least number of each is 0 to 2.
+        (Some((_, number)), _) if is_large(value) => {
+            format!("{shown} is too large: write {number}")
+        }
         (Some((_, number)), _) => format!("{shown}: write {number}"),
         (_, Some(ContextValue::Strings(values))) if !values.is_empty() => {
             let lower = value.to_lowercase();
@@ -309,6 +315,12 @@ fn value(error: &clap::Error) -> Option<String> {
             None => format!("{option} needs a value: --help explains it"),
         },
     })
+}
+
+/// True for a whole number of two digits or more.
+fn is_large(value: &str) -> bool {
+    let digits = value.trim_start_matches('0');
+    digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The command that a word is a slip away from: a letter too many, missing, wrong, or exchanged with the next one.

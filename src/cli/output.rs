@@ -27,7 +27,7 @@ const BUFFER: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub enum NotWritten {
     /// The reader has seen enough, as with `| head`; nothing is wrong.
-    #[error("standard output was closed")]
+    #[error("standard output was closed before the whole report was written")]
     Closed,
     /// Stdout takes no more.
     #[error("cannot write the report to standard output: {0}")]

@@ -113,12 +113,19 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
 }
 
 /// Says what was done to these files.
-fn done(action: ActionKind, files: &str) -> String {
+fn done(action: ActionKind, number: u64) -> String {
+    let files = format!("{} {}", count(number), plural(number, "file", "files"));
     match action {
         ActionKind::Remove => format!("removed {files}"),
         ActionKind::Trash => format!("moved {files} to the trash"),
-        ActionKind::Hardlink => format!("replaced {files} with hard links"),
-        ActionKind::Symlink => format!("replaced {files} with symbolic links"),
+        ActionKind::Hardlink => {
+            let links = plural(number, "a hard link", "hard links");
+            format!("replaced {files} with {links}")
+        }
+        ActionKind::Symlink => {
+            let links = plural(number, "a symbolic link", "symbolic links");
+            format!("replaced {files} with {links}")
+        }
         ActionKind::Reflink => format!("shared the blocks of {files}"),
         ActionKind::Move => format!("moved {files}"),
     }
@@ -127,7 +134,7 @@ fn done(action: ActionKind, files: &str) -> String {
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
-    let done = done(action, &files(tally.done));
+    let done = done(action, tally.done);
     let mut lines = vec![match action {
         ActionKind::Trash => format!("Done: {done}."),
         _ => format!("Done: {done}, {} of disk space freed.", Bytes(tally.freed)),

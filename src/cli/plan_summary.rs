@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use seekless::action::bounds::Hold;
 use seekless::action::plan::{Left, Plan, Totals};
 use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
@@ -64,14 +65,21 @@ fn details(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if totals.free_nothing > 0 {
         lines.push(format!(
-            "{} of them free no space: another name (hard link) of the file stays elsewhere.",
+            "{} of them {} no space: another name (hard link) of the file stays elsewhere.",
             count(totals.free_nothing),
+            plural(totals.free_nothing, "frees", "free"),
         ));
     }
     if totals.further_names > 0 {
         lines.push(format!(
-            "{} of them are hard links to kept files: removing them frees no space.",
+            "{} of them {}: removing {} frees no space.",
             count(totals.further_names),
+            plural(
+                totals.further_names,
+                "is a hard link to a kept file",
+                "are hard links to kept files"
+            ),
+            plural(totals.further_names, "it", "them"),
         ));
     }
     if totals.other_owner > 0 {
@@ -94,7 +102,8 @@ fn details(plan: &Plan) -> Vec<String> {
 fn what(plan: &Plan, acting: &action::Settings) -> String {
     let totals = plan.totals();
     if totals.steps == 0 {
-        return format!("Nothing to {}.", plan.action().name());
+        let why = untouched(totals);
+        return format!("Nothing to {}{why}.", plan.action().name());
     }
     let effect = match plan.action() {
         ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
@@ -111,6 +120,24 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         count(totals.kept),
         plural(totals.kept, "file stays", "files stay"),
     )
+}
+
+/// Which options hold back all files, if nothing is done.
+fn untouched(totals: &Totals) -> String {
+    let reasons = totals.untouched.iter().map(|(hold, &number)| {
+        let place = match hold {
+            Hold::Reference => "below --reference",
+            Hold::Protected => "protected",
+            Hold::Outside => "not below --only-under",
+        };
+        let are = plural(number, "is", "are");
+        format!("{} {are} {place}", names(number))
+    });
+    let reasons: Vec<String> = reasons.collect();
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!(": {}", reasons.join(", ")),
+    }
 }
 
 fn names(number: u64) -> String {
@@ -219,12 +246,19 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
         0 => String::new(),
         _ => format!(" and {} of noise", names(noise)),
     };
-    let files = format!("{}{noise}", names(plan.totals().steps));
+    let replaced = plan.totals().steps;
+    let files = format!("{}{noise}", names(replaced));
     let act = match plan.action() {
         ActionKind::Remove => format!("Permanently remove {files}"),
         ActionKind::Trash => format!("Move {files} to the trash"),
-        ActionKind::Hardlink => format!("Replace {files} with hard links"),
-        ActionKind::Symlink => format!("Replace {files} with symbolic links"),
+        ActionKind::Hardlink => {
+            let links = plural(replaced, "a hard link", "hard links");
+            format!("Replace {files} with {links}")
+        }
+        ActionKind::Symlink => {
+            let links = plural(replaced, "a symbolic link", "symbolic links");
+            format!("Replace {files} with {links}")
+        }
         ActionKind::Reflink => format!("Share the blocks of {files} with the kept files"),
         ActionKind::Move => format!("Move {files}{}", destination(acting)),
     };

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
 use seekless::engine::{LEAST_RATE, PageUse};
-use seekless::units::Bytes;
+use seekless::units::{Bytes, plural};
 
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -23,7 +23,8 @@ impl LimitArgs {
         match self.bwlimit {
             Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
             Some(Bytes(bytes)) if bytes < LEAST_RATE.0 => contradiction(format!(
-                "--bwlimit {bytes} allows {bytes} bytes per second: for {bytes} MB per second use {bytes}M"
+                "--bwlimit {bytes} allows {bytes} {} per second: for {bytes} MB per second use {bytes}M",
+                plural(bytes, "byte", "bytes")
             )),
             rate => Ok(rate),
         }

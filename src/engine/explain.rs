@@ -1,10 +1,11 @@
 //! Describes the device of each root, and how the run will read it.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::{fs, io};
 
 use crate::device::{DeviceMap, Terms};
-
+use crate::event::{Problem, ProblemKind};
 use crate::read::Limits;
 use crate::read::has_rings;
 use crate::sys::process;
@@ -15,18 +16,27 @@ use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
+/// How a run would read, in words.
+#[derive(Debug)]
+pub struct Explained {
+    /// A text for each root that is there, and for what they have in common.
+    pub texts: Vec<String>,
+    /// The other roots.
+    pub problems: Vec<Problem>,
+}
+
 /// A text for each root: device, class, executor, pool sizes, and why. `terms` and `memory_limit` name what the user can
 /// set.
-pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String> {
+pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Explained {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut memory = Memory::new(config.memory);
     let rings = has_rings() && config.uses(Mechanism::Ring);
     let share = Share::of_all();
-    let mut texts: Vec<String> = Vec::new();
+    let (mut texts, mut problems) = (Vec::new(), Vec::new());
     for root in &config.roots {
         let shown = root.path.display();
-        texts.push(match fs::metadata(&root.path) {
+        match fs::metadata(&root.path) {
             Ok(metadata) => {
                 let id = device_map.volume(metadata.dev(), &root.path);
                 let volume = device_map.get(id);
@@ -39,10 +49,10 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String
                     with_rings if with_rings == wanted => String::new(),
                     _ => format!("\n  {}", ringless(wanted)),
                 };
-                format!("{shown}: {}{ringless}{cut}", volume.explain(terms))
+                texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain(terms)));
             }
-            Err(error) => format!("{shown}: {error}"),
-        });
+            Err(error) => problems.push(unexplained(&root.path, error)),
+        }
     }
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
@@ -50,7 +60,23 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String
     texts.extend(unused.map(|row| format!("{threads} {row}: no given path is on this device")));
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
-    texts
+    Explained { texts, problems }
+}
+
+/// A path that cannot be looked at.
+fn unexplained(path: &Path, error: io::Error) -> Problem {
+    let is_missing = matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    );
+    Problem {
+        path: path.to_owned(),
+        kind: match is_missing {
+            true => ProblemKind::MissingRoot,
+            false => ProblemKind::UnreadableRoot,
+        },
+        cause: (!is_missing).then_some(error),
+    }
 }
 
 fn ringless(limits: Limits) -> String {

@@ -46,7 +46,8 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
             Some(Unseen::NoRoot)
         }
-        ProblemKind::UnreadableFolder
+        ProblemKind::UnreadableRoot
+        | ProblemKind::UnreadableFolder
         | ProblemKind::UnreadableMetadata
         | ProblemKind::UnreadableFile => Some(Unseen::Unreadable),
         ProblemKind::Vanished => Some(Unseen::Vanished),

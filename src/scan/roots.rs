@@ -203,7 +203,7 @@ impl Roots {
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 return Seen::Problem(ProblemKind::MissingRoot, None);
             }
-            Err(e) => return Seen::Problem(ProblemKind::UnreadableFolder, Some(e)),
+            Err(e) => return Seen::Problem(ProblemKind::UnreadableRoot, Some(e)),
         };
         if given.id.is_some_and(|id| id != (stat.dev, stat.ino)) {
             return Seen::Problem(ProblemKind::ReplacedRoot, None);

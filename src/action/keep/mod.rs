@@ -244,15 +244,16 @@ fn told(tied: &[String], last: &str) -> String {
 /// Rules without arguments may be joined by commas; an argument may hold commas of its own.
 fn parts(text: &str) -> Vec<&str> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let bare = |part: &&str| {
-        RULES
-            .iter()
-            .any(|r| r.name == *part && r.argument.is_none())
-    };
-    match parts.iter().all(bare) {
+    match parts.iter().all(|part| is_bare(part)) {
         true => parts,
         false => vec![text],
     }
+}
+
+/// True for a rule without an argument.
+fn is_bare(part: &str) -> bool {
+    let mut rules = RULES.iter();
+    rules.any(|rule| rule.name == part && rule.argument.is_none())
 }
 
 /// The rule and its opposite, if the opposite is among the rules before it.
@@ -273,7 +274,7 @@ fn parse_one(text: &str) -> Result<Score, BadRule> {
         .map_or((text, ""), |(name, rest)| (name, rest.trim()));
     let rule = RULES.iter().find(|rule| rule.name == name);
     let rule = rule.ok_or_else(|| BadRule::Unknown {
-        text: text.to_owned(),
+        text: unknown(text).to_owned(),
     })?;
     match rule.argument {
         Some(argument) if rest.is_empty() => Err(BadRule::NoArgument {
@@ -285,6 +286,17 @@ fn parse_one(text: &str) -> Result<Score, BadRule> {
             rest: rest.to_owned(),
         }),
         _ => (rule.make)(rest),
+    }
+}
+
+/// The first part of a list that is no rule, if those before it are rules without arguments; else the whole text.
+fn unknown(text: &str) -> &str {
+    let mut parts = text.split(',').map(str::trim);
+    let part = parts.find(|part| !is_bare(part)).unwrap_or(text);
+    let name = part.split([' ', '=', ':']).next();
+    match RULES.iter().any(|rule| Some(rule.name) == name) {
+        true => text,
+        false => part,
     }
 }
 

@@ -112,14 +112,19 @@ impl Policy {
         }
     }
 
-    /// The reason why a file does not match the others, or a reference if there is one.
+    /// The reason why a file does not match the references if there are some, or else the others: what it has in common
+    /// with none of them. That is how it differs from the most similar one, since differences come in order of weight.
     fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Left {
         let from = |other: &usize| {
             let (one, other) = (&set.files[index], &set.files[*other]);
             self.common.apart(&one.rights, &other.rights)
         };
         let references = group.iter().filter(|&&i| is_reference(&set.files[i]));
-        let apart = references.chain(group).find_map(from);
-        apart.map_or(Left::NotAsked, Left::Apart)
+        let from_reference = references.filter_map(from).max();
+        let from_other = || group.iter().filter_map(from).max();
+        match from_reference {
+            Some(apart) => Left::ApartFromReference(apart),
+            None => from_other().map_or(Left::NotAsked, Left::Apart),
+        }
     }
 }

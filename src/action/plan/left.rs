@@ -58,6 +58,8 @@ pub enum Left {
     SameName,
     /// No other file of the set may replace it: this property differs.
     Apart(Apart),
+    /// The set's files below a reference may not replace it: this property differs.
+    ApartFromReference(Apart),
     /// It lies in the kept file's folder, seen through another mount.
     OneFolder,
     /// Nothing proves that the kept file is another one, on a file system of this type.
@@ -93,6 +95,7 @@ impl Left {
                 | Self::ReferenceElsewhere
                 | Self::SameName
                 | Self::Apart(_)
+                | Self::ApartFromReference(_)
         )
     }
 
@@ -112,8 +115,15 @@ impl Left {
             Self::NoDigest => "has no digest in the report, or only one from the cache",
             Self::Repeated => "is already in another set",
             Self::Refused(cause) => return format!("cannot be read: {cause}"),
-            Self::Apart(apart) => {
+            Self::Apart(apart @ (Apart::Owner | Apart::Metadata)) => {
                 return format!("{apart} its copies");
+            }
+            // The most similar copy has the same owner.
+            Self::Apart(apart) => {
+                return format!("{apart} its copies of the same owner");
+            }
+            Self::ApartFromReference(apart) => {
+                return format!("{apart} its copy below a reference folder");
             }
             Self::Unprovable(kind) => {
                 return format!(

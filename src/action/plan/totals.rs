@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::left::Left;
-use super::set::{Fate, PlannedFile, SetPlan, Shared};
+use super::set::{Fate, KeepReason, PlannedFile, SetPlan, Shared};
 use super::steps::acted_names;
 use crate::action::ActionKind;
+use crate::action::bounds::Hold;
 
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Totals {
     pub held: u64,
     /// Device numbers of the files that are acted on, with a path on each.
     pub devices: BTreeMap<u64, Vec<u8>>,
+    /// Names of files that must not be touched, by reason.
+    pub untouched: BTreeMap<Hold, u64>,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
 }
@@ -48,7 +51,10 @@ impl Totals {
         for file in &set.files {
             let names = file.names.len() as u64;
             match &file.fate {
-                Fate::Keep(_) => {
+                Fate::Keep(why) => {
+                    if let KeepReason::Hold(hold) = why {
+                        *self.untouched.entry(*hold).or_default() += names;
+                    }
                     let going = file.going().count() as u64;
                     acts |= going > 0;
                     self.steps += going;

@@ -155,7 +155,14 @@ impl Walker {
                 self.walked.left_out.unreadable += 1;
                 self.tell(folder.dir, None, ProblemKind::ReplacedRoot, None);
             }
-            Err(e) => self.unreadable(&folder, ProblemKind::UnreadableFolder, e),
+            Err(e) => {
+                let is_root = folder.name.is_none() && folder.depth == 0;
+                let kind = match is_root {
+                    true => ProblemKind::UnreadableRoot,
+                    false => ProblemKind::UnreadableFolder,
+                };
+                self.unreadable(&folder, kind, e);
+            }
         }
     }
 

@@ -486,6 +486,12 @@ fn a_file_that_others_may_write_to_is_refused() {
         .says("; run chmod go-w /")
         .says("--no-config");
     run(&tree, "-f nul --no-config .").run().exits(0);
+    // This command shows the file, so it has no such option.
+    run(&tree, "config")
+        .run()
+        .exits(2)
+        .says("; run chmod go-w /")
+        .never_says("--no-config");
 }
 
 #[test]

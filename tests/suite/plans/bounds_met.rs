@@ -19,7 +19,7 @@ fn a_report_with_nothing_below_the_given_path_is_refused_in_one_line() {
             let command = format!("remove {how} --from - {path}");
             let run = stage.seekless(&command).stdin(report.clone()).run();
             let run = run.exits(code);
-            let line = "no file of the report lies below the given paths";
+            let line = "no file of the report (standard input) is below /";
             let said = run.stderr_text();
             let said: Vec<_> = said.lines().filter(|said| said.contains(line)).collect();
             assert_eq!(said.len(), usize::from(code == 2), "{run}");
@@ -44,7 +44,7 @@ fn a_report_of_folders_with_none_below_the_given_path_is_refused() {
             let command = format!("remove {how} --from - {path}");
             let run = stage.seekless(&command).stdin(report.clone()).run();
             let run = run.exits(code);
-            let line = "no folder of the report lies below the given paths";
+            let line = "no folder of the report (standard input) is below /";
             assert_eq!(run.stderr_text().contains(line), code == 2, "{run}");
             assert_eq!(
                 stage.names() == before,

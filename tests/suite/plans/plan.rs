@@ -55,6 +55,24 @@ fn ties_and_protected_places_are_told() {
 }
 
 #[test]
+fn options_that_hold_back_every_file_are_named() {
+    let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/3"], "x").folder("c"));
+    for (options, why) in [
+        ("--only-under c", "3 files are not below --only-under."),
+        ("--protect b --protect a", "3 files are protected."),
+        (
+            "--reference b --only-under c",
+            "1 file is below --reference, 2 files are not below --only-under.",
+        ),
+    ] {
+        stage
+            .run(&format!("remove --yes {options} a b"))
+            .exits(0)
+            .says(&format!("Nothing to remove: {why}"));
+    }
+}
+
+#[test]
 fn every_rule_can_be_used() {
     for (rule, stays) in [
         ("newest", "new"),

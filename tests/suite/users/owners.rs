@@ -57,6 +57,32 @@ fn links_do_not_hand_a_private_file_to_another_user() {
 
 #[test]
 #[ignore = "acts as two users: root only"]
+fn a_file_is_compared_with_the_copy_that_it_is_most_like() {
+    let tree = Tree::new().copies(["1", "2", "3"], noise(1, 5000));
+    let stage = open_stage(tree);
+    give(&stage.tree.path("1"), NOBODY, 0o644);
+    give(&stage.tree.path("2"), ALICE, 0o644);
+    give(&stage.tree.path("3"), ALICE, 0o600);
+    let plan = stage.run("symlink -n .").exits(0).stdout_text();
+    let why = |name: &str| {
+        let after = plan.split_once(&format!("/{name}\n"));
+        let after = after.and_then(|(_, after)| after.lines().next());
+        after.expect("a reason").trim().to_owned()
+    };
+    let owner = "has another owner than its copies (--across-owners includes it)";
+    let like = "has other permissions than its copies of the same owner";
+    assert_eq!(why("1"), owner, "{plan}");
+    assert!(why("2").starts_with(like), "{plan}");
+    assert!(why("3").starts_with(like), "{plan}");
+    // Two files have one owner, and the reference another.
+    set_mode(stage.tree.path("3"), 0o644);
+    stage.run("symlink -n --reference 1 .").exits(0).says(
+        "2 files left alone because each has another owner than its copy below a --reference",
+    );
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
 fn links_cross_owners_when_told() {
     for action in ["hardlink", "symlink"] {
         let stage = two_owners();

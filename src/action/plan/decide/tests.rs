@@ -219,7 +219,7 @@ fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
     policy.decide(&mut set, &Choice::ByRule);
     let fate = |file: &PlannedFile| match file.fate {
         Fate::Keep(_) => "k".to_owned(),
-        Fate::Leave(Left::Apart(_)) => "!".to_owned(),
+        Fate::Leave(Left::Apart(_) | Left::ApartFromReference(_)) => "!".to_owned(),
         Fate::Leave(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
     };

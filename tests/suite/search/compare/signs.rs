@@ -193,6 +193,15 @@ fn filters_narrow_the_question_and_the_first_line_repeats_them() {
 }
 
 #[test]
+fn one_folder_by_two_paths_is_no_comparison() {
+    let tree = Tree::new().file("a/x/1", "one");
+    compare(&tree, "a a/x/..")
+        .exits(2)
+        .says("a/x/..: the same folder as another side: compare needs different folders")
+        .never_says("mounted");
+}
+
+#[test]
 fn more_sides_are_columns() {
     let tree = Tree::new()
         .copies(["a/1", "b/1", "c/one"], "in all")

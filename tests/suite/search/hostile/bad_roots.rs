@@ -94,7 +94,12 @@ fn an_unreadable_root_is_named() {
         .exits(1)
         .says("x")
         .finds(["y/2 y/3"]);
-    find_without_privileges(&tree, "x").says("x").finds([]);
+    let alone = find_without_privileges(&tree, "x").exits(2).says("x");
+    alone.says("cannot list this folder").finds([]);
+    // A report of nothing would replace one that knows more.
+    let run = seekless(tree.root(), "folders x");
+    let run = run.without_privileges().run().exits(2);
+    assert_eq!(run.stdout_text(), "", "{run}");
 }
 
 #[test]

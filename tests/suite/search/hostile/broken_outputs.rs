@@ -2,6 +2,11 @@
 
 use super::*;
 
+fn full() -> File {
+    let full = File::options().write(true).open("/dev/full");
+    full.expect("/dev/full is there")
+}
+
 fn many_pairs() -> Tree {
     (0..3000).fold(Tree::new(), |tree, i| {
         let content = format!("content number {i}");
@@ -25,15 +30,42 @@ fn whoever_closes_the_pipe_has_seen_enough() {
 }
 
 #[test]
+fn a_question_whose_answer_was_not_heard_says_so() {
+    let tree = many_pairs();
+    find(&tree, "-f json -o report .").exits(0);
+    for source in [".", "--from report"] {
+        for (question, code) in [("--exit-code ", 2), ("", 0)] {
+            let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+            drop(reader);
+            let line = format!("find {question}{source}");
+            let run = seekless(tree.root(), &line).stdout(writer).run();
+            let run = run.exits(code);
+            let said = run
+                .stderr_text()
+                .contains("standard output was closed before the whole");
+            assert_eq!(said, code == 2, "{line}\n{run}");
+        }
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_says_so() {
+    let tree = Tree::new();
+    for line in ["--help", "remove -h", "--version"] {
+        seekless(tree.root(), line)
+            .stdout(full())
+            .run()
+            .exits(2)
+            .says("seekless: cannot write to standard output: No space left");
+    }
+}
+
+#[test]
 fn a_full_disk_under_stdout_is_named() {
     let tree = many_pairs();
     for format in ["text", "json", "ndjson", "csv", "fdupes", "nul"] {
-        let full = File::options()
-            .write(true)
-            .open("/dev/full")
-            .expect("/dev/full is there");
         let run = seekless(tree.root(), &format!("find -f {format} ."))
-            .stdout(full)
+            .stdout(full())
             .run()
             .says("No space left");
         assert_ne!(run.code(), 0, "{format}\n{run}");
@@ -43,12 +75,8 @@ fn a_full_disk_under_stdout_is_named() {
 #[test]
 fn even_a_small_report_that_does_not_fit_is_a_failure() {
     let tree = Tree::new().copies(["1", "2"], "same");
-    let full = File::options()
-        .write(true)
-        .open("/dev/full")
-        .expect("/dev/full is there");
     let run = seekless(tree.root(), "find .")
-        .stdout(full)
+        .stdout(full())
         .run()
         .says("No space left");
     assert_ne!(run.code(), 0, "{run}");
