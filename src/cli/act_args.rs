@@ -208,8 +208,8 @@ pub struct RemoveArgs {
 
     /// As root, also remove files whose kept copy belongs to another owner
     ///
-    /// Without this option, root keeps one file of each owner in each set. It makes no difference for other users. The
-    /// plan says for how many files the kept file belongs to another owner.
+    /// Without this option, root keeps one file of each owner in each set. Other users do not need it. The plan
+    /// says for how many files the kept file belongs to another owner.
     #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 }

@@ -1,6 +1,7 @@
 //! The commands and their arguments; those of `find` are in `find_args`.
 
 use std::ffi::OsString;
+use std::mem;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -157,6 +158,9 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct UndoArgs {
     /// The run to undo, as its summary and --list name it [default: the last run that changed something]
+    ///
+    /// Without RUN, undo never goes further back: if the last run is already undone, or nothing of it can be undone, undo
+    /// names the run before it.
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub run: Option<String>,
 
@@ -366,19 +370,19 @@ Measure while nothing else uses the disk: other load changes the result.
 
 Exit status:
   0    done; the report names what could not be measured
-  2    usage error, or the charts or the profile could not be written
+  2    usage error, the charts or the profile could not be written, or there is no advice to --save
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report has what was measured by then";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {
+    let mut command = Cli::command();
     // Both refuse the option, with a reason.
-    ["hardlink", "reflink"]
-        .into_iter()
-        .fold(Cli::command(), |all, name| {
-            all.mut_subcommand(name, |command| {
-                command.mut_arg("hard_links", |arg| arg.hide(true))
-            })
-        })
+    let refusing =
+        |command: &&mut clap::Command| ["hardlink", "reflink"].contains(&command.get_name());
+    for linking in command.get_subcommands_mut().filter(refusing) {
+        *linking = mem::take(linking).mut_arg("hard_links", |arg| arg.hide(true));
+    }
+    command
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
         .older_ns();
     if i128::from(oldest) > now.timestamp().as_nanosecond() {
         return Err(format!(
-            "--older-than {}: this time has not come; to remove everything, use 'seekless cache clear'",
+            "--older-than {}: this time is in the future; to remove everything, use 'seekless cache clear'",
             shell_word::word(args.older_than.as_bytes())
         ));
     }

@@ -85,4 +85,4 @@ Exit status:
   0    done
   1    done, but something could not be read or removed; stderr names it
   2    usage error, or the folder cannot be used, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM)";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";

@@ -57,7 +57,7 @@ pub const FIND_WORDS: &[Row] = &[
     row(
         &["-mindepth"],
         FILTERS,
-        "seekless has no least depth: give the lower folders as paths, or use -E PATTERN",
+        "seekless has no minimum depth: give the subfolders as paths, or use -E PATTERN",
     ),
     row(
         &["-not", "-prune"],
@@ -119,7 +119,7 @@ pub const FIND_WORDS: &[Row] = &[
     row(
         &["-depth"],
         SEARCHES,
-        "omit it, or use -d N for the greatest depth",
+        "omit it, or use -d N for the maximum depth",
     ),
     row(
         &[
@@ -135,6 +135,6 @@ pub const FIND_WORDS: &[Row] = &[
             "-samefile",
         ],
         SEARCHES,
-        "seekless has no such filter: let find print the names with NUL characters, and read them with -0",
+        "seekless has no such filter: use the find command, and pipe its NUL-separated names into seekless -0",
     ),
 ];

@@ -21,7 +21,7 @@ pub fn noise(
         );
     }
     if way.script {
-        return contradiction("a script cannot take noise: omit --with-noise or --script");
+        return contradiction("a script does not move noise: omit --with-noise or --script");
     }
     let noise = Noise::named(&folders.noise).map_err(WrongUse::pattern("noise"))?;
     Ok(Some(noise))

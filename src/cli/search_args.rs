@@ -15,7 +15,7 @@ use seekless::units::Bytes;
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {
-    /// Folders and files to search; find without PATH searches the current folder
+    /// Folders and files to search [default for find: the current folder]
     ///
     /// A file that is reached twice counts once. With --from, only files below these paths are included.
     #[arg(value_name = "PATH", help_heading = "Where to search")]
@@ -28,8 +28,8 @@ pub struct PatienceArgs {
     /// Give up on a disk, server or daemon that does not answer for SECONDS
     ///
     /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. When nothing
-    /// else has made progress for another SECONDS, a search omits what it could not read. An action, an undo or a sweep
-    /// stops, and prints the command that continues it or restores the files. The exit status is then 1, or 2 if
+    /// else has made progress for another SECONDS, a search omits what it could not read. An action or an undo stops,
+    /// and prints the command that continues it or restores the files. The exit status is then 1, or 2 if
     /// nothing was done. Files on tape or in a cloud may need more time.
     #[arg(
         long,
@@ -90,7 +90,7 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Which files to search")]
     pub empty: bool,
 
-    /// Only report files that have a copy below another of the given paths
+    /// Only count files as duplicates that have a copy below another of the given paths
     ///
     /// All copies below one of the given paths count as one.
     #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]

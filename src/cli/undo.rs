@@ -102,7 +102,8 @@ fn take_back(
     }
     if !args.quiet {
         undo_text::lines(&tally).iter().for_each(|line| say(line));
-        if args.run.is_none() && tally.restored + tally.cleaned + tally.refused == 0 {
+        // Also if nothing of the run can be undone: it would be the last one for good.
+        if args.run.is_none() && !tally.interrupted && tally.restored + tally.cleaned == 0 {
             name_the_one_before(place, &tally.run)?;
         }
     }

@@ -61,7 +61,7 @@ impl Signs {
                 .map(|seconds| format!("a lone scattered read takes {:.2} ms", seconds * 1e3)),
         );
         signs.extend(self.order_gain.map(|gain| {
-            format!("a sweep in physical order is {gain:.1} times as fast as the next best order")
+            format!("a pass in physical order is {gain:.1} times as fast as the next best order")
         }));
         signs.extend(self.streams_loss.map(|left| {
             format!(

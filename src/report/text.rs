@@ -152,7 +152,7 @@ impl Report for Text {
         self.comment(out, &format!("options: {}", option_words(&header.options)))?;
         self.comment(
             out,
-            "* marks the file to keep, = a hard link to the file of that number; to leave a file alone, delete its line",
+            "* stays unless a rule decides, = a hard link to the file of that number; to leave a file alone, delete its line",
         )
     }
 

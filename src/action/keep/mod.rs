@@ -289,10 +289,12 @@ fn parse_one(text: &str) -> Result<Score, BadRule> {
     }
 }
 
-/// The first part of a list that is no rule, if those before it are rules without arguments; else the whole text.
+/// The first part of a list that is no rule, if those before it are rules without arguments in any spelling; else the
+/// whole text.
 fn unknown(text: &str) -> &str {
     let mut parts = text.split(',').map(str::trim);
-    let part = parts.find(|part| !is_bare(part)).unwrap_or(text);
+    let part = parts.find(|part| !is_bare(&part.to_ascii_lowercase()));
+    let part = part.unwrap_or(text);
     let name = part.split([' ', '=', ':']).next();
     match RULES.iter().any(|rule| Some(rule.name) == name) {
         true => text,

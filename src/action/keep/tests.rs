@@ -117,6 +117,7 @@ fn what_is_no_rule_is_explained() {
         "name [",
         "regex (",
         "newest,under /a",
+        "newest,foo",
         "Newest",
         "Oldest,Shortest-Path",
         "oldest,newest",

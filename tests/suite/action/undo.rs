@@ -333,6 +333,29 @@ fn a_second_undo_names_the_run_before_and_touches_nothing() {
     run(&scene, "undo").exits(0).never_says("run before");
 }
 
+#[test]
+fn a_run_of_which_nothing_can_be_undone_is_not_the_last_for_good() {
+    let scene = Scene::new();
+    assert_eq!(run(&scene, "hardlink --yes tree").code(), 0);
+    let first = run(&scene, "undo --list").stdout_text();
+    let first = first.split_whitespace().next().expect("a run").to_owned();
+    scene.file("tree/keep/new", b"new", 0o644, 1_000_000_000);
+    scene.file("tree/dup/new", b"new", 0o644, 1_000_000_000);
+    let folders = "tree/keep/new tree/dup/new";
+    let linked = run(&scene, &format!("symlink --yes {folders}")).exits(0);
+    linked.says("replaced 1 file with a symbolic link,");
+    for name in ["tree/keep/new", "tree/dup/new"] {
+        let path = scene.top.join(name);
+        if fs::symlink_metadata(&path).expect("there").is_symlink() {
+            fs::remove_file(path).expect("removed");
+        }
+    }
+    run(&scene, "undo")
+        .exits(2)
+        .says("no longer exists; left alone")
+        .says(&format!("hardlink --yes tree): seekless undo {first}"));
+}
+
 /// The inode number and the number of names of files below the tree.
 fn inodes(scene: &Scene, names: &[&str]) -> Vec<(u64, u64)> {
     let metadata = names

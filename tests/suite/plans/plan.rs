@@ -334,7 +334,7 @@ fn a_name_whose_file_has_others_elsewhere_frees_nothing() {
     let run = stage
         .run("remove -n in")
         .exits(0)
-        .says("1 of them free no space");
+        .says("1 of them frees no space");
     let text = run.stdout_text();
     assert!(
         text.contains("frees no space: the file has another name"),
