@@ -159,8 +159,8 @@ pub enum Command {
 pub struct UndoArgs {
     /// The run to undo, as its summary and --list name it [default: the last run that changed something]
     ///
-    /// Without RUN, undo never goes further back: if the last run is already undone, or nothing of it can be undone, undo
-    /// names the run before it.
+    /// Without RUN, undo never goes further back. If the last run is already undone, or if nothing of it can be undone,
+    /// undo names the run before it.
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub run: Option<String>,
 

@@ -90,8 +90,8 @@ impl ConfigFile {
         }
     }
 
-    /// Reads the file, if it is there and nobody else could have written it. `is_optional` says that the command has the
-    /// option that ignores the file.
+    /// Reads the file, if it is there and nobody else could have written it. `is_optional` says that the command has
+    /// the option that ignores the file.
     ///
     /// # Errors
     /// One line that names the file and, where there is one, the line in it.

@@ -450,7 +450,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("t -exec rm", "option: -exec", "xargs -0"),
     ("t -xdev", "option: -xdev", "use -x"),
     ("t -follow", "option: -follow", "use -L"),
-    ("t -user root", "option: -user", "read them with -0"),
+    ("t -user root", "option: -user", "into seekless -0"),
     ("-d t", "--max-depth t", "seekless remove PATH"),
     ("-dN t", "option: -dN", "seekless remove PATH"),
     ("-rdN t", "option: -rdN", "seekless remove PATH"),
