@@ -22,7 +22,7 @@ pub struct SizeClass {
     /// Root of the first file.
     root: u32,
     held: Held,
-    /// The last class of content among its files.
+    /// The last class of content among its files that has enough of them to be reported.
     pub contents: Option<ClassId>,
     /// Files or names lie under two roots at least.
     pub spans_roots: bool,

@@ -109,7 +109,7 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        for (content, files) in machine.contents(size, self.counting.fewest_inodes()) {
+        for (content, files) in machine.contents(size) {
             self.equal(Some(content), files, machine, dirs, volumes)?;
         }
         Ok(())

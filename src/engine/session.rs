@@ -344,9 +344,8 @@ impl Session<'_> {
         if !self.machine.file_table().has_doubts() && self.listed_again.is_empty() {
             return;
         }
-        let fewest = self.config.counting().fewest_inodes();
         for &size in sizes {
-            let contents = self.machine.contents(size, fewest);
+            let contents = self.machine.contents(size);
             let files: Vec<FileIndex> = contents.flat_map(|(_, files)| files).collect();
             self.settle_names(files);
         }

@@ -21,19 +21,14 @@ impl Machine {
         self.by_size.ids().filter(pending).collect()
     }
 
-    /// The files of equal content of one size, by content. Contents of fewer files than this are skipped.
-    pub fn contents(
-        &self,
-        size: ClassId,
-        fewest: u32,
-    ) -> impl Iterator<Item = (ClassId, Vec<FileIndex>)> {
+    /// The files of equal content of one size, by content, in the order in which the contents came. Contents of too few
+    /// files to be reported are left out.
+    pub fn contents(&self, size: ClassId) -> impl Iterator<Item = (ClassId, Vec<FileIndex>)> {
         let last = self.by_size.class(size).contents;
         // Of one size there may be very many, so only their numbers are gathered.
         let mut classes: Vec<ClassId> =
-            std::iter::successors(last, |&class| self.by_content.link(class))
-                .filter(|&class| self.by_content.files(class) >= fewest)
-                .collect();
-        classes.reverse();
+            std::iter::successors(last, |&class| self.by_content.link(class)).collect();
+        classes.sort_unstable_by_key(|class| class.0);
         classes
             .into_iter()
             .map(|class| (class, self.by_content.held(class, &self.chain)))

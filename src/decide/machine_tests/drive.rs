@@ -279,7 +279,7 @@ impl<'a> Drive<'a> {
             }
         };
         for &size in &self.finished {
-            for (_, files) in self.machine.contents(size, 1) {
+            for (_, files) in self.machine.contents(size) {
                 report(files);
             }
         }
