@@ -219,9 +219,10 @@ impl PlanText {
         if plan.parted().is_empty() {
             return Ok(());
         }
-        let because = match plan.keeps_together() {
-            true => "stays, because its sidecar stays:",
-            false => "goes without its sidecar:",
+        let because = match (plan.keeps_together(), plan.action()) {
+            (true, _) => "stays, because its sidecar stays:",
+            (false, ActionKind::Remove) => "is removed without its sidecar:",
+            (false, _) => "is moved without its sidecar:",
         };
         writeln!(out, "\n# Sidecars")?;
         for parted in plan.parted() {
