@@ -89,7 +89,7 @@ fn row(series: &Series, floor: Option<&Series>, count: u64) -> String {
         * 1e6
         / count_f;
     let sets = if series.outcome == Outcome::Right {
-        "right".to_owned()
+        "correct".to_owned()
     } else {
         series.outcome.note()
     };

@@ -33,7 +33,7 @@ fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
         series.tool.to_owned()
     };
     let sets = match &series.outcome {
-        Outcome::Right => "right".to_owned(),
+        Outcome::Right => "correct".to_owned(),
         Outcome::Wrong(difference) => format!("**wrong**: {}", cell(difference)),
         Outcome::Failed(reason) => format!("**failed**: {}", cell(reason)),
         Outcome::TimedOut => "not known".to_owned(),
@@ -90,7 +90,7 @@ fn summary(series: &[Series]) -> String {
         if let (Some(wall), Some(cpu), Some(memory)) = (wall, cpu, memory) {
             let _ = writeln!(
                 text,
-                "\n{} takes {wall:.2} × the time, {cpu:.2} × the CPU and {memory:.2} × the memory of {}, the fastest right peer.",
+                "\n{} takes {wall:.2} × the time, {cpu:.2} × the CPU and {memory:.2} × the memory of {}, the fastest tool with correct results.",
                 ours.tool, peer.tool,
             );
         }

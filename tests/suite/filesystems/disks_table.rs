@@ -576,7 +576,7 @@ fn in_full_the_table_is_printed() {
     for row in ROWS.iter().filter(|row| row.name.contains(&only)) {
         let findings = observe(row);
         let find = match findings.find {
-            Ok(()) => "right",
+            Ok(()) => "correct",
             Err(_) => "**wrong**",
         };
         let undo = match findings.undo.as_slice() {

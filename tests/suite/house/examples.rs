@@ -275,8 +275,8 @@ const EXAMPLES: &[Example] = &[
     )
     .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),
     shows(
-        r#"seekless --exit-code --summary-only ~/Pictures || echo "something was found, or not all was read""#,
-        &["Found 3 sets of duplicates", "something was found"],
+        r#"seekless --exit-code --summary-only ~/Pictures || echo "duplicates were found, or not all files could be read""#,
+        &["Found 3 sets of duplicates", "duplicates were found"],
     )
     .but_not(&["IMG"]),
     shows(
