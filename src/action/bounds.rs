@@ -33,7 +33,7 @@ pub enum BadPlace {
     #[error(transparent)]
     Pattern(#[from] BadPattern),
     /// A pattern can only be written in UTF-8.
-    #[error("{} does not exist, and is no pattern because it is not UTF-8", .0.display())]
+    #[error("{} does not exist, and is not a pattern because it is not UTF-8", .0.display())]
     NotText(PathBuf),
 }
 

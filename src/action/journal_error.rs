@@ -48,7 +48,7 @@ pub enum JournalError {
         before: Option<Box<Run>>,
     },
     /// Either of two runs may be meant.
-    #[error("run {} came after run {}, which was cut short", .last.name, .before.name)]
+    #[error("run {} came after run {}, which did not finish", .last.name, .before.name)]
     Either {
         /// The last run.
         last: Box<Run>,

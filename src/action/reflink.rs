@@ -95,11 +95,11 @@ fn refusal(victim: &Opened, error: Errno) -> StepError {
             doing: format!("share blocks: not supported on {kind} here"),
             cause: error.into(),
             hint: Some(Hint::Plain(match kind {
-                "vfat" | "exfat" => "btrfs, xfs and bcachefs can; here use remove",
+                "vfat" | "exfat" => "btrfs, XFS and bcachefs can; here use remove",
                 "fuse" => {
-                    "btrfs, xfs and bcachefs can; here use hardlink if this mount has hard links, else remove"
+                    "btrfs, XFS and bcachefs can; here use hardlink if this mount has hard links, else remove"
                 }
-                _ => "btrfs, xfs and bcachefs can; elsewhere use hardlink, or remove",
+                _ => "btrfs, XFS and bcachefs can; elsewhere use hardlink, or remove",
             })),
         });
     }

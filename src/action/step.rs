@@ -267,7 +267,7 @@ pub enum Unfit {
     #[error("not an absolute path without ..")]
     BadPath,
     /// Its name leads nowhere.
-    #[error("is gone")]
+    #[error("no longer exists")]
     Gone,
     /// A folder on the way is a symbolic link.
     #[error("is reached through a symbolic link; give the folder's real path")]

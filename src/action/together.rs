@@ -101,7 +101,7 @@ fn take_back(act: &Act<'_>, now: Option<RecordedState>, why: StepError) -> StepE
     let how = How::new(Manner::Act, &act.pair.victim.reads, &parents);
     match undo_step::undo(&step, None, how).0 {
         Undone::Refused(refusal) => {
-            let doing = format!("restore it, because its companion stays ({refusal})");
+            let doing = format!("restore it, because a file of its group stays ({refusal})");
             StepError::Stuck(failure(doing, rustix::io::Errno::IO))
         }
         _ => why,

@@ -150,7 +150,7 @@ impl<'a> Unnamed<'a> {
 fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
-    match accepted.map_err(said("examine the folder that it was in"))? {
+    match accepted.map_err(said("examine its parent folder"))? {
         true => Ok(()),
         false => Err(format!("{ANOTHER_FOLDER}: create the folder yourself")),
     }
@@ -179,7 +179,7 @@ fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Refu
 
 fn unreachable(unfit: Unfit) -> Refusal {
     match unfit {
-        Unfit::Gone => "the folder that it lay in is gone".to_owned(),
+        Unfit::Gone => "its parent folder no longer exists".to_owned(),
         unfit => unfit.to_string(),
     }
 }

@@ -93,7 +93,7 @@ impl Scene<'_> {
                 self.drop_trash_info();
                 Ok(Undone::restored(lack))
             }
-            _ => Err(format!("{shown} is gone")),
+            _ => Err(format!("{shown} no longer exists")),
         }
     }
 
@@ -157,8 +157,8 @@ impl Scene<'_> {
         is_same && self.has_owner_at(folder, name)
     }
 
-    /// True if the name leads to a file of the victim's owner, of this user or of root. Other users can create a file with
-    /// the same length, times and inode number, and change its bytes later. Mounts without owners show any owner.
+    /// True if the name leads to a file of the victim's owner, of this user or of root. Other users can create a file
+    /// with the same length, times and inode number, and change its bytes later. Mounts without owners show any owner.
     fn has_owner_at(&self, folder: &OwnedFd, name: &CStr) -> bool {
         let is_known = |uid| uid == self.intent.metadata.uid || trust::is_ours_or_roots(uid);
         attributes::entry(folder, name).is_ok_and(|(_, now)| is_known(now.uid))

@@ -90,7 +90,7 @@ fn is_gone_with_its_folder(step: &PastStep) -> bool {
 pub(super) fn foretell_in_new_folder(step: &PastStep, how: How<'_>) -> Undone {
     let destination = step.intent.destination.as_ref();
     let Some(there) = destination.and_then(|path| NameInFolder::of(&path.0).ok()) else {
-        return Undone::Refused("what was moved is gone".to_owned());
+        return Undone::Refused("the moved file no longer exists".to_owned());
     };
     // In the folder that it was moved to, nothing has this step's temporary name either.
     let aside = CString::new(step.intent.temporary.as_str()).unwrap_or_default();

@@ -38,19 +38,19 @@ pub enum NotCached {
     Unknown,
     /// The kernel does not say which one it is.
     #[error(
-        "the kernel does not tell its UUID (for ext4 Linux 6.0 does, for XFS and f2fs 6.9, for btrfs 6.10)"
+        "the kernel does not report its UUID (Linux 6.0 and later do for ext4, 6.9 for XFS and f2fs, 6.10 for btrfs)"
     )]
     Nameless,
     /// Neither the kernel nor its mount says which one it is.
     #[error(
-        "nothing tells which file system it is: it has no UUID, and its mount names no address and no folder"
+        "it cannot be identified: it has no UUID, and its mount source is neither an address nor a folder"
     )]
     Unnamed,
     /// Another mounted file system has the same UUID.
     #[error("another mounted file system has the same UUID or source")]
     Twice,
     /// It no longer exists.
-    #[error("it has gone")]
+    #[error("it is no longer mounted")]
     Gone,
 }
 

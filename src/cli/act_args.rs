@@ -14,12 +14,13 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
-    /// Act on a report of 'seekless find' (text, json or ndjson) or 'seekless folders' (text); - means standard input
+    /// Act on a report of 'seekless find' (text, json or ndjson), or, for remove and move, 'seekless folders' (text); -
+    /// means standard input
     ///
     /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
     /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
-    /// report that another user owns or can write to requires a PATH. In a report of folders, delete both lines of each
-    /// folder that is to stay; 'remove' and 'move' act on the others.
+    /// report that another user owns or can write to requires a PATH. In a report of folders, which only 'remove' and
+    /// 'move' read, delete both lines of each folder to keep.
     #[arg(
         long,
         value_name = "REPORT",
@@ -93,15 +94,15 @@ pub struct StayArgs {
 
     /// Never change this folder or file, or files that match this pattern
     ///
-    /// A pattern that matches a folder protects everything in it. Protected files stay, and files elsewhere can go because
-    /// of them. Can be repeated.
+    /// A pattern that matches a folder protects everything in it. Protected files stay, and their copies elsewhere can
+    /// be removed. Can be repeated.
     #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files to keep")]
     pub protect: Vec<OsString>,
 
     /// Change nothing outside DIR
     ///
-    /// Files outside DIR stay, and files in DIR can go because of them. Can be repeated. Nothing outside the given PATHs is
-    /// changed in any case.
+    /// Files outside DIR stay, and their copies in DIR can be removed. Can be repeated. Nothing outside the given PATHs
+    /// is changed in any case.
     #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub only_under: Vec<OsString>,
 
@@ -175,14 +176,15 @@ pub struct WayArgs {
     ///
     /// Some mounts answer from a cached listing (rclone does; seekless assumes it of unknown FUSE programs). If such a
     /// mount shows the same folder a second time, a file can look like a copy of itself, and the only copy would be
-    /// removed. Without this option, remove, hardlink and symlink leave such files alone, and every action leaves a file
-    /// alone that hides others on the branches of a mergerfs mount.
+    /// removed. Without this option, remove, hardlink and symlink leave such files alone, and every action leaves alone
+    /// a file that hides other files on the branches of a mergerfs mount.
     #[arg(long, help_heading = "How to act")]
     pub trust_mounts: bool,
 
     /// Do not compare bytes before each step; rely on the digests
     ///
-    /// seekless then leaves a file alone if anything about it has changed since it was found.
+    /// seekless then leaves a file alone if its size, inode, modification time or change time (ctime) has changed since
+    /// it was found.
     #[arg(long, help_heading = "How to act")]
     pub trust_hash: bool,
 }
@@ -225,7 +227,7 @@ pub struct HardlinkArgs {
     #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
 
-    /// Also link files that have other owners or access rights than the kept file
+    /// Also link files whose owner or permissions differ from those of the kept file
     ///
     /// A hard link has the owner, the permissions and the ACL of the kept file. Without this option, seekless only
     /// links files that have the same owner, ACL and security labels, and the same permissions for group and others.
@@ -244,7 +246,7 @@ pub struct SymlinkArgs {
     #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
 
-    /// Also link files that have other owners or access rights than the kept file
+    /// Also link files whose owner or permissions differ from those of the kept file
     ///
     /// A program that opens the link gets the kept file. Without this option, seekless only links files that have the
     /// same owner, ACL and security labels, and the same permissions for group and others.
@@ -281,18 +283,18 @@ pub struct FolderArgs {
     #[arg(long, help_heading = "How to act")]
     pub remove_empty_folders: bool,
 
-    /// Also move noise files out of folders that are otherwise empty, so that they can be removed
+    /// Also move noise files out of folders that are otherwise empty, so that these folders can be removed
     ///
-    /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes to the trash or to
-    /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A noise file
-    /// stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
+    /// Noise means empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It is moved to the trash
+    /// or to the destination of 'move', even if no copy of it stays. 'remove' without --trash refuses this option. A
+    /// noise file stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
     #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]
     pub with_noise: bool,
 
-    /// With --with-noise, count files with such names as noise
+    /// With --with-noise, count files with these names as noise
     ///
-    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty
-    /// files are always noise.
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
+    /// Empty files are always noise.
     #[arg(
         long,
         value_name = "GLOB",
@@ -328,7 +330,7 @@ pub fn keep_help(first: &str) -> String {
         "{first}\n\n\
         Rules apply in the given order: --keep newest,shortest-path, or --keep newest --keep shortest-path. \
         Each rule decides among the files that the rules before it leave tied. If no rule decides, or none \
-        is given, the file that is listed first stays.\n"
+        is given, the file stays that would be listed first without rules.\n"
     );
     for rule in RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();

@@ -19,8 +19,8 @@ use super::search_args::PatienceArgs;
 /// Find duplicate files
 ///
 /// seekless compares the files below the given paths and prints the sets of files with the same content. It changes
-/// nothing. It reads a spinning disk in the order in which the files lie on it, and all other devices with many reads
-/// in parallel.
+/// none of these files. It reads a spinning disk in the order in which the files lie on it, and all other devices with
+/// many reads in parallel.
 #[derive(Debug, Parser)]
 #[command(
     name = "seekless",
@@ -51,7 +51,7 @@ pub enum Command {
     )]
     Find(Box<FindArgs>),
 
-    /// Find folders that are identical, contained in another folder, or mostly elsewhere
+    /// Find folders that are identical to, contained in, or mostly found in another folder
     ///
     /// seekless compares the contents of all files below the given folders, regardless of path and name. It reports the
     /// topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
@@ -63,7 +63,7 @@ pub enum Command {
     )]
     Folders(Box<FoldersArgs>),
 
-    /// Check whether everything in a folder or on a disk is also in the others
+    /// Check whether everything in a folder or on a disk also exists elsewhere
     ///
     /// seekless compares files by content, regardless of path and name. It compares empty files, empty folders,
     /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
@@ -94,7 +94,7 @@ pub enum Command {
 
     /// Let duplicates share disk blocks; each stays a separate file
     ///
-    /// The kernel compares the bytes before it shares the blocks. The file system must support this: btrfs, xfs,
+    /// The kernel compares the bytes before it shares the blocks. The file system must support this: btrfs, XFS,
     /// bcachefs and a few others do.
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Reflink(Box<ActArgs>),
@@ -103,7 +103,7 @@ pub enum Command {
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Move(Box<MoveArgs>),
 
-    /// Undo the last run, or the run that is named
+    /// Undo the last run, or the given run
     ///
     /// Undo moves files back, restores them from the trash, and turns links into separate files again, with their
     /// former owner, mode and times. It names files that have changed since, and leaves them alone. After a crash it
@@ -117,8 +117,8 @@ pub enum Command {
     /// The table has one row for each disk under each file system. Below it, seekless shows for each file system the
     /// layers down to the disk, the device class and the rule that chose it, how files are read, and warnings. Warnings
     /// name flags that look wrong and settings that slow the disk down, each with the command that changes the setting
-    /// until the next start. seekless reads no file and changes nothing. It touches only the paths that you name, so it
-    /// does not trigger automounts or wait for dead servers.
+    /// until the next reboot. seekless reads no file and changes nothing. It touches only the paths that you name, so
+    /// it does not trigger automounts or wait for dead servers.
     #[command(after_long_help = DEVICES_EXAMPLES)]
     Devices(DevicesArgs),
 
@@ -139,8 +139,8 @@ pub enum Command {
 
     /// Show which options the configuration file and its presets set
     ///
-    /// The file is $XDG_CONFIG_HOME/seekless/config.toml, or ~/.config/seekless/config.toml. It holds a table of options
-    /// for each command, and tables of presets. An option on the command line replaces the one in the file.
+    /// The file is $XDG_CONFIG_HOME/seekless/config.toml, or ~/.config/seekless/config.toml. It holds a table of
+    /// options for each command, and tables of presets. An option on the command line replaces the one in the file.
     #[command(after_long_help = CONFIG_EXAMPLES)]
     Config(ConfigCommandArgs),
 
@@ -157,7 +157,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// The run to undo, as its summary and --list name it [default: the last run that changed something]
+    /// Name of the run to undo, from its summary or --list [default: the last run that changed something]
     ///
     /// Without RUN, undo never goes further back. If the last run is already undone, or if nothing of it can be undone,
     /// undo names the run before it.
@@ -244,7 +244,7 @@ Examples:
 
 Exit status:
   0    done
-  1    done, but files were left alone, or lack their owner or rights; stderr names them
+  1    done, but files were left alone, or lack their owner or permissions; stderr names them
   2    usage error, no such run, a run is still active, the last run is unknown, or nothing could
        be undone
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); run 'seekless undo' again to continue";
@@ -313,7 +313,7 @@ Exit status:
 const CONFIG_EXAMPLES: &str = "\
 Examples:
   seekless config                               what the file sets, and the presets
-  seekless config remove --preset nas           every option of 'remove', and where its value comes from
+  seekless config remove --preset nas           every option of 'remove', with its source
   seekless --preset nas /srv/photos             a search with the options of a preset
 
 A file with a table for a command, and one for a preset:
@@ -344,7 +344,7 @@ Examples:
                                                 names for rsync --from0 --files-from=-
 
 Signs between two sides:
-  =  same content at the same path (not shown as text)
+  =  same content at the same path (not in the text format)
   >  same content at another path
   *  different content at the same path, and this content is nowhere on the other side
   -  only on the first side
@@ -371,7 +371,7 @@ Measure while nothing else uses the disk: other load changes the result.
 Exit status:
   0    done; the report names what could not be measured
   2    usage error, the charts or the profile could not be written, or there is no advice to --save
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report has what was measured by then";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

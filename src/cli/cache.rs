@@ -50,7 +50,7 @@ impl CachePlace {
             None => (config_folder::cache(), Choice::Wanted),
         };
         let folder = folder.ok_or(
-            "cannot tell where the cache is: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
+            "cannot determine the cache folder: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         let shown = path(&folder).into_owned();
         match CacheFolder::existing(&folder, choice) {
@@ -131,7 +131,7 @@ fn lines(folder: &Path, kept: &[StoredVolume], output: Terminal) -> Vec<String> 
         false => usize::MAX,
     };
     if kept.is_empty() {
-        return vec![format!("the cache in {} is empty", path(folder))];
+        return vec![format!("The cache in {} is empty.", path(folder))];
     }
     let row = |[time, files, size, searched]: [String; 4]| {
         let files = match width {
@@ -222,7 +222,7 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
 /// Removes these, and says what became of it.
 fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
     let CachePlace::There(folder) = place else {
-        say(&format!("the cache in {} is empty", path(place.path())));
+        say(&format!("The cache in {} is empty.", path(place.path())));
         return Exit::Done;
     };
     let (mut all, mut unusable) = (Removed::default(), Removed::default());
@@ -249,8 +249,12 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
             Bytes(unusable.bytes),
         ),
     };
+    if all.files == 0 && kept.is_empty() {
+        say("Nothing to remove.");
+        return Exit::Done;
+    }
     say(&format!(
-        "Removed the cached digests of {} {} ({}){of_these}",
+        "Removed the cached digests of {} {} ({}){of_these}.",
         count(all.files),
         plural(all.files, "file system", "file systems"),
         Bytes(all.bytes),

@@ -19,20 +19,20 @@ pub struct CacheArgs {
 pub enum CacheTask {
     /// Show what the cache has for each file system (the default)
     ///
-    /// The table has one row for each file system: the last use, the number of cached files, the size of the cache, and one
-    /// of the searched folders.
+    /// The table has one row for each file system: the last use, the number of cached files, the size of the cache, and
+    /// one of the searched folders.
     Info(ShowArgs),
 
     /// Remove damaged caches, and those of file systems that were not searched for a long time
     ///
-    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using, unless the
-    /// cache is damaged. It also removes what another version of seekless left.
+    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using, unless
+    /// the cache is damaged. It also removes caches that another version of seekless wrote.
     Prune(PruneArgs),
 
     /// Remove the whole cache
     ///
-    /// On a terminal, clear shows the cache and asks once. Without a terminal it needs --yes. It keeps other files in the
-    /// folder, and a cache that a search is using.
+    /// On a terminal, clear shows the cache and asks once. Without a terminal it needs --yes. It keeps other files in
+    /// the folder, and a cache that a search is using.
     Clear(ClearArgs),
 }
 
@@ -58,7 +58,7 @@ pub struct PruneArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
 
-    /// Remove what no search has used since TIME: 90d, 1y, 2026-01-31
+    /// Remove caches of file systems not searched for TIME or since a date: 90d, 1y, 2026-01-31
     #[arg(long, value_name = "TIME", default_value = "180d")]
     pub older_than: OsString,
 }

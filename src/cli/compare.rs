@@ -80,9 +80,14 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
 fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
     let comparison = Comparison::new(tree, run.question);
     // The search has named each side that is not there.
-    let is_new = |obstacle: &&Obstacle| !matches!(obstacle, Obstacle::Side(_, Unseen::NoRoot));
+    let is_new = |obstacle: &&Obstacle| match obstacle {
+        Obstacle::Side(_, Unseen::NoRoot) => false,
+        // A side that did not answer may have files; another line says that it did not answer.
+        Obstacle::NoFiles(side) => !tree.root_gaps().contains(&(*side, Unseen::Unanswered)),
+        _ => true,
+    };
     for obstacle in comparison.obstacles.iter().filter(is_new) {
-        console.complain(&obstacle_words(tree, obstacle));
+        console.complain(&obstacle_words(tree, obstacle, !run.filters.is_empty()));
     }
     if !run.args.talk.quiet {
         for note in &comparison.notes {
@@ -174,7 +179,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
     })
 }
 
-fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
+fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String {
     let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
     match obstacle {
         Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
@@ -185,8 +190,12 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
             )
         }
         Obstacle::NoFiles(side) => format!(
-            "{}: no files to compare: check that it is mounted, and that the filters do not exclude all files",
-            path(side)
+            "{}: no files to compare: check the path, and whether its disk is mounted{}",
+            path(side),
+            match is_filtered {
+                true => "; the filters may exclude all files",
+                false => "",
+            }
         ),
         Obstacle::Unanswered(side, entries) => format!(
             "{}: {} {} could not be compared; {} marked ! with the reason",

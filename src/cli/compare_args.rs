@@ -14,7 +14,7 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
-    /// The sides: folders, or files
+    /// Folders or files to compare
     #[arg(value_name = "SIDE", required = true, num_args = 2..)]
     pub sides: Vec<OsString>,
 
@@ -24,8 +24,8 @@ pub struct CompareArgs {
 
     /// Accept sides on one physical disk when a side is a whole file system
     ///
-    /// If a side is a whole file system, seekless assumes that its disk may be wiped. Sides on the same disk then do not
-    /// count as copies, and the exit status is 2. For other folders, seekless only prints a note.
+    /// If a side is a whole file system, seekless assumes that its disk may be wiped. Sides on the same disk then do
+    /// not count as copies, and the exit status is 2. For other folders, seekless only prints a note.
     #[arg(long, help_heading = "What to compare")]
     pub same_disk: bool,
 
@@ -49,7 +49,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHICH", value_parser = onlys(), help_heading = "Output")]
     pub only: Option<Only>,
 
-    /// Format of the result
+    /// Set the format of the result
     #[arg(
         short,
         long,
@@ -60,7 +60,7 @@ pub struct CompareArgs {
     )]
     pub format: Format,
 
-    /// With -f nul: names relative to their side, for rsync --from0 --files-from=-
+    /// With -f nul, print names relative to their side, for rsync --from0 --files-from=-
     #[arg(long, help_heading = "Output")]
     pub flat: bool,
 

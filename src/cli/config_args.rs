@@ -24,7 +24,7 @@ pub struct ConfigCommandArgs {
     #[arg(value_name = "COMMAND")]
     pub command: Option<String>,
 
-    /// Show what is in force with this preset
+    /// Show the options that apply with this preset
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
 }

@@ -62,7 +62,7 @@ fn wrong_type(arg: &Arg, setting: &Setting) -> Option<String> {
     }
     let is_relative = |word: &String| !word.starts_with('/');
     (key == "cache" && words.iter().any(is_relative)).then(|| {
-        "cache needs the absolute path of a folder: seekless may be started in any folder"
+        "cache needs an absolute path: a relative path would depend on the current folder"
             .to_owned()
     })
 }

@@ -30,8 +30,8 @@ pub struct FilterArgs {
 
     /// Only include files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
     ///
-    /// If given several times, one pattern must match. A file must match one pattern of each kind (--name, --path,
-    /// --regex, --type).
+    /// If given several times, a file must match one of the patterns. It must also match one value of each other kind
+    /// that is given (--name, --path, --regex, --type, --ext).
     #[arg(long, value_name = "GLOB", help_heading = "Which files to search")]
     pub name: Vec<String>,
 
@@ -143,7 +143,7 @@ fn extension(text: &str) -> Result<String, String> {
     let name = bare.trim_start_matches("*.");
     let is_part = |c: char| !matches!(c, '/' | '*' | '?' | ';' | '|' | ':');
     if name.len() < bare.len() && name.chars().all(is_part) {
-        return Err(format!("an extension is no pattern: write --ext {name}"));
+        return Err(format!("an extension is not a pattern: write --ext {name}"));
     }
     if !bare.chars().all(is_part) {
         return Err("write extensions as jpg,png; for patterns use --name GLOB".to_owned());

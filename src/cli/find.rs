@@ -44,7 +44,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         return explain(&run, &console);
     }
     if run.config.roots.is_empty() {
-        console.complain("the list of paths on standard input is empty: nothing is searched");
+        console.complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.
         if run.exit_code {
             return Exit::Nothing;

@@ -91,8 +91,8 @@ pub struct FindArgs {
 
     /// When to compute digests
     ///
-    /// The default is always for json, ndjson and csv, and when-needed for the other formats. Without digests, seekless
-    /// compares large cached files instead of hashing them, which is faster.
+    /// The default is 'always' for json, ndjson and csv, and 'when-needed' for the other formats. Without digests,
+    /// seekless compares large cached files instead of hashing them, which is faster.
     #[arg(long, value_name = "WHEN", help_heading = "Output")]
     pub digest: Option<DigestWhen>,
 

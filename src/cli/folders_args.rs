@@ -48,7 +48,7 @@ pub struct FoldersArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
     pub name: Vec<String>,
 
-    /// Report folders of which at least N percent of the bytes are also in another folder
+    /// Report a folder if at least N percent of its bytes are also in another folder
     ///
     /// With 100, seekless only reports folders whose whole content is elsewhere.
     #[arg(
@@ -62,7 +62,8 @@ pub struct FoldersArgs {
 
     /// Ignore files with these names in the verdict on a folder
     ///
-    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty files are always ignored. The report says how many ignored files a folder has.
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
+    /// Empty files are always ignored. The report says how many ignored files a folder has.
     #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
     pub noise: Vec<String>,
 

@@ -58,14 +58,15 @@ const FOREIGN_COMMANDS: &[(&str, &str)] = &[
 pub fn effect(command: &str) -> &'static str {
     match command {
         "remove" => {
-            ", which removes duplicates for good (--dry-run shows the plan, --trash keeps them)"
+            ", which removes duplicates permanently (--dry-run shows the plan; --trash moves them to the \
+             trash)"
         }
         "remove --trash" => ", which moves duplicates to the trash (--dry-run shows the plan)",
         "hardlink" => ", which replaces duplicates with hard links (--dry-run shows the plan)",
         "symlink" => ", which replaces duplicates with symbolic links (--dry-run shows the plan)",
         "reflink" => ", which lets duplicates share disk blocks (--dry-run shows the plan)",
         "move" => ", which moves duplicates into another folder (--dry-run shows the plan)",
-        "undo" => ", which reverts the last run (--dry-run shows what it would do)",
+        "undo" => ", which undoes the last run (--dry-run shows what it would do)",
         _ => "",
     }
 }

@@ -116,7 +116,10 @@ fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
     let policy = &settings.policy;
     let takes_names = [ActionKind::Remove, ActionKind::Trash, ActionKind::Move];
     if !takes_names.contains(&policy.action) {
-        return Some("a report of folders is for remove and move; create one with 'seekless find'");
+        return Some(
+            "this action cannot use a report of folders (only remove and move can): create a report of files with \
+            'seekless find'",
+        );
     }
     if policy.by_reference {
         return Some("a report of folders already says which folders to keep: omit --reference");

@@ -77,7 +77,7 @@ fn search(
     console: &Console,
 ) -> Result<Gathered, Exit> {
     if config.roots.is_empty() {
-        console.complain("the list of paths on standard input is empty: nothing is searched");
+        console.complain("the list of paths on standard input is empty: nothing to search");
     }
     let control = Control::default();
     let listener = Listener::new(console);

@@ -87,7 +87,7 @@ impl JournalPlace {
             .map(|run| run.name.as_str())
             .filter(|run| !name.is_empty() && run.starts_with(name))
             .collect();
-        let all = format!("{} lists all runs", self.list());
+        let all = format!("'{}' lists all runs", self.list());
         match &begun[..] {
             [] if name == "last" => {
                 format!("no such run: last; to undo the last run, omit the name; {all}")
@@ -133,7 +133,7 @@ impl JournalPlace {
                 )
             }
             JournalError::Either { last, before } => format!(
-                "{error}: name the run to undo. The last run ({}): {}. The run that was cut short ({}): {}",
+                "{error}: name the run to undo. The last run ({}): {}. The run that did not finish ({}): {}",
                 words(last),
                 self.undo(&last.name),
                 words(before),

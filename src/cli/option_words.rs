@@ -189,12 +189,15 @@ mod tests {
             "belongs together with /a, which stays (has another owner than the kept file (--across-owners includes \
              it)); left alone"
         );
-        let gone = together("is gone", None);
+        let gone = together("no longer exists", None);
         assert_eq!(
             gone,
-            "belongs together with /a, which stays (is gone); left alone"
+            "belongs together with /a, which stays (no longer exists); left alone"
         );
-        assert_eq!(skip(&Skip::Victim(Unfit::Gone)), "is gone; left alone");
+        assert_eq!(
+            skip(&Skip::Victim(Unfit::Gone)),
+            "no longer exists; left alone"
+        );
         assert_eq!(
             skip(&Skip::Unprovable("fuse".to_owned())),
             "may be the kept file itself: fuse may answer from a cache; left alone (--trash and move can be undone, \

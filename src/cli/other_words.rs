@@ -78,8 +78,8 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
     }
     if option.starts_with('-') && option[1..].parse::<f64>().is_ok() {
         return Some(format!(
-            "{option} is neither an option nor a value: no option takes a negative number, and a file of that name is \
-             written ./{option}"
+            "{option} is neither an option nor a value: no option takes a negative number; to name such a file, write \
+             ./{option}"
         ));
     }
     if let Some(command) = option.strip_prefix("--")

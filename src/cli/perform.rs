@@ -176,7 +176,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     }
     let left = tally.unreached(plan);
     if left > 0 {
-        lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
+        lines.push(format!("INCOMPLETE: {} not processed.", files(left)));
     }
     if tally.done > 0 {
         match action.reversal() {
@@ -213,13 +213,13 @@ impl Watch<'_> {
         };
         let undo = match self.action.reversal() {
             Reversal::GivesBack => {
-                format!(", {} undoes the whole run", self.place.undo(run))
+                format!(", '{}' undoes the whole run", self.place.undo(run))
             }
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
         self.console.complain(&format!(
-            "run {run} stops here, as if it had been killed: {} of {} steps are finished, and the current one may be \
-            half done. When that file system answers again, {} restores unfinished files{undo}",
+            "run {run} stopped after {} of {} steps; the current step may be unfinished. When the file system answers \
+            again, '{}' restores unfinished files{undo}",
             count(self.control.steps()),
             count(self.total.0),
             self.place.sweep(run),

@@ -19,8 +19,8 @@ use super::progress_text::count;
 /// Companions that are named on the terminal; the plan names more.
 const COMPANIONS: usize = 5;
 
-/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows. Sentences
-/// fit into the columns of the terminal that they are for; lines that name files are left whole.
+/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows.
+/// Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
 pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
@@ -103,7 +103,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     let totals = plan.totals();
     if totals.steps == 0 {
         let why = untouched(totals);
-        return format!("Nothing to {}{why}.", plan.action().name());
+        return format!("Nothing to {}{why}.", verb(plan.action()));
     }
     let effect = match plan.action() {
         ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
@@ -111,15 +111,23 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     };
     format!(
         "To {}: {} ({}) in {} {}{}; {effect}. {} {}.",
-        plan.action().name(),
+        verb(plan.action()),
         names(totals.steps),
         Bytes(totals.bytes),
         count(totals.sets),
         plural(totals.sets, "set", "sets"),
         destination(acting),
         count(totals.kept),
-        plural(totals.kept, "file stays", "files stay"),
+        plural(totals.kept, "name stays", "names stay"),
     )
+}
+
+/// What the action does to the files, as the question says it.
+fn verb(action: ActionKind) -> &'static str {
+    match action {
+        ActionKind::Trash => "move to the trash",
+        other => other.name(),
+    }
 }
 
 /// Which options hold back all files, if nothing is done.

@@ -18,8 +18,8 @@ pub struct ProbeArgs {
 
     /// Limit the run time: 30s, 2m
     ///
-    /// The time includes listing files, but not writing a scratch file. With more time, results are steadier, and probe reaches
-    /// deeper queues on slow disks.
+    /// The time includes listing files, but not writing a scratch file. With more time, results are steadier, and probe
+    /// reaches deeper queues on slow disks.
     #[arg(
         long,
         value_name = "TIME",
@@ -31,8 +31,8 @@ pub struct ProbeArgs {
 
     /// Read a scratch file of this size in PATH instead of existing files
     ///
-    /// The scratch file has no name, so it disappears however the program ends. Choose several times the size of the drive's
-    /// cache, and a few percent of the disk: 4G.
+    /// The scratch file has no name, so it disappears however the program ends. Choose several times the size of the
+    /// drive's cache, and a few percent of the disk: 4G.
     #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What to measure")]
     pub scratch: Option<Bytes>,
 
@@ -46,7 +46,7 @@ pub struct ProbeArgs {
     )]
     pub only: Vec<&'static Experiment>,
 
-    /// Seed for the choice of places to read; the same seed repeats a run
+    /// Set the seed that selects the positions to read; the same seed selects the same positions
     #[arg(
         long,
         value_name = "N",
@@ -62,7 +62,7 @@ pub struct ProbeArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Draw the charts to FILE
+    /// Write the charts to FILE as SVG
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub svg: Option<PathBuf>,
 

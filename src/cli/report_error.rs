@@ -8,8 +8,8 @@ pub fn with_command(error: &ReadError) -> String {
         ReadError::OtherFormat => ": create one with -f text, -f json or -f ndjson",
         ReadError::FoldersNotText => ": create it again with -f text",
         ReadError::OfFolders => {
-            return "a report of folders, which only the commands remove and move read: \
-                create one of files with 'seekless find'"
+            return "this is a report of folders, and only remove and move can use it: \
+                create a report of files with 'seekless find'"
                 .to_owned();
         }
         _ => "",

@@ -53,9 +53,9 @@ open() {
 # are_files NAME: succeeds if both are regular files, and not the same file.
 are_files() {
     if [ -L "$keeper" ] || [ ! -f "$keeper" ]; then
-        skip 'the kept file is missing, or is no regular file' "$1"
+        skip 'the kept file is missing, or is not a regular file' "$1"
     elif [ -L "$victim" ] || [ ! -f "$victim" ]; then
-        skip 'it is missing, or is no regular file' "$1"
+        skip 'it is missing, or is not a regular file' "$1"
     elif [ "$victim" -ef "$keeper" ]; then
         skip 'it is the kept file itself' "$1"
     else
@@ -281,7 +281,7 @@ remove_folder() {
     if ! enter "${1%/*}"; then
         skip 'the folder above it cannot be opened, or is reached through a link' "$1"
     elif [ -L "./${1##*/}" ] || [ ! -d "./${1##*/}" ]; then
-        skip 'it is missing, or is no folder' "$1"
+        skip 'it is missing, or is not a folder' "$1"
     elif [ -n "$(ls -A "./${1##*/}")" ]; then
         say 'left alone, not empty' "$1"
     elif rmdir -- "./${1##*/}"; then

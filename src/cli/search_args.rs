@@ -15,7 +15,7 @@ use seekless::units::Bytes;
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {
-    /// Folders and files to search [default for find: the current folder]
+    /// Folders and files to search [default for find: the current folder; actions need a PATH or --from]
     ///
     /// A file that is reached twice counts once. With --from, only files below these paths are included.
     #[arg(value_name = "PATH", help_heading = "Where to search")]
@@ -27,10 +27,10 @@ pub struct PathArgs {
 pub struct PatienceArgs {
     /// Give up on a disk, server or daemon that does not answer for SECONDS
     ///
-    /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. When nothing
-    /// else has made progress for another SECONDS, a search omits what it could not read. An action or an undo stops,
-    /// and prints the command that continues it or restores the files. The exit status is then 1, or 2 if
-    /// nothing was done. Files on tape or in a cloud may need more time.
+    /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. If nothing
+    /// else makes progress for another SECONDS, a search skips what it could not read. An action or undo stops, and
+    /// prints the command that continues it or restores the files. The exit status is then 1, or 2 if nothing was done;
+    /// for compare it is always 2. Files on tape or in a cloud may need more time.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -105,9 +105,9 @@ pub struct SearchArgs {
     /// Set the number of threads for all devices, a class or a device: 8, ssd:64,4, dev:/dev/sdb:1,1
     ///
     /// The first number is for scattered reads (metadata and the start of files), the second for whole files. Can be
-    /// repeated. The classes are ssd, hdd, memory, network, fuse and unknown; 'seekless devices' shows the class of each
-    /// device. A device takes precedence over a class, and a class over the default. If the kernel reports the wrong
-    /// class, set it with 'hdd' or 'ssd' in place of the numbers: dev:/dev/sdc:hdd.
+    /// repeated. The classes are ssd, hdd, memory, network, fuse and unknown; 'seekless devices' shows the class of
+    /// each device. A device takes precedence over a class, and a class over the default. If the kernel reports the
+    /// wrong class, set it with 'hdd' or 'ssd' in place of the numbers: dev:/dev/sdc:hdd.
     #[arg(
         long,
         value_name = "[DEVICE:]N[,N]|hdd|ssd",
@@ -117,25 +117,25 @@ pub struct SearchArgs {
 
     /// Keep N scattered reads in flight per thread
     ///
-    /// Scattered reads are short reads all over the disk. A read is in flight from its request to its answer. Solid-state
-    /// disks answer many reads at the same time. 'seekless probe' measures which number suits a disk.
+    /// Scattered reads are short reads all over the disk. A read is in flight from its request to its answer.
+    /// Solid-state disks answer many reads at the same time. 'seekless probe' measures which number suits a disk.
     #[arg(long, value_name = "N", help_heading = "How to read disks")]
     pub depth_random: Option<usize>,
 
-    /// Also read files that the file system reports to share their blocks
+    /// Also read files whose blocks the file system reports as shared
     ///
-    /// On btrfs and xfs, seekless knows without reading that unchanged reflinks and snapshots are equal.
+    /// On btrfs and XFS, seekless knows without reading that unchanged reflinks and snapshots are equal.
     #[arg(long, help_heading = "How to read disks")]
     pub no_shared_blocks: bool,
 
     /// Keep the cache in DIR [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
     ///
-    /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4, XFS,
-    /// f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a minute
-    /// before it was read is read again, and so are files on other file systems. Actions still compare bytes. --verify, and
-    /// actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips its own files there.
-    /// If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing. Each user needs a DIR of
-    /// their own to save anything.
+    /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4,
+    /// XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a
+    /// minute before it was read is read again, and so are files on other file systems. Actions still compare bytes.
+    /// --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips
+    /// its own files there. If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing.
+    /// Each user needs a DIR of their own to save anything.
     #[arg(
         long,
         value_name = "DIR",
@@ -150,10 +150,10 @@ pub struct SearchArgs {
 
     /// Do not read a file again if only its time of change (ctime) differs
     ///
-    /// chmod, chown and new hard links set that time. A program can change a file and then restore its modification time
-    /// ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT, exFAT,
-    /// NTFS, FUSE and network file systems, by path, size and modification time: the first two runs read them, and later
-    /// runs do not. Actions still compare bytes.
+    /// chmod, chown and new hard links set that time. A program can change a file and then restore its modification
+    /// time ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT,
+    /// exFAT, NTFS, FUSE and network file systems, by path, size and modification time: the first two runs read them,
+    /// and later runs do not. Actions still compare bytes.
     #[arg(long, help_heading = "How to read disks")]
     pub trust_mtime: bool,
 
@@ -179,8 +179,8 @@ pub struct SearchArgs {
 
     /// Limit the memory for data in flight [default: 1/32 of the memory]
     ///
-    /// With a low limit, seekless keeps fewer reads in flight. The list of files needs more memory: about 50 bytes and
-    /// the name of each file.
+    /// With a low limit, seekless keeps fewer reads in flight. The list of files needs memory in addition: for each
+    /// file, about 50 bytes and its name.
     #[arg(long, value_name = "SIZE", help_heading = "How to read disks")]
     pub memory: Option<Bytes>,
 
@@ -203,8 +203,9 @@ pub struct NamesArgs {
     /// Treat hard links to the same file as duplicates
     ///
     /// By default they count as one file with several names, because removing one of them frees nothing. With this
-    /// option, remove, symlink and move keep one name of each set (--keep-n N: N names) and act on the others, including
-    /// hard links to the kept file. hardlink and reflink refuse this option: names of one file already share its blocks.
+    /// option, remove, symlink and move keep one name of each set (--keep-n N: N names) and act on the others,
+    /// including hard links to the kept file. hardlink and reflink refuse this option: names of one file already share
+    /// its blocks.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
 }

@@ -45,7 +45,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             Use::Act => {
                 let first = match has_files(&run) {
                     true => "seekless first restores the unfinished files",
-                    false => "seekless first removes what it left",
+                    false => "seekless first removes its leftover files",
                 };
                 console.complain(&format!("{}; {first}", what(&run)));
                 true
@@ -53,8 +53,8 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             Use::Confirm => {
                 console.complain(&what(&run));
                 let question = match has_files(&run) {
-                    true => "First restore the unfinished files? [y/N]",
-                    false => "First remove what it left? [y/N]",
+                    true => "Restore the unfinished files first? [y/N]",
+                    false => "Remove its leftover files first? [y/N]",
                 };
                 matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
             }
@@ -215,7 +215,7 @@ fn what(run: &CutShort) -> String {
         (number > 0).then(|| format!("{} {}", count(number), plural(number, one, many)))
     });
     format!(
-        "{undo}run {} ({}) was cut short and left {} here",
+        "{undo}run {} ({}) did not finish and left {} here",
         run.name,
         words(&run.header),
         left.collect::<Vec<_>>().join(" and "),
@@ -230,9 +230,11 @@ fn has_files(run: &CutShort) -> bool {
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     match run.in_undo {
         true => format!("to continue: {}", place.undo(&run.name)),
-        false if !has_files(run) => format!("{} removes what it left", place.sweep(&run.name)),
+        false if !has_files(run) => {
+            format!("'{}' removes its leftover files", place.sweep(&run.name))
+        }
         false => format!(
-            "{} restores the unfinished files, {} undoes the whole run",
+            "'{}' restores the unfinished files, '{}' undoes the whole run",
             place.sweep(&run.name),
             place.undo(&run.name)
         ),

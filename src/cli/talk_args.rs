@@ -36,7 +36,7 @@ pub struct TalkArgs {
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
 
-    /// Do not show progress or the summary; still name problems
+    /// Do not show progress or the summary (compare: nor the result); still name problems
     #[arg(short = 'q', long, help_heading = "Output")]
     pub quiet: bool,
 

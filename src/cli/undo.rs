@@ -136,7 +136,7 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
                 words(&last)
             ));
             say(&format!(
-                "2  the run before it, {} ({}), which was cut short",
+                "2  the run before it, {} ({}), which did not finish",
                 before.name,
                 words(&before)
             ));

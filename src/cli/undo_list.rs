@@ -86,7 +86,7 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
         Run { busy: true, .. } => "running",
         Run {
             cut_short: true, ..
-        } => "cut short",
+        } => "unfinished",
         _ => "done",
     };
     // What failed or was left alone is no step that can be undone.

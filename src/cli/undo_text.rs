@@ -47,7 +47,7 @@ pub fn wish(step: &Undo) -> String {
         ),
         Undone::Cleaned => "what a killed run left there would be removed".to_owned(),
         Undone::FolderRemoved => {
-            "this folder, which the run created, would be removed if it is empty then".to_owned()
+            "the run created this folder; it would be removed if it is empty by then".to_owned()
         }
         Undone::AsBefore => "is already restored".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),

@@ -97,8 +97,8 @@ pub const ADVICE: &[Hint] = &[
             let advice = volume.contradictions.iter().map(|found| Advice {
                 name: "",
                 says: format!(
-                    "{} says that it {}, but the disk that its file lies on {}: seekless goes by \
-                     the disk, other programs do not",
+                    "{} reports that it {}, but the disk that holds its file {}: seekless relies on \
+                     the disk, other programs rely on the flag",
                     found.device,
                     verb(found.rotational),
                     if found.rotational { "does not" } else { "does" },

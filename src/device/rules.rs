@@ -48,7 +48,7 @@ pub const RULES: &[Rule] = &[
         name: "fuse-disk",
         matches: |facts| facts.filesystem == "fuseblk" && !facts.any(Leaf::is_spindle),
         class: Class::Fuse,
-        why: "a program answers, most often one question at a time, however fast its disk is",
+        why: "a program serves the files, and usually handles one request at a time, however fast its disk is",
     },
     Rule {
         name: "memory",
@@ -60,13 +60,13 @@ pub const RULES: &[Rule] = &[
         name: "network",
         matches: |facts| facts.any_of(LeafKind::Server),
         class: Class::Network,
-        why: "a server answers: each request costs a round trip, so several run in parallel",
+        why: "a server serves the files: each request costs a round trip, so several run in parallel",
     },
     Rule {
         name: "fuse",
         matches: |facts| facts.any_of(LeafKind::Program),
         class: Class::Fuse,
-        why: "a program answers, and its storage is not visible",
+        why: "a program serves the files, and its storage is not visible",
     },
     Rule {
         name: "mixed-disks",

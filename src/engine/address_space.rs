@@ -18,8 +18,7 @@ const FEWEST: usize = 4;
 /// Less address space than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "only {left} of address space are left, and a search needs {least} before it has found anything: \
-     raise the limit (ulimit -v unlimited)"
+    "a search needs at least {least} of address space, and only {left} are left: raise the limit (ulimit -v unlimited)"
 )]
 pub struct TooLittle {
     left: Bytes,
@@ -100,8 +99,8 @@ mod tests {
         let refused = AddressSpace::of(Some(20 << 20)).expect_err("is too little");
         assert_eq!(
             refused.to_string(),
-            "only 21.0 MB of address space are left, and a search needs 46.1 MB before it has found anything: \
-             raise the limit (ulimit -v unlimited)"
+            "a search needs at least 46.1 MB of address space, and only 21.0 MB are left: raise the limit \
+             (ulimit -v unlimited)"
         );
     }
 }

@@ -338,7 +338,7 @@ fn what_is_in_force_has_to_be_measured() {
     }
     assert_eq!(
         refusal(&outcomes, POOLS).words(&Terms::default()),
-        "256 in flight scattered (in force) could not be measured: use a larger folder or a scratch file, or more time"
+        "256 in flight scattered (the current setting) could not be measured: use a larger folder or a scratch file, or more time"
     );
     // A spinning disk that is taken for solid state cannot take as many, and is advised to be read in another way.
     let mut outcomes = Model::spinning(1).outcomes();

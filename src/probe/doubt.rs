@@ -29,9 +29,9 @@ impl NoAdvice {
         } = terms;
         match self {
             Self::Unmeasured => "neither scattered reads nor streams could be measured".to_owned(),
-            Self::Limited(rate) => format!("{limit} held the measurement to {rate} per second"),
+            Self::Limited(rate) => format!("{limit} limited the measurement to {rate} per second"),
             Self::NotInForce(what) => format!(
-                "{what} (in force) could not be measured: use a larger folder or {scratch}, or {more_time}"
+                "{what} (the current setting) could not be measured: use a larger folder or {scratch}, or {more_time}"
             ),
             Self::Unsteady(what) => format!(
                 "the measurement was unsteady ({what}): repeat it while nothing else uses the disk, or with {more_time}"

@@ -284,7 +284,7 @@ impl Running<'_> {
         }
         if !test_data.checked && test_data.bypass == Bypass::Dropped {
             self.notes.push(
-                "the system does not tell what is in the page cache: some reads may have been answered from memory"
+                "the system does not report what is in the page cache: some reads may have been answered from memory"
                     .to_owned(),
             );
         }

@@ -71,7 +71,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     }
     if places.iter().all(|place| place.position.is_none()) {
         return Err(
-            "the file system does not tell where files lie on the disk (FIEMAP)".to_owned(),
+            "the file system does not report the positions of files on the disk (FIEMAP)"
+                .to_owned(),
         );
     }
     let orders = orders(&places, by_file, &mut rng);

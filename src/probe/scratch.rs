@@ -36,7 +36,7 @@ pub fn write(
     if let Some(free) = statfs::available(&handle).filter(|&free| free < size.0) {
         let free = Bytes(free);
         return Err(format!(
-            "no scratch file in {}: {size} were asked for and {free} are free",
+            "cannot create a scratch file in {}: {size} requested, {free} free",
             folder.display()
         ));
     }
@@ -83,6 +83,6 @@ mod tests {
         let (mut rng, control) = (Rng::new(1), Control::default());
         let error = write(folder.path(), Bytes(1 << 60), &mut rng, &control);
         let error = error.expect_err("nobody has so much");
-        assert!(error.contains("1.2 EB were asked for"), "{error}");
+        assert!(error.contains("1.2 EB requested"), "{error}");
     }
 }

@@ -65,7 +65,7 @@ impl Signs {
         }));
         signs.extend(self.streams_loss.map(|left| {
             format!(
-                "more streams reach {:.0} % of the rate of one stream at best",
+                "several streams reach at most {:.0} % of the rate of one stream",
                 left * 100.0
             )
         }));

@@ -94,10 +94,10 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         let saturated = saturation(measured, rate / 1e6);
         notes.push(match saturated {
             Some(size) => format!(
-                "files from {} on reach nine tenths of the rate: shorter ones are small here",
+                "files of {} or more reach 90 % of the rate; shorter files count as small on this disk",
                 Axis::FileSize.label(size)
             ),
-            None => "no file reaches nine tenths of the rate: all are small here".to_owned(),
+            None => "no file reaches 90 % of the rate; all files count as small on this disk".to_owned(),
         });
         series.push(Series {
             name: MODEL,

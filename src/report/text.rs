@@ -41,7 +41,8 @@ pub struct Text {
     of_folded: &'static str,
     any_set: bool,
     folded_sets: u64,
-    /// The set that is being written. A string takes formatted text several times faster than a writer behind a pointer.
+    /// The set that is being written. A string takes formatted text several times faster than a writer behind a
+    /// pointer.
     text: String,
 }
 
@@ -152,7 +153,8 @@ impl Report for Text {
         self.comment(out, &format!("options: {}", option_words(&header.options)))?;
         self.comment(
             out,
-            "* stays unless a rule decides, = a hard link to the file of that number; to leave a file alone, delete its line",
+            "* is kept unless a rule prefers another; = is a hard link to the file with that number; \
+            delete a line to leave its file alone",
         )
     }
 
@@ -195,7 +197,7 @@ impl Report for Text {
         let ambiguous: Vec<String> = ambiguous.map(|(number, _)| number.to_string()).collect();
         if !ambiguous.is_empty() {
             let which = ambiguous.join(", ");
-            let said = format!("{which} may be one file: their file system does not tell");
+            let said = format!("{which} may be one file: the file system cannot tell them apart");
             self.comment(out, &said)?;
         }
         Ok(())

@@ -133,7 +133,7 @@ impl FolderTally {
 /// The place of a folder, the folder above it, and its metadata.
 fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Stays> {
     let place = NameInFolder::of(&of.path).map_err(|unfit| match unfit {
-        Unfit::Gone => Stays::Because("is gone".to_owned()),
+        Unfit::Gone => Stays::Because("no longer exists".to_owned()),
         unfit => Stays::Because(format!("{unfit}; left alone")),
     })?;
     let folder = open::folder(&place.folder, &place.name).map_err(stays("open the folder"))?;
@@ -167,7 +167,7 @@ fn another() -> Stays {
 
 fn stays(doing: &'static str) -> impl Fn(Errno) -> Stays {
     move |error| match error {
-        Errno::NOENT => Stays::Because("is gone".to_owned()),
+        Errno::NOENT => Stays::Because("no longer exists".to_owned()),
         error => {
             let cause = std::io::Error::from(error);
             Stays::Because(format!("cannot {doing}: {cause}; left alone"))

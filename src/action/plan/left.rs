@@ -150,14 +150,14 @@ impl Left {
                 "is on a file system that cannot hold a symbolic link to the kept file: use remove or move"
             }
             Self::NoSharedBlocks => {
-                "is on a file system that cannot share blocks (btrfs, xfs and bcachefs can): use remove or move, or \
+                "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or \
                 hardlink if it has hard links"
             }
             Self::OtherFileSystem => {
                 "is alone on its file system, and hard links cannot cross file systems"
             }
             Self::Companion => "belongs together with a file that stays",
-            Self::NotAsked => "is still undecided",
+            Self::NotAsked => "has no answer yet",
             Self::NoReference => "has no copy below a reference folder",
             Self::SameName => {
                 "is the same name as another in the report, seen through another mount"

@@ -55,11 +55,15 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let said = match (comparison.answer(), comparison.question().one_way) {
         (ComparisonAnswer::Unknown, _) => "The question could not be answered in full.".to_owned(),
         (ComparisonAnswer::Yes, true) => format!("Everything in {first} is also on {others}."),
-        (ComparisonAnswer::No, true) => format!("Something in {first} is nowhere else."),
+        (ComparisonAnswer::No, true) => format!("Not everything in {first} is also on {others}."),
         (ComparisonAnswer::Yes, false) => format!("Everything on each side is also on {others}."),
         (ComparisonAnswer::No, false) => "Something is on one side only.".to_owned(),
     };
-    writeln!(out, "\n{said}")
+    writeln!(out)?;
+    for line in fitting([said], shown.columns.unwrap_or(usize::MAX)) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 fn sum(sum: Sum) -> String {

@@ -47,7 +47,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         for root in report.roots {
             comment(out, "", &format!("root: {}", escape(root)))?;
         }
-        comment(out, "", "delete both lines of each folder to leave alone")?;
+        comment(out, "", "to leave a folder alone, delete both of its lines")?;
     }
     let noise: Vec<_> = report
         .noise
@@ -173,7 +173,7 @@ fn remarks(line: &FolderLine) -> Vec<String> {
                 false => "",
             };
             remarks.push(format!(
-                "not there: {}, {}: {}{rest}",
+                "missing in the other folder: {}, {}: {}{rest}",
                 counted(not_there.files, "file"),
                 Bytes(not_there.bytes),
                 named.join(", "),

@@ -204,9 +204,9 @@ pub enum BadLine {
     Foreign,
     /// A set is too large to be held.
     #[error(
-        "the set of files of {size} bytes{} has {names} names with {bytes} bytes, and {limit} \
-         are the most that one set may have: as text, the set can be cut into several, each with the file to \
-         keep; or search fewer folders at a time",
+        "the set of files of {size} bytes{} has {names} names with {bytes} bytes, and a set may \
+         have at most {limit}: split the set in a text report, with the file to keep in each part; or search fewer \
+         folders at a time",
         .digest.as_ref().map(|digest| format!(", blake3 {digest},")).unwrap_or_default(),
         limit = room::Room::limits()
     )]
@@ -221,10 +221,7 @@ pub enum BadLine {
         bytes: u64,
     },
     /// The header is too large to be held.
-    #[error(
-        "the header is too long: {} are the most that it may have",
-        room::Room::limits()
-    )]
+    #[error("the header is too long: it may have at most {}", room::Room::limits())]
     LargeHeader,
     /// A second report follows the first.
     #[error("a second report starts here; give one report at a time")]

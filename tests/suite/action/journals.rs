@@ -486,13 +486,13 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
                 run(&scene, looking)
                     .exits(0)
                     .says(&says)
-                    .says("was cut short")
+                    .says("did not finish")
                     .says(&format!("seekless undo --sweep {first}"))
                     .says(&format!("seekless undo {first}"));
             }
-            run(&scene, "find -q tree").never_says("cut short");
-            run(&scene, "find state").never_says("cut short");
-            run(&scene, "remove --yes state").never_says("cut short");
+            run(&scene, "find -q tree").never_says("did not finish");
+            run(&scene, "find state").never_says("did not finish");
+            run(&scene, "remove --yes state").never_says("did not finish");
             assert!(!leftovers(&scene).is_empty(), "{action}");
             run(&scene, &format!("{action} --yes --keep oldest tree"))
                 .exits(0)
@@ -500,7 +500,9 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
                 .says("1 file restored")
                 .says("Done: ");
             assert_eq!(leftovers(&scene).first(), None, "{action}");
-            run(&scene, "find tree").exits(0).never_says("cut short");
+            run(&scene, "find tree")
+                .exits(0)
+                .never_says("did not finish");
             // Which of the two is meant nobody can tell.
             let second = names(&scene).remove(1);
             run(&scene, "undo")
@@ -530,11 +532,11 @@ fn what_lies_elsewhere_is_found_by_the_file_that_it_is_of() {
         let mut bytes = fs::read(&journal).expect("read");
         bytes.extend_from_slice(b"0123");
         fs::write(&journal, bytes).expect("written");
-        run(&scene, "find tree").exits(0).says("was cut short");
+        run(&scene, "find tree").exits(0).says("did not finish");
         let action = action.replace("DESTINATION", scene.destination().to_str().expect("UTF-8"));
         run(&scene, &format!("{action} --yes --keep oldest tree"))
             .exits(0)
-            .says("was cut short")
+            .says("did not finish")
             .says("Done: ");
         assert_eq!(leftovers(&scene).first(), None, "{action}: {left:?}");
         assert!(!scene.victim().exists());
@@ -604,7 +606,7 @@ fn a_move_that_was_cut_short_before_the_original_went_is_found() {
 
 #[cfg(debug_assertions)]
 fn run_again_moves_it(scene: &Scene, line: &str) {
-    run(scene, "find tree").exits(0).says("was cut short");
+    run(scene, "find tree").exits(0).says("did not finish");
     run(scene, line).exits(0).says("Done: ");
     assert!(!scene.victim().exists());
     assert_eq!(leftovers(scene).first(), None);

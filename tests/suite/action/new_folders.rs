@@ -69,7 +69,7 @@ fn undo_removes_the_folders_that_the_move_created() {
     let shown = stage.run("undo --dry-run").exits(0);
     let text = removed(&stage, 0).replace("removed: the run had", "would be removed: the run");
     let line = format!(
-        "{}: this folder, which the run created, would be removed if it is empty then",
+        "{}: the run created this folder; it would be removed if it is empty by then",
         moved(&stage, "x/p/q").display()
     );
     assert!(shown.says(&text).stdout_text().contains(&line));

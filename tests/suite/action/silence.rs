@@ -171,7 +171,7 @@ fn an_action_that_gets_no_answer_ends_and_is_taken_back() {
             daemon.be_silent_at(kind, requests + checks);
             let line = format!("{command} --yes --from report");
             let words = [
-                "as if it had been killed",
+                "the current step may be unfinished",
                 "seekless undo --sweep ",
                 "undoes the whole run",
             ];
@@ -196,7 +196,7 @@ fn an_interruption_is_heeded_in_each_wait() {
             daemon,
             line,
             End::Signal(Signal::INT),
-            &["as if it had been killed"],
+            &["the current step may be unfinished"],
         );
         is_restored(&stage, &before);
     }
@@ -213,7 +213,7 @@ fn a_program_that_the_kernel_lets_go_is_gone_before_the_daemon() {
     stage
         .run("hardlink --yes --patience 1 --from report")
         .exits(1)
-        .says("as if it had been killed");
+        .says("the current step may be unfinished");
     assert!(daemon.is_silent());
     drop(daemon);
     is_restored(&stage, &before);
@@ -265,7 +265,7 @@ fn a_sweep_that_gets_no_answer_ends_and_goes_on_when_called_again() {
         // The check of the mount makes the first link.
         daemon.be_silent_at(LINK, 2);
         let line = "hardlink --yes --from report";
-        cut_short(&stage, daemon, line, End::Patience, &["may be half done"]);
+        cut_short(&stage, daemon, line, End::Patience, &["may be unfinished"]);
         assert!(real(&stage) != before, "the victim is set aside");
         let daemon = shown(&stage);
         daemon.be_silent_at(RENAME2, 1);

@@ -37,7 +37,7 @@ const RUNS: &str = "#!/bin/sh
 [ \"$*\" = 'undo --list' ] || exit 2
 echo '20261121T045702Z  2026-11-21 05:57:02  done'
 echo '20261121T050000Z  2026-11-21 06:00:00  no change           no steps  remove .'
-echo '20261122T103000Z  2026-11-22 11:30:00  cut short            3 steps  remove .'
+echo '20261122T103000Z  2026-11-22 11:30:00  unfinished           3 steps  remove .'
 echo '20261122T113000Z  2026-11-22 12:30:00  undone               3 steps  remove .'
 echo '20261122T123000Z  2026-11-22 13:30:00  permanent            3 steps  remove undone  permanent'
 ";

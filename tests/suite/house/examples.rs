@@ -160,7 +160,7 @@ const EXAMPLES: &[Example] = &[
     ),
     shows(
         "seekless cache prune --older-than 90d",
-        &["Removed the cached digests of 0 file systems"],
+        &["Nothing to remove."],
     )
     .after(&[KEPT]),
     shows(

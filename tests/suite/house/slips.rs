@@ -20,10 +20,10 @@ fn a_mistyped_command_is_no_search() {
         ("search A", "seekless find'?"),
         ("list", "seekless find'?"),
         ("status", "seekless undo --list'?"),
-        ("restore", "seekless undo', which reverts the last run"),
+        ("restore", "seekless undo', which undoes the last run"),
         (
             "delete A",
-            "seekless remove', which removes duplicates for good",
+            "seekless remove', which removes duplicates permanently",
         ),
         ("clean A", "--dry-run shows the plan"),
         ("trash A", "which moves duplicates to the trash"),
@@ -71,7 +71,7 @@ fn options_of_other_programs_are_answered_with_ours() {
         ("-min-size=1k .", "use --min-size=1k"),
         (
             "--undo",
-            "no such option: --undo; use the command 'seekless undo', which reverts",
+            "no such option: --undo; use the command 'seekless undo', which undoes",
         ),
         (". -ok rm", "no such option: -ok; use -f nul"),
         ("-output x .", "no such option: -output; use -o FILE"),
@@ -93,7 +93,7 @@ fn options_of_other_programs_are_answered_with_ours() {
         ),
         (
             "--ext *.jpg,*.png .",
-            "an extension is no pattern: write --ext jpg",
+            "an extension is not a pattern: write --ext jpg",
         ),
         ("--ext jpg;png .", "write extensions as jpg,png"),
         ("--type Images .", "--type Images: write --type image"),

@@ -19,7 +19,7 @@ const PHRASES: &[(&str, &str)] = &[
         "what the library has already goes aside",
         "move away what the library already has",
     ),
-    ("was not decided on", "is still undecided"),
+    ("was not decided on", "has no answer yet"),
     ("believe the digests", "rely on the digests"),
     ("leave that option out", "omit that option"),
     ("takes back the whole run", "undoes the whole run"),

@@ -561,7 +561,7 @@ fn an_empty_list_is_no_answer_to_a_question() {
         ("-0 --exit-code", 2),
     ] {
         let run = seekless(tree.root(), line).run().exits(code);
-        run.says("standard input is empty: nothing is searched");
+        run.says("standard input is empty: nothing to search");
     }
 }
 

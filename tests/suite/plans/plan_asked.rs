@@ -365,7 +365,7 @@ fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
         half_done(&stage).then_some(stage)
     });
     let stage = stage.expect("something was left");
-    let question = "First restore the unfinished files? [y/N]";
+    let question = "Restore the unfinished files first? [y/N]";
     let talk = stage.talk("symlink .", "n\nn\n").ends(0, question);
     assert!(
         talk.said.contains("seekless undo --sweep 2"),

@@ -276,7 +276,7 @@ fn text_and_tables_say_the_same() {
         "# seekless VERSION folders, text, schema 1\n\
          # folder: TREE\n\
          # root: .\n\
-         # delete both lines of each folder to leave alone\n\
+         # to leave a folder alone, delete both of its lines\n\
          # Ignored as noise: empty files, .DS_Store, Thumbs.db, desktop.ini, .nomedia\n\
          \n\
          5.0 kB (5000 bytes) can go, 2 folders:\n  \

@@ -131,7 +131,7 @@ impl OneSet {
                 self.names
             ))
             .says("2000000 names")
-            .says("can be cut into several");
+            .says("split the set in a text report");
         assert_eq!(stage.names().len(), 3);
     }
 }

@@ -320,7 +320,7 @@ fn a_report_that_cannot_answer_is_refused() {
         ),
         (
             "folders",
-            "folders: a report of folders, which only the commands remove and move read",
+            "folders: this is a report of folders, and only remove and move can use it",
         ),
         ("cut", "the report is truncated here"),
         ("missing", "to write a report: seekless -o FILE PATH"),

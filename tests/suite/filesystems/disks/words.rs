@@ -59,7 +59,7 @@ fn hard_links_are_not_advised_where_there_may_be_none() {
         with_copies(&disk.shows);
         disk.run("reflink --yes .")
             .never_says("elsewhere use hardlink")
-            .says("cannot share blocks (btrfs, xfs and bcachefs can): use remove or move")
+            .says("cannot share blocks (btrfs, XFS and bcachefs can): use remove or move")
             .says("Nothing to reflink");
     }
 }

@@ -273,7 +273,10 @@ fn a_file_system_is_known_by_the_uuid_that_its_superblock_has_now() {
     let [said] = &nameless.problems[..] else {
         panic!("one line: {:?}", nameless.problems);
     };
-    assert!(said.contains("the kernel does not tell its UUID"), "{said}");
+    assert!(
+        said.contains("the kernel does not report its UUID"),
+        "{said}"
+    );
     for uuid in ["0123456789abcdef", "fedcba9876543210"] {
         // As newer versions of `tune2fs -U` do: EXT4_IOC_SETFSUUID.
         sh(&format!(

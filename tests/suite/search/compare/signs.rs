@@ -189,7 +189,8 @@ fn filters_narrow_the_question_and_the_first_line_repeats_them() {
     assert_eq!(run.stdout_text().lines().next(), Some(first));
     compare(&tree, "--name *.png a b")
         .exits(2)
-        .says("no files to compare");
+        .says("no files to compare")
+        .says("the filters may exclude all files");
 }
 
 #[test]

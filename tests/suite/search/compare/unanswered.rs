@@ -43,8 +43,21 @@ fn a_side_that_is_not_there_or_holds_nothing() {
     }
     compare(tree.root(), "empty b")
         .exits(2)
-        .says("no files to compare");
+        .says("no files to compare")
+        .never_says("filters");
     compare(tree.root(), "--one-way a empty").exits(2);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_side_that_does_not_answer_is_not_called_empty() {
+    let tree = copies().copies(["real/f"], "same").folder("mounted");
+    let daemon = mirror::mount(&tree.path("real"), tree.path("mounted"));
+    daemon.be_silent(true);
+    let run = compare(tree.root(), "--patience 2 a mounted").exits(2);
+    daemon.be_silent(false);
+    run.says("mounted: did not answer")
+        .never_says("no files to compare");
 }
 
 #[test]

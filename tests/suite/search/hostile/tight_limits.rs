@@ -115,6 +115,6 @@ fn little_address_space_is_enough_and_too_little_is_said() {
         }
     }
     let run = limited(&tree, "find -f nul x", 48).exits(2);
-    run.says("of address space are left, and a search needs 46.1 MB")
+    run.says("a search needs at least 46.1 MB of address space")
         .says("(ulimit -v unlimited)");
 }
