@@ -1,5 +1,6 @@
 //! Reads, compares and restores the metadata of files.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
@@ -11,6 +12,7 @@ use super::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes, Time};
 use crate::sys::stat::{self, Stat};
+use crate::sys::statfs;
 
 impl From<&Stat> for RecordedState {
     fn from(stat: &Stat) -> Self {
@@ -40,6 +42,7 @@ pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
         mtime_ns: 0,
         times: None,
         xattrs: xattrs.into_iter().map(raw).collect(),
+        nosuid: statfs::ignores_set_id(file),
     };
     metadata.set_times([now.accessed, now.modified]);
     Ok(metadata)
@@ -79,6 +82,26 @@ impl Metadata {
     }
 }
 
+/// The part of the metadata that makes a program run with more rights than those of its caller.
+pub const SET_ID: &str = "set-user-ID and set-group-ID bits and capabilities";
+
+/// The extended attribute that holds a file's capabilities.
+const CAPABILITIES: &[u8] = b"security.capability";
+
+/// The metadata without that part. Whoever made a disk chose it, and the mount ignored it: no other mount may heed it.
+fn without_set_id(metadata: &Metadata) -> Cow<'_, Metadata> {
+    let is_capability = |(name, _): &(Raw, Raw)| name.0 == CAPABILITIES;
+    match metadata.mode & 0o6000 != 0 || metadata.xattrs.iter().any(is_capability) {
+        true => {
+            let mut less = metadata.clone();
+            less.mode &= !0o6000;
+            less.xattrs.retain(|pair| !is_capability(pair));
+            Cow::Owned(less)
+        }
+        false => Cow::Borrowed(metadata),
+    }
+}
+
 /// Applies all metadata to a file; returns the parts that this user may not set or that this file system cannot store.
 ///
 /// The order matters: the owner must never be able to do more than in the end, a change of owner clears the set-user-ID
@@ -88,6 +111,14 @@ impl Metadata {
 /// Any other error of the system: the call may succeed at another time.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
+    let allowed = match metadata.nosuid && !statfs::ignores_set_id(file) {
+        true => without_set_id(metadata),
+        false => Cow::Borrowed(metadata),
+    };
+    if matches!(allowed, Cow::Owned(_)) {
+        missing.push(SET_ID);
+    }
+    let metadata = allowed.as_ref();
     let mut mode = metadata.mode;
     // A new file lets its owner read and write. A process that opens it while the mode is wider keeps that right.
     if metadata.uid != trust::me() {
@@ -218,6 +249,26 @@ mod tests {
             mtime_ns: 6,
             times: None,
             xattrs: Vec::new(),
+            nosuid: false,
+        }
+    }
+
+    #[test]
+    fn what_a_mount_ignored_is_not_given_where_it_would_count() {
+        let pair = |name: &str| (Raw(name.into()), Raw(b"1".to_vec()));
+        let plain = metadata(0o1755, 1, 2);
+        assert_eq!(*without_set_id(&plain), plain);
+        let able = Metadata {
+            xattrs: vec![pair("user.note"), pair("security.capability")],
+            ..plain.clone()
+        };
+        let less = Metadata {
+            xattrs: vec![pair("user.note")],
+            ..plain
+        };
+        assert_eq!(*without_set_id(&able), less);
+        for bit in [0o4000, 0o2000] {
+            assert_eq!(without_set_id(&metadata(0o755 | bit, 1, 2)).mode, 0o755);
         }
     }
 

@@ -78,6 +78,7 @@ pub use journal_error::JournalError;
 pub use journal_folder::check_journals;
 pub use leftovers::{CutShort, HalfDone, LeftoverKind, cut_short};
 pub use lock_holder::Holder;
+pub use metadata::SET_ID;
 pub use past::Flaw;
 pub use reads::Reads;
 pub use record::{Raw, RunHeader};

@@ -109,6 +109,9 @@ pub struct Metadata {
     pub times: Option<[(i64, u32); 2]>,
     /// Extended attributes, ACLs among them: name and value.
     pub xattrs: Vec<(Raw, Raw)>,
+    /// True if the mount ignored set-user-ID and set-group-ID bits and file capabilities (`nosuid`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nosuid: bool,
 }
 
 /// Last access and last modification of a folder, each as seconds and nanoseconds since 1970.

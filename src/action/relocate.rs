@@ -12,6 +12,7 @@ use super::existing_folder::ExistingFolders;
 use super::folder_entry::{join, leads_to};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
+use super::metadata::SET_ID;
 use super::step::{Change, Done, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
@@ -81,6 +82,13 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Step
         }
     }
     let mut notes = vec!["copied to another file system".to_owned()];
+    let (set_id, missing): (Vec<&str>, Vec<&str>) =
+        missing.into_iter().partition(|what| *what == SET_ID);
+    if !set_id.is_empty() {
+        notes.push(format!(
+            "the copy has no {SET_ID}: the mount ignored these (nosuid)"
+        ));
+    }
     if !missing.is_empty() {
         notes.push(format!("the copy has another {}", missing.join(", ")));
     }

@@ -187,9 +187,18 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
         ));
     }
     let place = CachePlace::of(&args.place)?;
-    let mut kept = place.kept()?;
-    kept.retain(|kept| kept.last_used_ns < oldest || is_unusable(kept));
-    Ok(removed(&place, &kept))
+    let kept = place.kept()?;
+    let (old, others): (Vec<_>, Vec<_>) = kept
+        .into_iter()
+        .partition(|kept| kept.last_used_ns < oldest && !is_foreign(kept) || is_unusable(kept));
+    let done = removed(&place, &old);
+    Ok(done.worse(unreadable(place.path(), &others)))
+}
+
+/// True if seekless did not make it.
+fn is_foreign(kept: &StoredVolume) -> bool {
+    let unread = kept.contents.as_ref().err();
+    unread.is_some_and(CacheError::is_occupied)
 }
 
 /// True if no run can use it until it is removed.

@@ -1,6 +1,6 @@
 //! Messages of undo: before the question, on the way, and at the end.
 
-use seekless::action::{Undo, UndoTally, Undone};
+use seekless::action::{SET_ID, Undo, UndoTally, Undone};
 use seekless::report::escape::escape;
 use seekless::units::plural;
 
@@ -12,10 +12,14 @@ pub fn problem(step: &Undo) -> Option<String> {
     let path = escape(&step.path);
     match &step.undone {
         Undone::Refused(why) => Some(format!("{path}: {why}; left alone")),
-        Undone::RestoredWithout(missing) => Some(format!(
-            "{path}: restored without its {}: only root can set that",
-            missing.join(", ")
-        )),
+        Undone::RestoredWithout(missing) => {
+            let why = match missing.contains(&SET_ID) {
+                true => "the mount that it was on ignored these (nosuid)",
+                false => "only root can set that",
+            };
+            let missing = missing.join(", ");
+            Some(format!("{path}: restored without its {missing}: {why}"))
+        }
         Undone::RestoredUnproven(missing) => Some(format!(
             "{path}: restored without its {}: this journal cannot prove its content, and another user could write to \
             the kept file",

@@ -2,6 +2,8 @@
 
 use std::os::fd::AsFd;
 
+use rustix::fs::StatVfsMountFlags;
+
 /// File systems that the kernel makes up: nothing in them is stored, and reading may have effects.
 /// Numbers: linux/magic.h and the file systems' sources.
 const PSEUDO: &[u64] = &[
@@ -259,9 +261,14 @@ pub fn is_never_written(file: impl AsFd) -> bool {
 
 /// True if the folder's file system is mounted read-only.
 pub fn is_read_only(folder: impl AsFd) -> bool {
-    rustix::fs::fstatvfs(folder).is_ok_and(|volume| {
-        volume
-            .f_flag
-            .contains(rustix::fs::StatVfsMountFlags::RDONLY)
-    })
+    is_mounted_with(folder, StatVfsMountFlags::RDONLY)
+}
+
+/// True if the mount ignores set-user-ID and set-group-ID bits and file capabilities (`nosuid`).
+pub fn ignores_set_id(file: impl AsFd) -> bool {
+    is_mounted_with(file, StatVfsMountFlags::NOSUID)
+}
+
+fn is_mounted_with(file: impl AsFd, flag: StatVfsMountFlags) -> bool {
+    rustix::fs::fstatvfs(file).is_ok_and(|volume| volume.f_flag.contains(flag))
 }

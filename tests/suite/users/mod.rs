@@ -5,4 +5,5 @@ mod own_state;
 mod owners;
 mod reports_of_others;
 mod root_links;
+mod set_id;
 mod trash_of_others;

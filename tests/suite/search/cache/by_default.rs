@@ -213,13 +213,13 @@ fn a_damaged_file_costs_one_line_until_it_is_removed() {
         fs::write(caches.join("seekless").join(name), [b'x'; 5000]).expect("is written");
     }
     let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
-    let run = run.says("; 'seekless cache clear' removes it");
+    let run = run.says("; 'seekless cache prune' removes it");
     assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     run.finds(["t/a t/b"]);
     let given = caches.join("seekless").display().to_string();
     let run = search(&tree, &format!("--cache {given}"), Path::new("")).run();
     run.exits(0)
-        .says(&format!("'seekless cache clear --cache {given}'"));
+        .says(&format!("'seekless cache prune --cache {given}'"));
     let line = format!("cache clear --cache {given}");
     let asked = seekless(tree.root(), &line).run().exits(2);
     asked.says(&format!("'seekless cache info --cache {given}'"));
@@ -289,7 +289,7 @@ fn a_cache_without_its_tables_costs_one_line() {
     let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
     let run = run
         .says("damaged")
-        .says("'seekless cache clear' removes it");
+        .says("'seekless cache prune' removes it");
     assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     run.finds(["t/a t/b"]);
 }

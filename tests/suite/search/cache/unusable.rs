@@ -140,7 +140,7 @@ fn what_is_no_file_is_named_once_and_left_alone_by_the_commands() {
             let said = format!("{it} {kind}, which seekless did not make; move it away or remove");
             let run = cache(&tree, "info").exits(1).says(&said);
             is_one_line(&run, &tree.path("cache"));
-            cache(&tree, "prune").exits(0);
+            cache(&tree, "prune").exits(1).says(&said);
             cache(&tree, "clear --yes").exits(2).says(&said);
             assert_eq!(left(&tree, &[1, 2]), [1_u8], "{kind}");
             assert!(fs::symlink_metadata(place).is_ok(), "{kind}");
