@@ -277,6 +277,8 @@ fn a_file_system_is_known_by_the_uuid_that_its_superblock_has_now() {
         said.contains("the kernel does not report its UUID"),
         "{said}"
     );
+    // Dirty pages would be read again.
+    sh(&format!("sync -f {}", volume.path().display()));
     for uuid in ["0123456789abcdef", "fedcba9876543210"] {
         // As newer versions of `tune2fs -U` do: EXT4_IOC_SETFSUUID.
         sh(&format!(
