@@ -73,7 +73,11 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
                     .iter()
                     .for_each(|line| console.sentence(line));
             }
-            listener.exit(run.config.roots.len())
+            let exit = listener.exit(run.config.roots.len());
+            match said.unidentified {
+                0 => exit,
+                _ => exit.worse(Exit::SomeLeft),
+            }
         }
     }
 }
@@ -94,6 +98,7 @@ struct Told {
     folders: usize,
     files: usize,
     skipped_trash: u64,
+    unidentified: u64,
 }
 
 /// Looks, answers, and writes the answer; the only part that is on another thread.
@@ -150,6 +155,7 @@ fn drive(
         folders: answer.folders,
         files: answer.files,
         skipped_trash,
+        unidentified: seen.unidentified(),
     })
 }
 
@@ -162,6 +168,13 @@ impl Told {
             count(self.files as u64),
             plural(self.files as u64, "file", "files"),
         )];
+        if self.unidentified > 0 {
+            lines.push(format!(
+                "INCOMPLETE: {} {} be the same as others, seen through two mounts, so their folders were not fully seen.",
+                count(self.unidentified),
+                plural(self.unidentified, "file may", "files may"),
+            ));
+        }
         lines.extend(trash_text::skipped(self.skipped_trash));
         if self.reported > 0 {
             let again =

@@ -19,6 +19,8 @@ pub struct Seen<'r> {
     /// The names of noise, in order.
     noise: Vec<u32>,
     gaps: Vec<Gap>,
+    /// Names of files that may be one file with another one.
+    unidentified: u64,
 }
 
 /// Something that was left out, or whose content is not known.
@@ -43,6 +45,7 @@ impl<'r> Seen<'r> {
         }));
         let mut sizes = vec![0; run.set_count() as usize];
         let (mut files, mut names, mut noise) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unidentified = 0;
         let mut gaps = gaps_of_roots(run);
         // Files of several names have one content.
         let mut alone = std::collections::HashMap::new();
@@ -69,6 +72,7 @@ impl<'r> Seen<'r> {
                 let bytes = run.name(name);
                 if run.is_unidentified(file) {
                     gap(bytes, "may be one file with another one");
+                    unidentified += 1;
                     continue;
                 }
                 let content = match run.class(file) {
@@ -107,7 +111,14 @@ impl<'r> Seen<'r> {
             names,
             noise,
             gaps,
+            unidentified,
         }
+    }
+
+    /// Number of names whose files may be one file with another one, seen through two mounts: nothing tells whether they
+    /// are copies.
+    pub fn unidentified(&self) -> u64 {
+        self.unidentified
     }
 
     /// The folders and contents.

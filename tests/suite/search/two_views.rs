@@ -357,3 +357,12 @@ fn a_file_seen_in_a_layer_and_through_its_overlay_survives_every_action() {
         }
     }
 }
+
+#[test]
+#[ignore = "mounts a file system of a program: root only"]
+fn folders_of_a_file_that_may_be_another_one_end_with_a_reason() {
+    let views = Views::new(Twice::TwoViews, "");
+    let run = seekless(views.tree.root(), "folders one two").run();
+    let run = run.exits(1).says("INCOMPLETE: 6 files may be the same");
+    run.says("not fully seen");
+}
