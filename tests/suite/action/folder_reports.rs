@@ -344,8 +344,8 @@ fn what_does_not_fit_a_report_of_folders_is_refused() {
     let stage = card();
     let all = report(&stage, "--name card card photos");
     for (words, why) in [
-        ("hardlink --yes --from -", "is for remove and move"),
-        ("reflink --yes --from -", "is for remove and move"),
+        ("hardlink --yes --from -", "only remove and move can"),
+        ("reflink --yes --from -", "only remove and move can"),
         ("remove --yes --keep newest --from -", "omit --keep"),
         ("remove --yes --keep-n 2 --from -", "omit --keep"),
         (

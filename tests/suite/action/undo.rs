@@ -139,7 +139,7 @@ fn runs_are_listed_and_undone_by_name() {
     let wrong = run(&scene, "undo 19700101T000000Z");
     assert_eq!(wrong.code(), 2);
     assert!(
-        wrong.stderr_text().contains("seekless undo --list lists"),
+        wrong.stderr_text().contains("'seekless undo --list' lists"),
         "{wrong}"
     );
 }
