@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -245,7 +246,11 @@ impl ControlGroup {
         if unified {
             let _ = fs::write(top.join("cgroup.subtree_control"), format!("+{v2}"));
         }
-        let folder = parent.join(format!("seekless-test-{}-{name}", std::process::id()));
+        // Tests run side by side in one process, and may want the same limit.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        let folder = parent.join(format!("seekless-test-{process}-{name}-{number}"));
         fs::create_dir(&folder).expect("a control group can be made");
         Self { folder, unified }
     }
