@@ -98,6 +98,14 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// The problem with a root that the system answers with this error.
+    pub(crate) fn of_root(error: io::ErrorKind) -> Self {
+        match error {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::MissingRoot,
+            _ => Self::UnreadableRoot,
+        }
+    }
+
     /// True if a given path holds nothing that can be searched.
     pub fn is_of_root(self) -> bool {
         matches!(

@@ -1,6 +1,5 @@
 //! Reads, compares and restores the metadata of files.
 
-use std::borrow::Cow;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
@@ -42,9 +41,11 @@ pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
         mtime_ns: 0,
         times: None,
         xattrs: xattrs.into_iter().map(raw).collect(),
-        nosuid: statfs::ignores_set_id(file),
+        nosuid: false,
     };
     metadata.set_times([now.accessed, now.modified]);
+    // Most files have none of this, and some file systems answer the question from afar.
+    metadata.nosuid = metadata.has_set_id() && statfs::ignores_set_id(file);
     Ok(metadata)
 }
 
@@ -68,6 +69,20 @@ impl Metadata {
         self.times = (!fit).then(|| times.map(|time| (time.seconds, time.nanoseconds)));
     }
 
+    fn has_set_id(&self) -> bool {
+        self.mode & SET_ID_BITS != 0 || self.xattrs.iter().any(is_capability)
+    }
+
+    /// The metadata without [`SET_ID`].
+    fn without_set_id(&self) -> Self {
+        let xattrs = self.xattrs.iter().filter(|pair| !is_capability(pair));
+        Self {
+            mode: self.mode & !SET_ID_BITS,
+            xattrs: xattrs.cloned().collect(),
+            ..self.clone()
+        }
+    }
+
     /// The access rights of the file.
     pub(super) fn rights(&self) -> Rights {
         let xattrs = self.xattrs.iter();
@@ -82,25 +97,18 @@ impl Metadata {
     }
 }
 
-/// The part of the metadata that makes a program run with more rights than those of its caller.
+/// The part of the metadata that makes a program run with rights that its caller lacks.
 pub const SET_ID: &str = "set-user-ID and set-group-ID bits and capabilities";
 
 /// The extended attribute that holds a file's capabilities.
 const CAPABILITIES: &[u8] = b"security.capability";
 
-/// The metadata without that part. Whoever made a disk chose it, and the mount ignored it: no other mount may heed it.
-fn without_set_id(metadata: &Metadata) -> Cow<'_, Metadata> {
-    let is_capability = |(name, _): &(Raw, Raw)| name.0 == CAPABILITIES;
-    match metadata.mode & 0o6000 != 0 || metadata.xattrs.iter().any(is_capability) {
-        true => {
-            let mut less = metadata.clone();
-            less.mode &= !0o6000;
-            less.xattrs.retain(|pair| !is_capability(pair));
-            Cow::Owned(less)
-        }
-        false => Cow::Borrowed(metadata),
-    }
+fn is_capability((name, _): &(Raw, Raw)) -> bool {
+    name.0 == CAPABILITIES
 }
+
+/// Set-user-ID and set-group-ID.
+const SET_ID_BITS: u32 = 0o6000;
 
 /// Applies all metadata to a file; returns the parts that this user may not set or that this file system cannot store.
 ///
@@ -111,14 +119,16 @@ fn without_set_id(metadata: &Metadata) -> Cow<'_, Metadata> {
 /// Any other error of the system: the call may succeed at another time.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
-    let allowed = match metadata.nosuid && !statfs::ignores_set_id(file) {
-        true => without_set_id(metadata),
-        false => Cow::Borrowed(metadata),
+    // Whoever made a disk chose this part, and its mount ignored it: it must not take effect on another mount.
+    let without;
+    let metadata = match metadata.nosuid && !statfs::ignores_set_id(file) {
+        true => {
+            missing.push(SET_ID);
+            without = metadata.without_set_id();
+            &without
+        }
+        false => metadata,
     };
-    if matches!(allowed, Cow::Owned(_)) {
-        missing.push(SET_ID);
-    }
-    let metadata = allowed.as_ref();
     let mut mode = metadata.mode;
     // A new file lets its owner read and write. A process that opens it while the mode is wider keeps that right.
     if metadata.uid != trust::me() {
@@ -257,7 +267,8 @@ mod tests {
     fn what_a_mount_ignored_is_not_given_where_it_would_count() {
         let pair = |name: &str| (Raw(name.into()), Raw(b"1".to_vec()));
         let plain = metadata(0o1755, 1, 2);
-        assert_eq!(*without_set_id(&plain), plain);
+        assert!(!plain.has_set_id());
+        assert_eq!(plain.without_set_id(), plain);
         let able = Metadata {
             xattrs: vec![pair("user.note"), pair("security.capability")],
             ..plain.clone()
@@ -266,9 +277,12 @@ mod tests {
             xattrs: vec![pair("user.note")],
             ..plain
         };
-        assert_eq!(*without_set_id(&able), less);
+        assert!(able.has_set_id());
+        assert_eq!(able.without_set_id(), less);
         for bit in [0o4000, 0o2000] {
-            assert_eq!(without_set_id(&metadata(0o755 | bit, 1, 2)).mode, 0o755);
+            let set = metadata(0o755 | bit, 1, 2);
+            assert!(set.has_set_id());
+            assert_eq!(set.without_set_id().mode, 0o755);
         }
     }
 

@@ -109,7 +109,7 @@ pub struct Metadata {
     pub times: Option<[(i64, u32); 2]>,
     /// Extended attributes, ACLs among them: name and value.
     pub xattrs: Vec<(Raw, Raw)>,
-    /// True if the mount ignored set-user-ID and set-group-ID bits and file capabilities (`nosuid`).
+    /// True if the file has set-user-ID or set-group-ID bits or capabilities, and its mount ignored them (`nosuid`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nosuid: bool,
 }

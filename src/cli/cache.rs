@@ -234,6 +234,10 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
         say(&format!("The cache in {} is empty.", path(place.path())));
         return Exit::Done;
     };
+    if kept.is_empty() {
+        say("Nothing to remove.");
+        return Exit::Done;
+    }
     let (mut all, mut unusable) = (Removed::default(), Removed::default());
     for kept in kept {
         match folder.remove(kept) {
@@ -258,10 +262,6 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
             Bytes(unusable.bytes),
         ),
     };
-    if all.files == 0 && kept.is_empty() {
-        say("Nothing to remove.");
-        return Exit::Done;
-    }
     say(&format!(
         "Removed the cached digests of {} {} ({}){of_these}.",
         count(all.files),

@@ -17,6 +17,7 @@ use super::exit::Exit;
 use super::journal_place::JournalPlace;
 use super::option_words;
 use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
+use super::plan_summary::{hard_links, names, symbolic_links};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
@@ -112,20 +113,14 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
     }
 }
 
-/// Says what was done to these files.
+/// Says what was done to so many files.
 fn done(action: ActionKind, number: u64) -> String {
-    let files = format!("{} {}", count(number), plural(number, "file", "files"));
+    let files = names(number);
     match action {
         ActionKind::Remove => format!("removed {files}"),
         ActionKind::Trash => format!("moved {files} to the trash"),
-        ActionKind::Hardlink => {
-            let links = plural(number, "a hard link", "hard links");
-            format!("replaced {files} with {links}")
-        }
-        ActionKind::Symlink => {
-            let links = plural(number, "a symbolic link", "symbolic links");
-            format!("replaced {files} with {links}")
-        }
+        ActionKind::Hardlink => format!("replaced {files} with {}", hard_links(number)),
+        ActionKind::Symlink => format!("replaced {files} with {}", symbolic_links(number)),
         ActionKind::Reflink => format!("shared the blocks of {files}"),
         ActionKind::Move => format!("moved {files}"),
     }
@@ -133,7 +128,6 @@ fn done(action: ActionKind, number: u64) -> String {
 
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
-    let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let done = done(action, tally.done);
     let mut lines = vec![match action {
         ActionKind::Trash => format!("Done: {done}."),
@@ -143,7 +137,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         removed, not_empty, ..
     } = tally.folders;
     if tally.noise > 0 {
-        lines.push(format!("{} of noise moved as well.", files(tally.noise)));
+        lines.push(format!("{} of noise moved as well.", names(tally.noise)));
     }
     if removed > 0 {
         let what = plural(removed, "empty folder", "empty folders");
@@ -157,26 +151,26 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         ));
     }
     for (note, times) in &tally.notes {
-        lines.push(format!("{}: {note}.", files(*times)));
+        lines.push(format!("{}: {note}.", names(*times)));
     }
     if tally.already > 0 {
-        lines.push(format!("{} needed no change.", files(tally.already)));
+        lines.push(format!("{} needed no change.", names(tally.already)));
     }
     if tally.skipped > 0 {
         lines.push(format!(
             "{} left alone, as reported above.",
-            files(tally.skipped)
+            names(tally.skipped)
         ));
     }
     if tally.failed > 0 {
         lines.push(format!(
             "{} could not be changed, as reported above.",
-            files(tally.failed)
+            names(tally.failed)
         ));
     }
     let left = tally.unreached(plan);
     if left > 0 {
-        lines.push(format!("INCOMPLETE: {} not processed.", files(left)));
+        lines.push(format!("INCOMPLETE: {} not processed.", names(left)));
     }
     if tally.done > 0 {
         match action.reversal() {

@@ -130,6 +130,16 @@ fn verb(action: ActionKind) -> &'static str {
     }
 }
 
+/// What takes the place of so many files.
+pub fn hard_links(number: u64) -> &'static str {
+    plural(number, "a hard link", "hard links")
+}
+
+/// The same.
+pub fn symbolic_links(number: u64) -> &'static str {
+    plural(number, "a symbolic link", "symbolic links")
+}
+
 /// Which options hold back all files, if nothing is done.
 fn untouched(totals: &Totals) -> String {
     let reasons = totals.untouched.iter().map(|(hold, &number)| {
@@ -148,7 +158,8 @@ fn untouched(totals: &Totals) -> String {
     }
 }
 
-fn names(number: u64) -> String {
+/// So many files.
+pub fn names(number: u64) -> String {
     format!("{} {}", count(number), plural(number, "file", "files"))
 }
 
@@ -259,14 +270,8 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
     let act = match plan.action() {
         ActionKind::Remove => format!("Permanently remove {files}"),
         ActionKind::Trash => format!("Move {files} to the trash"),
-        ActionKind::Hardlink => {
-            let links = plural(replaced, "a hard link", "hard links");
-            format!("Replace {files} with {links}")
-        }
-        ActionKind::Symlink => {
-            let links = plural(replaced, "a symbolic link", "symbolic links");
-            format!("Replace {files} with {links}")
-        }
+        ActionKind::Hardlink => format!("Replace {files} with {}", hard_links(replaced)),
+        ActionKind::Symlink => format!("Replace {files} with {}", symbolic_links(replaced)),
         ActionKind::Reflink => format!("Share the blocks of {files} with the kept files"),
         ActionKind::Move => format!("Move {files}{}", destination(acting)),
     };

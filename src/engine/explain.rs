@@ -65,17 +65,11 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Explained 
 
 /// A path that cannot be looked at.
 fn unexplained(path: &Path, error: io::Error) -> Problem {
-    let is_missing = matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    );
+    let kind = ProblemKind::of_root(error.kind());
     Problem {
         path: path.to_owned(),
-        kind: match is_missing {
-            true => ProblemKind::MissingRoot,
-            false => ProblemKind::UnreadableRoot,
-        },
-        cause: (!is_missing).then_some(error),
+        kind,
+        cause: (kind != ProblemKind::MissingRoot).then_some(error),
     }
 }
 

@@ -200,10 +200,11 @@ impl Roots {
         let path = given.path.as_os_str().as_bytes();
         let (named, stat) = match metadata(path) {
             Ok(both) => both,
-            Err(Errno::NOENT | Errno::NOTDIR) => {
-                return Seen::Problem(ProblemKind::MissingRoot, None);
+            Err(error) => {
+                let kind = ProblemKind::of_root(error.kind());
+                let cause = (kind != ProblemKind::MissingRoot).then_some(error);
+                return Seen::Problem(kind, cause);
             }
-            Err(e) => return Seen::Problem(ProblemKind::UnreadableRoot, Some(e)),
         };
         if given.id.is_some_and(|id| id != (stat.dev, stat.ino)) {
             return Seen::Problem(ProblemKind::ReplacedRoot, None);
