@@ -34,11 +34,14 @@ pub struct Median {
     seconds: f64,
 }
 
+/// The line behind the tables of `cargo bench --bench peers`. Other tables follow.
+const END: &str = "<!-- peers:end -->";
+
 /// All medians of a page.
 pub fn medians(page: &str) -> Vec<Median> {
     let mut title = "";
     let mut medians = Vec::new();
-    for line in page.lines() {
+    for line in page.lines().take_while(|line| *line != END) {
         if let Some(heading) = line.strip_prefix("### ") {
             title = heading;
         }
