@@ -107,11 +107,13 @@ fn unit_factor(unit: &str) -> Option<u64> {
     })
 }
 
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Bytes {
+    /// Appends the size in the form in which it prints.
+    pub fn push_to(self, text: &mut String) {
         const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
         if self.0 < 1000 {
-            return write!(f, "{} B", self.0);
+            push_number(self.0, text);
+            return text.push_str(" B");
         }
         // In whole numbers: reports write millions of sizes, and a float takes several times as long.
         let mut one = 1000;
@@ -122,8 +124,25 @@ impl fmt::Display for Bytes {
             unit += 1;
         }
         let tenths = tenths(one);
-        write!(f, "{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+        push_number(tenths / 10, text);
+        text.push('.');
+        push_number(tenths % 10, text);
+        text.push(' ');
+        text.push_str(UNITS[unit]);
     }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.push_to(&mut text);
+        f.write_str(&text)
+    }
+}
+
+/// Appends a number in decimal digits. `write!` takes several times as long, and reports have millions of numbers.
+pub fn push_number(number: u64, text: &mut String) {
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Writes a number with commas between thousands.

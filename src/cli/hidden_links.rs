@@ -12,13 +12,15 @@ use super::sanitize;
 pub struct HiddenLinks {
     mounts: Option<Mounts>,
     devices: HashSet<u64>,
+    /// Most files lie on the device of the file before.
+    last: Option<u64>,
     points: BTreeSet<PathBuf>,
 }
 
 impl HiddenLinks {
     /// Takes note of the mount that a path lies on, by its device number; each device is looked at once.
     pub fn note(&mut self, device: u64, path: &Path) {
-        if !self.devices.insert(device) {
+        if self.last.replace(device) == Some(device) || !self.devices.insert(device) {
             return;
         }
         let mounts = self.mounts.get_or_insert_with(Mounts::read);

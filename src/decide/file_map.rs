@@ -2,7 +2,7 @@
 //! numbers, and a hash that only mixes their bits is enough.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
 use crate::file::FileIndex;
 
@@ -10,6 +10,14 @@ use super::keys::mixed;
 
 /// A map by file.
 pub type FileMap<T> = HashMap<FileIndex, T, BuildHasherDefault<NumberHasher>>;
+
+/// Removes the value of a key. Most maps of a search are empty, and `HashMap::remove` hashes the key of an empty map, too.
+pub fn removed<K: Eq + Hash, T, S: BuildHasher>(map: &mut HashMap<K, T, S>, key: &K) -> Option<T> {
+    match map.is_empty() {
+        true => None,
+        false => map.remove(key),
+    }
+}
 
 /// Hashes a number.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use crate::hash::ContentDigest;
 /// Files whose contents are the same.
 ///
 /// Usually two members or more. With `--unique` or `--rf-under` a set may have a single member.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateSet {
     /// Length of each member, bytes.
     pub size: u64,
@@ -26,7 +26,7 @@ pub struct DuplicateSet {
 }
 
 /// One file (one inode) of a set, with all names that the scan found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
     /// Paths as reached from the roots, raw bytes; the first is the one to show. Never empty.
     pub names: Vec<Vec<u8>>,

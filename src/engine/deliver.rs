@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::mem;
 
 use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
 use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
@@ -32,6 +33,7 @@ impl Default for Delivery {
 pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
 /// A set before its members are written out.
+#[derive(Default)]
 pub struct Draft {
     /// The class of its content, from which the digest comes if it is to be shown.
     content: Option<ClassId>,
@@ -84,6 +86,8 @@ pub struct Deliverer<'a> {
     kept: KeptSets,
     /// Sets whose members have to be compared first.
     unverified: Vec<Draft>,
+    /// The set that was handed over last: its room is used again.
+    set: DuplicateSet,
     /// Counts of what was delivered.
     pub summary: Summary,
 }
@@ -97,6 +101,7 @@ impl<'a> Deliverer<'a> {
             sink,
             kept: KeptSets::default(),
             unverified: Vec::new(),
+            set: DuplicateSet::default(),
             summary: Summary::default(),
         }
     }
@@ -159,7 +164,7 @@ impl<'a> Deliverer<'a> {
 
     /// Takes the sets whose members have to be compared first.
     pub fn take_unverified(&mut self) -> Vec<Draft> {
-        std::mem::take(&mut self.unverified)
+        mem::take(&mut self.unverified)
     }
 
     /// Takes a set whose members were compared.
@@ -211,7 +216,10 @@ impl<'a> Deliverer<'a> {
         }
         self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
-            Delivery::AsFinal => (self.sink)(&written_out(&draft, machine, dirs, volumes)),
+            Delivery::AsFinal => {
+                write_out(&draft, machine, dirs, volumes, &mut self.set);
+                (self.sink)(&self.set)
+            }
             Delivery::Sorted(_) => {
                 self.kept.keep(&draft);
                 Ok(())
@@ -227,7 +235,7 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         let file_table = machine.file_table();
-        let KeptSets { mut sets, files } = std::mem::take(&mut self.kept);
+        let KeptSets { mut sets, files } = mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
@@ -249,14 +257,15 @@ impl<'a> Deliverer<'a> {
             file_table,
             dirs,
         );
+        let mut draft = Draft::default();
         for kept in &sets {
-            let draft = Draft {
-                content: kept.content,
-                replicas: self.replicas(kept.files(&files), file_table, dirs),
-                reclaimable: kept.reclaimable,
-                files: kept.files(&files).to_vec(),
-            };
-            (self.sink)(&written_out(&draft, machine, dirs, volumes))?;
+            draft.content = kept.content;
+            draft.replicas = self.replicas(kept.files(&files), file_table, dirs);
+            draft.reclaimable = kept.reclaimable;
+            draft.files.clear();
+            draft.files.extend_from_slice(kept.files(&files));
+            write_out(&draft, machine, dirs, volumes, &mut self.set);
+            (self.sink)(&self.set)?;
         }
         Ok(())
     }
@@ -297,34 +306,35 @@ impl<'a> Deliverer<'a> {
     }
 }
 
-/// A set with its paths, the best of each file's names first.
-fn written_out(
+/// Writes out a set with its paths, the best of each file's names first.
+fn write_out(
     draft: &Draft,
     machine: &Machine,
     dirs: &DirTable,
     volumes: &Volumes,
-) -> DuplicateSet {
+    set: &mut DuplicateSet,
+) {
     let file_table = machine.file_table();
     let mut ambiguous = ambiguous(&draft.files, file_table, dirs);
     if draft.files.len() > 1 && volumes.any_may_show_others() {
         ambiguous.extend(shown_twice(&draft.files, file_table, volumes));
     }
-    let members = draft.files.iter().map(|&file| {
-        let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
+    set.members.resize_with(draft.files.len(), Member::default);
+    for (member, &file) in set.members.iter_mut().zip(&draft.files) {
         let best = order::best_name(file_table, dirs, file);
-        let mut write_out = |(dir, name): order::Name<'_>| {
-            let mut path = Vec::new();
-            dirs.path_of(dir, name, &mut path);
-            names.push(path);
-        };
-        write_out(best);
+        let mut names = mem::take(&mut member.names);
+        names.resize_with(1, Vec::new);
+        dirs.path_of(best.0, best.1, &mut names[0]);
         if file_table.has_further_names(file) {
-            let further = file_table.names(file).filter(|&name| name != best);
-            further.for_each(write_out);
+            for (dir, name) in file_table.names(file).filter(|&name| name != best) {
+                let mut path = Vec::new();
+                dirs.path_of(dir, name, &mut path);
+                names.push(path);
+            }
             names[1..].sort_unstable();
         }
         let fingerprint = file_table.fingerprint(file);
-        Member {
+        *member = Member {
             names,
             ambiguous: ambiguous.contains(&file),
             dev: fingerprint.dev,
@@ -334,16 +344,13 @@ fn written_out(
             allocated: file_table.allocated(file),
             disk: std::sync::Arc::clone(volumes.disks(volumes.of(file_table.volume(file)))),
             root: dirs.root(best.0),
-        }
-    });
+        };
+    }
     let digest = draft.content.and_then(|content| machine.digest(content));
     let is_recalled = |&file: &FileIndex| machine.is_recalled(file);
-    DuplicateSet {
-        size: file_table.size(draft.files[0]),
-        digest,
-        cached: digest.is_some() && draft.files.iter().any(is_recalled),
-        members: members.collect(),
-        replicas: draft.replicas,
-        reclaimable: draft.reclaimable,
-    }
+    set.size = file_table.size(draft.files[0]);
+    set.digest = digest;
+    set.cached = digest.is_some() && draft.files.iter().any(is_recalled);
+    set.replicas = draft.replicas;
+    set.reclaimable = draft.reclaimable;
 }

@@ -43,22 +43,22 @@ impl DirTable {
     /// Compares two folders' paths as [`DirTable::path`] writes them, byte by byte; most need not be
     /// written out for that.
     pub fn compare(&self, a: DirId, b: DirId) -> Ordering {
-        let levels = [a, b].map(|dir| self.upwards(dir).count());
-        let above = |dir, of: usize, other: usize| self.upwards(dir).skip(of.saturating_sub(other));
-        let mut pairs = above(a, levels[0], levels[1]).zip(above(b, levels[1], levels[0]));
-        let mut differing = None;
-        let met = pairs.find(|&(x, y)| {
-            let is_one = x == y;
-            if !is_one {
-                differing = Some((x, y));
-            }
-            is_one
+        let levels = || [a, b].map(|dir| self.upwards(dir).count());
+        // Mostly, both have as many levels.
+        let met = last_apart(self.upwards(a).zip(self.upwards(b))).or_else(|| {
+            let [of_a, of_b] = levels();
+            let above_a = self.upwards(a).skip(of_a.saturating_sub(of_b));
+            let above_b = self.upwards(b).skip(of_b.saturating_sub(of_a));
+            last_apart(above_a.zip(above_b))
         });
-        let by_name = match (met, differing) {
-            (Some(_), Some((x, y))) => with_slash(self.name(x), self.name(y)),
+        let by_name = match met {
+            Some(Some((x, y))) => with_slash(self.name(x), self.name(y)),
             // One of them holds the other.
-            (Some(_), None) => return levels[0].cmp(&levels[1]),
-            (None, _) => Ordering::Equal,
+            Some(None) => {
+                let [of_a, of_b] = levels();
+                return of_a.cmp(&of_b);
+            }
+            None => Ordering::Equal,
         };
         by_name.then_with(|| {
             let paths = [a, b].map(|dir| {
@@ -82,6 +82,18 @@ impl DirTable {
         let slash = !name.is_empty() && name.last() != Some(&b'/');
         name.len() + usize::from(slash)
     }
+}
+
+/// The last pair of different folders before a pair of one folder, if there is such a pair.
+fn last_apart(pairs: impl Iterator<Item = (DirId, DirId)>) -> Option<Option<(DirId, DirId)>> {
+    let mut apart = None;
+    for (x, y) in pairs {
+        if x == y {
+            return Some(apart);
+        }
+        apart = Some((x, y));
+    }
+    None
 }
 
 /// Compares two names as if a slash stood behind each.

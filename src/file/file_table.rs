@@ -216,8 +216,9 @@ impl FileTable {
             self.doubled.insert(file);
         }
         let (inos, places) = (&self.inos, &self.places);
+        let only = (self.devs.len() == 1).then_some(volume);
         let hash = |&i: &u32| {
-            let (_, volume) = places.get(i as usize);
+            let volume = only.unwrap_or_else(|| places.get(i as usize).1);
             mix(volume.0.into(), inos.get(i as usize))
         };
         self.by_inode.insert_unique(hash(&file.0), file.0, hash);

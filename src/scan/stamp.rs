@@ -27,7 +27,10 @@ pub struct Stamp {
 impl Stamp {
     /// The times of an open folder, now.
     pub fn of(stat: &Stat, fd: impl AsFd) -> Self {
-        let now = now_ns();
+        Self::of_at(stat, fd, now_ns())
+    }
+
+    fn of_at(stat: &Stat, fd: impl AsFd, now: i64) -> Self {
         let latest = stat.mtime_ns.max(stat.ctime_ns);
         // A time far ahead is not of this machine's clock, which says nothing about it then.
         let within =
@@ -85,10 +88,10 @@ mod tests {
         let name = CString::new(folder.path().as_os_str().as_bytes()).expect("no NUL");
         let fd = open::folder(open::CWD, &name).expect("is there");
         let fresh = stat::descriptor(&fd).expect("is open");
-        assert!(
-            !Stamp::of(&fresh, &fd).still_holds(&fresh),
-            "it was just made"
-        );
+        let made = fresh.mtime_ns.max(fresh.ctime_ns);
+        let seen = |later: i64| Stamp::of_at(&fresh, &fd, made + later);
+        assert!(!seen(TICK_NS - 1).still_holds(&fresh), "it was just made");
+        assert!(seen(COARSE_TICK_NS).still_holds(&fresh));
         let long_ago = Stat {
             mtime_ns: 1,
             ctime_ns: 2,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass, WaitingId};
+use crate::decide::file_map::removed;
 use crate::decide::keys::Content;
 use crate::decide::stretches::LargeClass;
 use crate::file::FileIndex;
@@ -219,12 +220,12 @@ impl Machine {
             self.unread.count(self.file_table.size(file));
         }
         let size = self.size_class(file);
-        if let Some(Awaited::Comparison(id)) = self.awaited.remove(&file)
+        if let Some(Awaited::Comparison(id)) = removed(&mut self.awaited, &file)
             && let Some(waiting) = self.waiting.get(id.0)
         {
             let token = ContentToken::new(waiting.comparison, with.0);
             let before = self.told.get(&file).map(|told| told.last);
-            let others = self.represented.remove(&file).unwrap_or_default();
+            let others = removed(&mut self.represented, &file).unwrap_or_default();
             for other in &others {
                 if let Some(told) = self.told.get_mut(other) {
                     told.last.token = token;
@@ -247,14 +248,14 @@ impl Machine {
     /// Records that neither a file nor any other file of its group could be compared.
     pub fn not_compared(&mut self, file: FileIndex) {
         let size = self.size_class(file);
-        self.awaited.remove(&file);
+        removed(&mut self.awaited, &file);
         self.want(size, file, Want::Content);
         self.settle(size);
     }
 
     /// Called when a file failed that was compared or read for others: another one replaces it.
     pub(super) fn replace(&mut self, size: ClassId, file: FileIndex, awaited: Option<Awaited>) {
-        let Some(others) = self.represented.remove(&file) else {
+        let Some(others) = removed(&mut self.represented, &file) else {
             return;
         };
         match awaited {
@@ -294,7 +295,7 @@ impl Machine {
     /// Gives the content of a file to those that it was read for.
     pub(super) fn join_represented(&mut self, size: ClassId, file: FileIndex, content: Content) {
         self.told.remove(&file);
-        for other in self.represented.remove(&file).unwrap_or_default() {
+        for other in removed(&mut self.represented, &file).unwrap_or_default() {
             self.equalities.push(Equality {
                 file: other,
                 found: None,

@@ -18,7 +18,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 use super::by_size::{BySize, SameSize, SizeClass};
 use super::chain::Chain;
 use super::class::{Awaited, BlocksId, ClassId, WaitingId};
-use super::file_map::FileMap;
+use super::file_map::{FileMap, removed};
 use super::file_set::FileSet;
 use super::first_visit::FirstVisit;
 use super::keyed_join::KeyedJoin;
@@ -371,9 +371,9 @@ impl Machine {
 
     /// Records that a read failed: the file is in no set from now on.
     pub fn failed(&mut self, file: FileIndex) {
-        self.early_contents.remove(&file);
+        removed(&mut self.early_contents, &file);
         let size = self.size_class(file);
-        let awaited = self.awaited.remove(&file);
+        let awaited = removed(&mut self.awaited, &file);
         if let Some(Awaited::Stretches(id)) = awaited {
             self.stretches_seen(size, id, file, None);
         }

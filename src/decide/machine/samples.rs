@@ -1,6 +1,7 @@
 //! The stages of heads and tails: files with a sample in common go on to the next stage.
 
 use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
+use crate::decide::file_map::removed;
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, SampleKey};
 use crate::file::FileIndex;
@@ -100,7 +101,7 @@ impl Machine {
     }
 
     pub(super) fn after_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
-        let early = self.early_tails.remove(&file);
+        let early = removed(&mut self.early_tails, &file);
         match (self.by_head.state(class), early) {
             (Some(ClassState::ByTail), Some(tail)) => self.join_tail(size, class, file, tail),
             (Some(ClassState::ByTail), None) => self.want_tail(size, class, file),
@@ -116,7 +117,7 @@ impl Machine {
     /// Takes the digest of a file's tail.
     pub fn tail_sampled(&mut self, file: FileIndex, tail: SampleDigest) {
         let size = self.size_class(file);
-        if let Some(Awaited::Tail(class)) = self.awaited.remove(&file) {
+        if let Some(Awaited::Tail(class)) = removed(&mut self.awaited, &file) {
             self.join_tail(size, class, file, tail);
         }
         self.settle(size);

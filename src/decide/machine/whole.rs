@@ -1,6 +1,7 @@
 //! The stage of whole contents: a content is read, or known from the blocks of the file.
 
 use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass};
+use crate::decide::file_map::removed;
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, ContentKey};
 use crate::decide::shared_blocks::BlocksClass;
@@ -84,7 +85,7 @@ impl Machine {
             return waiting.files.extend(files);
         }
         for file in files {
-            match self.early_contents.remove(&file) {
+            match removed(&mut self.early_contents, &file) {
                 Some(digest) => {
                     self.is_whole(size, SampleClass::Tail(class));
                     self.join_content(size, file, Content::Digest(digest));
@@ -100,7 +101,7 @@ impl Machine {
         if !self.scan_done || self.by_size.class(size).pending > 0 {
             return;
         }
-        for id in self.waiting_of_size.remove(&size).unwrap_or_default() {
+        for id in removed(&mut self.waiting_of_size, &size).unwrap_or_default() {
             self.is_complete(size, id);
         }
         if self.by_size.class(size).pending == 0 {
@@ -113,7 +114,7 @@ impl Machine {
 
     /// Continues with files that may lie in the same blocks.
     fn advance_blocks(&mut self, size: ClassId) {
-        let mut ids = self.blocks_of_size.remove(&size).unwrap_or_default();
+        let mut ids = removed(&mut self.blocks_of_size, &size).unwrap_or_default();
         ids.retain(|&id| {
             let Some(class) = self.blocks.get(id.0) else {
                 return false;
@@ -143,7 +144,7 @@ impl Machine {
     /// Takes the digest of the blocks that a file lies in, `None` if there is none.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
-        if let Some(Awaited::Blocks(id)) = self.awaited.remove(&file)
+        if let Some(Awaited::Blocks(id)) = removed(&mut self.awaited, &file)
             && let Some(class) = self.blocks.get(id.0)
         {
             let read = class.seen(file, blocks);
@@ -176,7 +177,7 @@ impl Machine {
     }
 
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
-        if let Some(Awaited::Blocks(_)) = self.awaited.remove(&file) {
+        if let Some(Awaited::Blocks(_)) = removed(&mut self.awaited, &file) {
             self.first_contents.insert(file, content);
         }
         let key = ContentKey::new(size, content);
