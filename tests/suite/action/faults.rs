@@ -267,7 +267,7 @@ const UNDOABLE: [(&str, Ground<'_>); 7] = [
 fn undo_may_fail_too() {
     for (action, ground) in UNDOABLE {
         let calls = calls_of_undo(action, ground);
-        for (turn, at) in (1..=calls).step_by(5).enumerate() {
+        for (turn, at) in (1..=calls).step_by(7).enumerate() {
             fail_undo(action, ground, at, ERRORS[turn % ERRORS.len()]);
         }
     }

@@ -70,9 +70,10 @@ fn a_group_stays_if_one_of_its_files_is_in_use() {
 
 /// Kills the run before its calls, each of them or some; calls `then` after each death.
 fn each_death(every: usize, then: impl Fn(&Stage, &str, &str)) {
-    for action in ACTIONS {
+    for (nth, action) in (0..).zip(ACTIONS) {
         let mut deaths = 0;
-        for at in (1..MANY).step_by(every) {
+        // The calls of the actions are much the same: each action begins with another one.
+        for at in (1 + nth * 2 % every..MANY).step_by(every) {
             let stage = stage();
             let fault = format!("kill@{at}");
             let child = stage.seekless(&line(action)).env("SEEKLESS_FAULT", &fault);
@@ -95,7 +96,7 @@ fn each_death(every: usize, then: impl Fn(&Stage, &str, &str)) {
 
 #[test]
 fn undo_makes_a_group_whole_that_a_killed_run_tore() {
-    undo_makes_it_whole(3);
+    undo_makes_it_whole(7);
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn undo_makes_it_whole(every: usize) {
 
 #[test]
 fn a_sweep_makes_a_group_whole_that_a_killed_run_tore() {
-    a_sweep_makes_it_whole(3);
+    a_sweep_makes_it_whole(7);
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn a_sweep_makes_it_whole(every: usize) {
 
 #[test]
 fn the_next_run_makes_a_group_whole_that_a_killed_run_tore() {
-    the_next_run_makes_it_whole(3);
+    the_next_run_makes_it_whole(7);
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn the_next_run_makes_it_whole(every: usize) {
 
 #[test]
 fn no_group_is_torn_by_a_call_that_fails() {
-    no_group_is_torn(2);
+    no_group_is_torn(5);
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn no_group_is_torn(every: usize) {
             failures += usize::from(run.code() != 0);
             nothing_lies_about(&stage, &context);
         }
-        assert!(failures > 10, "{action}: {failures} failures only");
+        assert!(failures > 20 / every, "{action}: {failures} failures only");
     }
 }
 

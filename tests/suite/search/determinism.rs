@@ -213,8 +213,8 @@ fn found_alike(folder: &Path, arguments: &str, times: usize) {
 
 const ROOTS: &str = "c a/d3 a b a/d7";
 
-/// Runs of the short forms: each way of walking twice, three of them with half of the files out of the page cache.
-const FEW: usize = 10;
+/// Runs of the short forms: each way of walking, two of them with half of the files out of the page cache.
+const FEW: usize = 6;
 
 /// Runs of the long form.
 const MANY: usize = 60;
@@ -368,7 +368,7 @@ fn rules_that_tie_leave_it_to_the_order_of_names() {
         "--protect c/d1* --keep oldest",
         "--reference b --keep longest-path",
     ] {
-        planned_alike(&format!("remove {rules}"), 5);
+        planned_alike(&format!("remove {rules}"), 3);
     }
 }
 
