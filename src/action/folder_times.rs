@@ -29,16 +29,19 @@ impl FolderTimes {
         })
     }
 
-    /// Restores the times, if this is still the same folder.
-    pub fn give_back(&self, folder: &OwnedFd) -> Result<()> {
+    /// Restores the times, and returns true, if this is still the same folder.
+    pub fn give_back(&self, folder: &OwnedFd) -> Result<bool> {
         let (now, attributes) = attributes::both(folder)?;
         let [accessed, modified] = self.times;
-        if (now.dev, now.ino) != self.identity || attributes.modified == modified {
-            return Ok(());
+        if (now.dev, now.ino) != self.identity {
+            return Ok(false);
         }
-        // The descriptor is only a starting point for other calls.
-        let folder = open::folder(folder, c".")?;
-        attributes::set_times(&folder, accessed, modified)
+        if attributes.modified != modified {
+            // The descriptor is only a starting point for other calls.
+            let folder = open::folder(folder, c".")?;
+            attributes::set_times(&folder, accessed, modified)?;
+        }
+        Ok(true)
     }
 
     fn recorded(&self) -> RecordedTimes {
@@ -100,7 +103,11 @@ impl Before {
             current::ask_about(path);
             match way::open(path).and_then(|folder| times.give_back(&folder)) {
                 // The run removed it, or somebody else.
-                Ok(()) | Err(Errno::NOENT) => {}
+                Ok(true) | Err(Errno::NOENT) => {}
+                Ok(false) => {
+                    let why = "its times are not restored: another folder has its name, or its inode number changed";
+                    left.push((path.clone(), why.to_owned()));
+                }
                 Err(error) => {
                     let error = std::io::Error::from(error);
                     left.push((path.clone(), format!("cannot restore its times: {error}")));
@@ -110,5 +117,31 @@ impl Before {
         current::rest();
         left.sort_unstable();
         left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_in_the_place_of_another_keeps_its_times_and_is_named() {
+        let above = tempfile::tempdir().expect("a folder");
+        let path = above.path().join("f");
+        fs::create_dir(&path).expect("created");
+        let bytes = path.as_os_str().as_bytes();
+        let mut before = Before::default();
+        let folder = way::open(bytes).expect("is there");
+        assert!(before.note(bytes, &folder).is_some());
+        assert_eq!(before.give_back(), []);
+        fs::rename(&path, above.path().join("moved")).expect("moved");
+        assert_eq!(before.give_back(), [], "it is gone");
+        fs::create_dir(&path).expect("created");
+        let left = before.give_back();
+        assert_eq!(left.len(), 1);
+        assert_eq!(left[0].0, bytes);
     }
 }
