@@ -40,7 +40,7 @@ pub enum BadPlace {
 impl Below {
     /// Looks the folder up. A leading `~/` is the home folder, because shells do not expand it inside quotes.
     pub fn folder(path: &Path) -> Result<Self, BadPlace> {
-        let real = real(path).map_err(|cause| BadPlace::Missing {
+        let real = path.canonicalize().map_err(|cause| BadPlace::Missing {
             path: path.to_owned(),
             cause,
         })?;
@@ -81,17 +81,6 @@ impl Below {
         let rest = path.strip_prefix(&self.folder[..]);
         rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
-}
-
-fn real(path: &Path) -> io::Result<PathBuf> {
-    let found = path.canonicalize();
-    if found.is_err()
-        && let Ok(rest) = path.strip_prefix("~")
-        && let Some(home) = std::env::home_dir()
-    {
-        return home.join(rest).canonicalize();
-    }
-    found
 }
 
 /// A place that is never touched: a folder, a file, or all paths that match a pattern.

@@ -243,6 +243,10 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         plan_summary::lines(&plan, &run.acting, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));
+    } else {
+        plan_summary::unmatched(&plan)
+            .iter()
+            .for_each(|line| console.complain(line));
     }
     if let Some(output) = output {
         return match written(&run, &mut plan, output) {

@@ -145,10 +145,6 @@ impl ConfigFile {
 
 /// What the file holds; `None` if it is not there.
 fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
-    // The parts of the path need not be there, or may be files.
-    if path.symlink_metadata().is_err() {
-        return Ok(None);
-    }
     let place = sanitize::path(path).into_owned();
     let unless_optional = |words| match is_optional {
         true => words,
@@ -158,8 +154,25 @@ fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
         let way_out = unless_optional("; --no-config ignores it");
         format!("cannot read the configuration file {place}: {error}{way_out}")
     };
+    if let Err(error) = path.symlink_metadata()
+        && !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    {
+        return Err(unread(&error));
+    }
     let source = match Source::open(path) {
-        Err(OpenError::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        // The parts of the path need not be there, or may be files. A link to a disk that is not mounted may lead to
+        // settings that keep files.
+        Err(OpenError::Io(error))
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+        {
+            return match broken_link(path) {
+                Some(link) => Err(unread(&format!(
+                    "{} is a broken symbolic link: repair or remove it",
+                    sanitize::path(link)
+                ))),
+                None => Ok(None),
+            };
+        }
         source => source.map_err(|error| unread(&error))?,
     };
     if let Some(untrusted) = source.untrusted {
@@ -177,6 +190,12 @@ fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
     }
     let text = String::from_utf8(bytes).map_err(|_| unread(&"it is not UTF-8"))?;
     Ok(Some(text))
+}
+
+/// The part of a path that is a symbolic link to nothing.
+fn broken_link(path: &Path) -> Option<&Path> {
+    path.ancestors()
+        .find(|part| part.is_symlink() && part.metadata().is_err())
 }
 
 /// What is wrong in one line.

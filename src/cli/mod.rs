@@ -90,6 +90,7 @@ mod source;
 mod summary;
 mod sweep;
 mod talk_args;
+mod tilde;
 mod time_arg;
 mod trash_text;
 mod undo;
@@ -147,6 +148,12 @@ pub fn main() -> ExitCode {
             command.try_get_matches_from_mut(&words)
         }
     });
+    if let Ok(matches) = &matches
+        && let Some(line) = tilde::refused(matches, &command)
+    {
+        sanitize::complain(&line);
+        return Exit::Nothing.into();
+    }
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {

@@ -26,13 +26,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
     let width = columns.unwrap_or(usize::MAX);
     let left = totals.left.iter().map(|(why, &names)| left(why, names));
     let mut lines = fitting(left, width);
-    let unmatched = plan.unmatched().iter();
-    lines.extend(unmatched.map(|pattern| {
-        format!(
-            "--protect '{}' matches no duplicate.",
-            escape(pattern.as_bytes())
-        )
-    }));
+    lines.extend(unmatched(plan));
     lines.extend(fitting(without_reference(totals), width));
     let skipped = plan.skipped_trash().iter();
     lines.extend(skipped.map(|skipped| {
@@ -57,6 +51,18 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
     sums.extend(empty_folders(plan));
     lines.extend(fitting(sums, width));
     lines
+}
+
+/// A line for each protected pattern that matches no file of the plan. It may be mistyped, so it is also shown where the
+/// summary is not.
+pub fn unmatched(plan: &Plan) -> Vec<String> {
+    let line = |pattern: &String| {
+        format!(
+            "--protect '{}' matches no duplicate.",
+            escape(pattern.as_bytes())
+        )
+    };
+    plan.unmatched().iter().map(line).collect()
 }
 
 /// Details of the files that are acted on.

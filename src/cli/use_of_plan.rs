@@ -34,9 +34,7 @@ pub fn use_of_plan(
         return contradiction("--trash cannot be used with --no-trash: omit one or the other");
     }
     if way.ask && !around.can_ask {
-        return contradiction(
-            "--ask needs a terminal: check the plan with --dry-run, then add --yes",
-        );
+        return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
     }
     match (way.dry_run, way.script) {
         (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use crate::common::Tree;
 use crate::common::run::{Seekless, seekless};
@@ -492,6 +493,40 @@ fn a_file_that_others_may_write_to_is_refused() {
         .exits(2)
         .says("; run chmod go-w /")
         .never_says("--no-config");
+}
+
+/// It may set the trash: without it, files would be removed permanently.
+#[test]
+fn a_file_that_cannot_be_reached_is_not_taken_for_missing() {
+    let tree = tree("[remove]\ntrash = true\n");
+    let (file, folder) = (
+        tree.path("config/seekless/config.toml"),
+        tree.path("config/seekless"),
+    );
+    let at = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+    };
+    at(&folder, 0o000);
+    let run_without = run(&tree, "remove --yes .").without_privileges();
+    run_without
+        .run()
+        .exits(2)
+        .says("Permission denied")
+        .says("--no-config");
+    at(&folder, 0o755);
+    for moved in [&file, &folder] {
+        let away = moved.with_extension("away");
+        fs::rename(moved, &away).expect("moved");
+        std::os::unix::fs::symlink("/nonexistent/x", moved).expect("a link");
+        run(&tree, "remove --yes .")
+            .run()
+            .exits(2)
+            .says(&format!("{} is a broken symbolic link", moved.display()))
+            .says("--no-config");
+        fs::remove_file(moved).expect("removed");
+        fs::rename(&away, moved).expect("moved back");
+    }
+    assert!(tree.path("t/b.jpg").exists());
 }
 
 #[test]

@@ -10,6 +10,14 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--patience 1m t", "--patience 1m", "--patience 60"),
     ("--patience 0 t", "--patience 0", "1 or more"),
     ("--top 0 t", "--top 0", "--top 10"),
+    // A shell replaces no tilde behind '=', or in quotes.
+    ("--cache=~/c t", "--cache: ", "$HOME/c"),
+    ("move -n --to=~/d t", "--to: ", "./~/d"),
+    ("remove -n --protect ~/p/* t", "--protect: ", "$HOME/p/*"),
+    ("remove -n --reference=~/p t", "--reference: ", "$HOME/p"),
+    ("-E ~/old t", "--exclude: ", "$HOME/old"),
+    ("-o=~/found t", "--output: ", "$HOME/found"),
+    ("~/p t", "~/p", "$HOME/p"),
     ("--top -3 t", "-3", "negative"),
     (
         "--top 99999999999999999999 t",

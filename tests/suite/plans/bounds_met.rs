@@ -75,4 +75,7 @@ fn a_protected_pattern_that_matches_nothing_is_named() {
     );
     let other = said("*.rew");
     assert!(other.contains(&PATTERN.replace("raw", "rew")), "{other}");
+    // It may be mistyped.
+    let quiet = stage.seekless("remove -q --dry-run in --protect *.rew");
+    quiet.run().exits(0).says(&PATTERN.replace("raw", "rew"));
 }
