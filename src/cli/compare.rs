@@ -83,7 +83,9 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
     let is_new = |obstacle: &&Obstacle| match obstacle {
         Obstacle::Side(_, Unseen::NoRoot) => false,
         // A side that did not answer may have files; another line says that it did not answer.
-        Obstacle::NoFiles(side) => !tree.root_gaps().contains(&(*side, Unseen::Unanswered)),
+        Obstacle::NoFiles(side) => ![Unseen::Unanswered, Unseen::OtherUnanswered]
+            .iter()
+            .any(|unseen| tree.root_gaps().contains(&(*side, *unseen))),
         _ => true,
     };
     for obstacle in comparison.obstacles.iter().filter(is_new) {

@@ -14,7 +14,7 @@ mod twins;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::tree::{Tree, Unseen};
+use crate::tree::{Class, EntryKind, Tree, Unseen};
 
 pub use lines::{ComparedEntry, EntryPlace};
 pub use marks::Mark;
@@ -176,6 +176,30 @@ impl<'t> Comparison<'t> {
         match line.place {
             EntryPlace::Name(name) => self.differing.get(&name).map_or(&[], Vec::as_slice),
             _ => &[],
+        }
+    }
+
+    /// The side on which something is the reason that a line could not be answered.
+    pub fn unanswered_on(&self, line: &ComparedEntry) -> Option<u32> {
+        let tree = self.tree;
+        let answers = |unseen: &Unseen| *unseen != Unseen::OtherUnanswered;
+        let is_there = match line.place {
+            EntryPlace::Name(name) => match tree.class(tree.file_of(name)) {
+                Class::Unanswered(unseen) => Some(unseen),
+                _ => None,
+            },
+            EntryPlace::Other(at) => match tree.other(at).kind {
+                EntryKind::Unseen(unseen) => Some(*unseen),
+                _ => None,
+            },
+            EntryPlace::EmptyFolder(_) | EntryPlace::Folder(..) => None,
+        };
+        match is_there {
+            Some(unseen) => Some(line.side).filter(|_| answers(&unseen)),
+            None => (0..).zip(&line.marks).find_map(|(side, mark)| match mark {
+                Mark::Unanswered(Some(unseen)) => Some(side).filter(|_| answers(unseen)),
+                _ => None,
+            }),
         }
     }
 

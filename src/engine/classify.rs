@@ -79,12 +79,13 @@ fn tree_of(
     metadata: Option<HashMap<u32, Metadata>>,
     same_blocks: &[(FileIndex, FileIndex)],
 ) -> Tree {
-    let mut classes = classes(session);
+    let silent = session.silent_roots();
+    let mut classes = classes(session, &silent);
     for (&file, &unseen) in &session.account.failed {
         classes[file.0 as usize] = Class::Unanswered(unseen);
     }
     let unidentified = unidentified(session, &classes);
-    let (roots, root_gaps) = roots(session);
+    let (roots, root_gaps) = roots(session, &silent);
     let dirs = session.dirs.read();
     let file_table = session.machine.file_table();
     let all_files = || (0..file_table.len() as u32).map(FileIndex);
@@ -142,13 +143,20 @@ fn tree_of(
 }
 
 /// The content of each file; unknown for a file that is in no class.
-fn classes(session: &Session<'_>) -> Vec<Class> {
+fn classes(session: &Session<'_>, silent: &[bool]) -> Vec<Class> {
     let machine = &session.machine;
-    let missing = match session.control.is_cancelled() {
+    let file_table = machine.file_table();
+    let dirs = session.dirs.read();
+    let missing = |file: FileIndex| match session.control.is_cancelled() {
         true => Unseen::Interrupted,
-        false => Unseen::Unanswered,
+        false => unanswered(
+            file_table
+                .names(file)
+                .any(|(dir, _)| silent[dirs.root(dir) as usize]),
+        ),
     };
-    let mut classes = vec![Class::Unanswered(missing); machine.file_table().len()];
+    let all = (0..file_table.len() as u32).map(FileIndex);
+    let mut classes: Vec<Class> = all.map(|file| Class::Unanswered(missing(file))).collect();
     let alone = |classes: &mut Vec<Class>, file: FileIndex| {
         // What is still wanted could be like it.
         if !machine.is_unfinished(file) {
@@ -190,16 +198,19 @@ fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
     unidentified
 }
 
+fn unanswered(is_silent: bool) -> Unseen {
+    match is_silent {
+        true => Unseen::Unanswered,
+        false => Unseen::OtherUnanswered,
+    }
+}
+
 /// The roots, and the reasons why roots as a whole could not be seen.
-fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
+fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen)>) {
     let mut gaps = session.account.roots.clone();
     let of_all = [
         (session.control.is_cancelled(), Unseen::Interrupted),
         (session.listing_ended, Unseen::MemoryShort),
-        (
-            session.left_out.unanswered > 0 || session.silence.is_over,
-            Unseen::Unanswered,
-        ),
     ];
     let roots = session.config.roots.iter().map(|root| {
         let path = root.path.as_os_str().as_bytes();
@@ -216,6 +227,10 @@ fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
     let roots: Vec<Root> = roots.collect();
     for (_, unseen) in of_all.into_iter().filter(|&(is_so, _)| is_so) {
         gaps.extend((0..roots.len() as u32).map(|root| (root, unseen)));
+    }
+    if session.left_out.unanswered > 0 || session.silence.is_over {
+        let silent = silent.iter().copied().map(unanswered);
+        gaps.extend((0..).zip(silent));
     }
     (roots, gaps)
 }

@@ -44,6 +44,24 @@ impl Session<'_> {
         }
     }
 
+    /// Which of the roots lie on a file system that does not answer, or have one below them. If none is known to, all
+    /// of them may.
+    pub fn silent_roots(&self) -> Vec<bool> {
+        let mounts = Mounts::read();
+        let is_silent = |path: &Path| {
+            let path = without_dots(&absolute(path));
+            let point = mounts.point_above(&path);
+            let mut named = self.silence.named.iter();
+            named.any(|named| named.starts_with(&path) || Some(named) == point.as_ref())
+        };
+        let roots = self.config.roots.iter();
+        let silent: Vec<bool> = roots.map(|root| is_silent(&root.path)).collect();
+        match silent.contains(&true) {
+            true => silent,
+            false => vec![true; silent.len()],
+        }
+    }
+
     /// Reports a file system, once.
     fn name(&mut self, path: PathBuf, kind: ProblemKind) {
         if self.silence.named.insert(path.clone()) {

@@ -15,6 +15,8 @@ pub enum Unseen {
     Unsettled,
     /// Its file system did not answer in time.
     Unanswered,
+    /// Another file system did not answer in time, so the run ended before this was checked.
+    OtherUnanswered,
     /// The run was interrupted.
     Interrupted,
     /// Memory was nearly used up.
@@ -52,6 +54,7 @@ impl Unseen {
             self,
             Self::Unreadable
                 | Self::Unanswered
+                | Self::OtherUnanswered
                 | Self::OtherFileSystem
                 | Self::PseudoFileSystem
                 | Self::Trash
@@ -68,6 +71,7 @@ impl Unseen {
             Self::Vanished => "removed since it was listed",
             Self::Unsettled => "changed each time it was listed",
             Self::Unanswered => "did not answer",
+            Self::OtherUnanswered => "not checked in full: another file system did not answer",
             Self::Interrupted => "the run was interrupted",
             Self::MemoryShort => "memory was nearly used up",
             Self::OtherFileSystem => "on another file system; not entered",

@@ -1,5 +1,6 @@
 //! For people: totals first, then a line for each entry that is not the same on all sides.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Sum};
@@ -36,15 +37,23 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     let mut is_first = true;
+    let mut unanswered: HashSet<(Vec<u8>, u32)> = HashSet::new();
     for line in shown.lines().filter(|line| {
         let is_other = |mark: &Mark| *mark != Mark::Same;
         line.marks.iter().any(is_other) || !comparison.differing(line).is_empty()
     }) {
+        // The entries of two sides at one path, both for the sake of one of them.
+        let on = comparison.unanswered_on(line);
+        if let Some(side) = on.filter(|_| shown.has_two_sides())
+            && !unanswered.insert((shown.path(line), side))
+        {
+            continue;
+        }
         if is_first {
             writeln!(out)?;
         }
         is_first = false;
-        entry(shown, line, out)?;
+        entry(shown, line, on, out)?;
     }
     if shown.only.is_some() {
         return Ok(());
@@ -71,7 +80,13 @@ fn sum(sum: Sum) -> String {
     format!("{} {files}, {}", count(sum.count), Bytes(sum.bytes))
 }
 
-fn entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> io::Result<()> {
+/// A line. Something on the side `unanswered` is the reason that it could not be answered.
+fn entry(
+    shown: &Shown<'_>,
+    line: &ComparedEntry,
+    unanswered: Option<u32>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match shown.has_two_sides() {
         true => write!(out, "{} ", line.sign())?,
         false => {
@@ -94,6 +109,10 @@ fn entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> io::Re
     if let (Some(to), true) = (moved, shown.has_two_sides()) {
         let arrow = if line.side == 0 { "=>" } else { "<=" };
         write!(out, " {arrow} {}", escape(&shown.path_of_name(to)))?;
+    }
+    let roots = shown.comparison.tree().roots();
+    if let Some(side) = unanswered.and_then(|side| roots.get(side as usize)) {
+        write!(out, " (in {})", escape(&side.path))?;
     }
     if let Some(reason) = line.reason() {
         write!(out, ": {reason}")?;

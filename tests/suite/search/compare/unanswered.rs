@@ -57,6 +57,8 @@ fn a_side_that_does_not_answer_is_not_called_empty() {
     let run = compare(tree.root(), "--patience 2 a mounted").exits(2);
     daemon.be_silent(false);
     run.says("mounted: did not answer")
+        .says("seekless: a: not checked in full: another file system did not answer")
+        .never_says("a: did not answer")
         .never_says("no files to compare");
 }
 
@@ -88,7 +90,11 @@ fn what_cannot_be_read() {
         let run = seekless(tree.root(), &format!("compare {arguments}"));
         run.without_privileges().run()
     };
-    run("a b").exits(2).says("could not be compared");
+    let open = run("a b").exits(2).says("could not be compared");
+    // Once, and with the side that cannot be read.
+    let open = open.stdout_text();
+    let marked: Vec<_> = open.lines().filter(|line| line.starts_with('!')).collect();
+    assert_eq!(marked, ["! g (in b): cannot be read"]);
     tree.set_mode("b/g", 0o644);
     tree.set_mode("a/locked", 0);
     run("a b").exits(2);
@@ -195,6 +201,7 @@ fn no_gap_of_any_kind_is_passed_over() {
         Unseen::Vanished,
         Unseen::Unsettled,
         Unseen::Unanswered,
+        Unseen::OtherUnanswered,
         Unseen::Interrupted,
         Unseen::MemoryShort,
         Unseen::OtherFileSystem,
