@@ -57,8 +57,12 @@ pub enum Apart {
     Permissions,
     /// The group, if it may do more or less than others.
     Group,
-    /// Users who may remove its name, besides root and its owner.
+    /// Other users than root and its owner may remove its name, and none may remove the name of the other.
     Reach,
+    /// The same the other way round.
+    OutOfReach,
+    /// Other users may remove the names of both, but not the same ones.
+    OtherReach,
     /// Any metadata, where all must be the same.
     Metadata,
 }
@@ -73,6 +77,8 @@ impl fmt::Display for Apart {
             Self::Permissions => "has other permissions than",
             Self::Group => "has another group than",
             Self::Reach => "can be moved or replaced by other users, unlike",
+            Self::OutOfReach => "cannot be moved or replaced by other users, unlike",
+            Self::OtherReach => "can be moved or replaced by users who cannot do so with",
             Self::Metadata => {
                 "differs in owner, mode, modification time or extended attributes from"
             }
@@ -135,13 +141,18 @@ impl Common {
     /// The first difference that keeps a file from replacing another one, if any.
     pub fn apart(self, one: &Rights, other: &Rights) -> Option<Apart> {
         let (one, other) = (self.class(one), self.class(other));
+        let reach = match (one.reach, other.reach) {
+            (_, 0) => Apart::Reach,
+            (0, _) => Apart::OutOfReach,
+            _ => Apart::OtherReach,
+        };
         let differs = [
             (one.uid != other.uid, Apart::Owner),
             (one.acl != other.acl, Apart::Acl),
             (one.label != other.label, Apart::Label),
             (one.permissions != other.permissions, Apart::Permissions),
             (one.group != other.group, Apart::Group),
-            (one.reach != other.reach, Apart::Reach),
+            (one.reach != other.reach, reach),
             (one.same != other.same, Apart::Metadata),
         ];
         let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
@@ -307,6 +318,23 @@ mod tests {
                 assert_eq!(Common::Owner.apart(&of(one), &of(other)), owner);
                 assert_eq!(Common::Nothing.apart(&of(one), &of(other)), None);
             }
+        }
+    }
+
+    #[test]
+    fn the_file_that_others_can_remove_is_the_one_that_is_said_to_be_so() {
+        let [safe, open, other] = [0, 1, 2].map(|reach| Rights {
+            reach,
+            ..Rights::default()
+        });
+        for (one, other, expected) in [
+            (open, safe, Some(Apart::Reach)),
+            (safe, open, Some(Apart::OutOfReach)),
+            (open, other, Some(Apart::OtherReach)),
+            (open, open, None),
+            (safe, safe, None),
+        ] {
+            assert_eq!(Common::Owner.apart(&one, &other), expected);
         }
     }
 

@@ -145,6 +145,9 @@ impl std::fmt::Debug for Rules {
     }
 }
 
+/// The reason for a file that no rule tells apart from the others.
+pub const LISTED_FIRST: &str = "listed first";
+
 /// A file that was chosen to stay, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
@@ -222,7 +225,7 @@ impl Rules {
         }
         match others.is_empty() {
             true => "the only one left".to_owned(),
-            false => told(&tied, "listed first"),
+            false => told(&tied, LISTED_FIRST),
         }
     }
 }

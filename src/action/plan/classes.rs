@@ -8,6 +8,7 @@ use super::left::Left;
 use super::set::{Fate, KeepReason, SetPlan};
 use crate::action::access::{Common, PermissionClass};
 use crate::action::action_kind::ActionKind;
+use crate::action::keep::LISTED_FIRST;
 use crate::file::trust;
 use crate::sys::attributes;
 
@@ -76,8 +77,8 @@ impl Policy {
     }
 
     /// Decides together about files that other users can remove and files of the same owner that they cannot remove. If
-    /// the rules keep one of the latter, the others go because of it, and both classes are done. Otherwise no copy on a
-    /// disk where every user may write (`umask=000`) could go for a file that is safe elsewhere.
+    /// the rules keep one of the latter, or do not decide, the others go because of it, and both classes are done.
+    /// Otherwise no copy on a disk where every user may write (`umask=000`) could go for a file that is safe elsewhere.
     fn for_safer_ones(
         &self,
         set: &mut SetPlan,
@@ -102,10 +103,15 @@ impl Policy {
             }
             all.sort_unstable();
             self.group(set, &all, chosen);
-            let relies_on_safe = all.iter().all(|&index| match set.files[index].fate {
-                Fate::Act { keeper, .. } => safe.contains(&keeper),
-                _ => true,
-            });
+            let mut relies_on_safe = relies_on(set, &all, safe);
+            if !relies_on_safe && chosen.is_none() {
+                // Of files that the rules do not tell apart, the first one stays.
+                all.sort_by_key(|index| !safe.contains(index));
+                self.group(set, &all, None);
+                relies_on_safe = relies_on(set, &all, safe);
+                let files = safe.iter().filter(|_| relies_on_safe);
+                files.for_each(|&index| explain(&mut set.files[index].fate));
+            }
             if relies_on_safe {
                 classes.retain(|other, _| other.out_of_reach() != class);
             }
@@ -126,5 +132,22 @@ impl Policy {
             Some(apart) => Left::ApartFromReference(apart),
             None => from_other().map_or(Left::NotAsked, Left::Apart),
         }
+    }
+}
+
+/// True if files go only because one of the files `safe` stays.
+fn relies_on(set: &SetPlan, all: &[usize], safe: &[usize]) -> bool {
+    all.iter().all(|&index| match set.files[index].fate {
+        Fate::Act { keeper, .. } => safe.contains(&keeper),
+        _ => true,
+    })
+}
+
+/// Gives the reason why a file stays that would not be first in the order of the list.
+fn explain(fate: &mut Fate) {
+    if let Fate::Keep(KeepReason::Because(why)) = fate
+        && let Some(rules) = why.strip_suffix(LISTED_FIRST)
+    {
+        *why = format!("{rules}other users cannot move or replace it");
     }
 }

@@ -302,6 +302,8 @@ fn a_file_that_others_can_remove_goes_for_one_that_they_cannot_and_not_the_other
     assert_eq!(fates(&by("name own"), &[own, open]), "k0");
     assert_eq!(fates(&by("name own"), &[open, own, open]), "1k1");
     assert_eq!(fates(&by("name open"), &[open, own]), "!!");
+    // Where no rule decides, the order of the list does not keep all of them.
+    assert_eq!(fates(&by("name o*"), &[open, own, open]), "1k1");
     // Each class keeps one, as before.
     assert_eq!(fates(&by("name open"), &[open, open, own, own]), "k0k2");
     // A second one that stays may be open: nothing relies on it.
