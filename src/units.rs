@@ -165,6 +165,11 @@ pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static st
     if number == 1 { one } else { many }
 }
 
+/// A number and what it counts: `1 file`, `1,234 files`.
+pub fn counted(number: u64, one: &'static str, many: &'static str) -> String {
+    format!("{} {}", count(number), plural(number, one, many))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
 use seekless::tree::Scope;
-use seekless::units::{count, plural};
+use seekless::units::{count, counted, plural};
 
 use super::begin::begin;
 use super::config_defaults::InForce;
@@ -72,6 +72,9 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
                     .line()
                     .iter()
                     .for_each(|line| console.sentence(line));
+            } else if let Some(line) = said.incomplete() {
+                // The reason for the exit status is not left out.
+                console.complain(&line);
             }
             let exit = listener.exit(run.config.roots.len());
             match said.unidentified {
@@ -160,21 +163,24 @@ fn drive(
 }
 
 impl Told {
-    fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!(
-            "Reported {} of {} folders, compared {} {}.",
-            count(self.reported as u64),
-            count(self.folders as u64),
-            count(self.files as u64),
-            plural(self.files as u64, "file", "files"),
-        )];
-        if self.unidentified > 0 {
-            lines.push(format!(
+    fn incomplete(&self) -> Option<String> {
+        (self.unidentified > 0).then(|| {
+            format!(
                 "INCOMPLETE: {} {} be the same as others, seen through two mounts, so their folders were not fully seen.",
                 count(self.unidentified),
                 plural(self.unidentified, "file may", "files may"),
-            ));
-        }
+            )
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "Reported {} of {}, compared {}.",
+            count(self.reported as u64),
+            counted(self.folders as u64, "folder", "folders"),
+            counted(self.files as u64, "file", "files"),
+        )];
+        lines.extend(self.incomplete());
         lines.extend(trash_text::skipped(self.skipped_trash));
         if self.reported > 0 {
             let again =

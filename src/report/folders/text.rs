@@ -87,13 +87,9 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
             .iter()
             .map(|entry| entry.folders.len())
             .sum();
-        let of = count(report.answer.folders as u64);
+        let of = counted(report.answer.folders, "folder");
         let reported = count(reported as u64);
-        comment(
-            out,
-            "",
-            &format!("complete: {reported} of {of} folders reported"),
-        )?;
+        comment(out, "", &format!("complete: {reported} of {of} reported"))?;
     }
     Ok(())
 }

@@ -1,15 +1,24 @@
 //! Recognizes the trash folders that the walk meets.
 
 use std::ffi::CStr;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::FileType;
+use rustix::io::Result;
 
 use crate::file::{TrashPaths, is_trash, may_be_trash};
 use crate::lock::locked;
+use crate::sys::dirent::{self, Entries};
+use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
 
 use super::walker::Walker;
 use super::{Folder, Round, path_of};
+
+/// Levels of folders in an empty trash: the folders of users, and `files` and `info` in each.
+const LEVELS: u32 = 2;
 
 impl Walker {
     /// True if a folder is a trash, by its name.
@@ -39,8 +48,14 @@ impl Walker {
         locked(&self.walk.trash).holds(&path, 0) || TrashPaths::default().lead_into(&path, 0)
     }
 
-    /// Records a trash folder that is not entered, unless it is a root.
+    /// Records a trash folder that is not entered, unless it is a root. Nothing is missed in one without files.
     pub(super) fn skip_trash(&mut self, folder: &Folder, name: &CStr) {
+        let holds_nothing = self.with_folder(folder.dir, |above| {
+            holds_nothing(open::folder(above, name)?, LEVELS)
+        });
+        if holds_nothing == Ok(true) {
+            return;
+        }
         let now = self.with_folder(folder.dir, |above| stat::entry(above, name));
         let is_root = now.is_ok_and(|now| !self.walk.dirs.read().met(&now).is_empty());
         let unseen = match is_root {
@@ -50,4 +65,18 @@ impl Walker {
         self.walked.left_out.trash += u64::from(!is_root && self.round == Round::First);
         self.unseen(folder.dir, Some(name), unseen);
     }
+}
+
+/// True if a folder has no entries, or only such folders.
+fn holds_nothing(folder: impl AsFd, levels: u32) -> Result<bool> {
+    if levels == 0 {
+        return dirent::is_empty(folder);
+    }
+    let mut buffer = dirent::Buffer::default();
+    Entries::of(&folder, &mut buffer).each(|name, _, kind| {
+        let may_be_folder = matches!(kind, FileType::Directory | FileType::Unknown);
+        let below =
+            || open::folder(&folder, name).and_then(|below| holds_nothing(below, levels - 1));
+        may_be_folder && below() == Ok(true)
+    })
 }

@@ -393,6 +393,31 @@ fn what_is_elsewhere_is_removed_and_the_rest_stays() {
 }
 
 #[test]
+fn an_empty_trash_hides_nothing() {
+    for (entry, is_empty) in [
+        ("info", true),
+        ("files/gone", true),
+        ("files/gone/f", false),
+    ] {
+        let tree = Tree::new().copies(["a/f", "b/f"], content(1, 5000));
+        let trash = format!("a/.Trash-0/{entry}");
+        let tree = match is_empty {
+            true => tree.folder(&trash),
+            false => tree.file(&trash, "thrown away"),
+        };
+        let run = folders(&tree, "a b").exits(0);
+        let verdicts = said(&run);
+        assert_eq!(
+            verdicts[0][1][0][1] == "identical",
+            is_empty,
+            "{entry}: {run}"
+        );
+        let told = run.stderr_text().contains("trash folder was not searched");
+        assert_eq!(told, !is_empty, "{entry}: {run}");
+    }
+}
+
+#[test]
 fn what_is_no_folder_is_refused() {
     let tree = Tree::new().file("file", "1");
     folders(&tree, "file").exits(2).says("file is a file");
