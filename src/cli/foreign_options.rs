@@ -347,6 +347,73 @@ pub const FOREIGN: &[Row] = &[
         COMPARISONS,
         "seekless obeys no ignore file; omit it",
     ),
+    row(
+        &["--match-links"],
+        &["find", "remove", "symlink", "move"],
+        "use --hard-links, which counts each name of a file",
+    ),
+    row(
+        &["--match-links"],
+        EVERY,
+        "names of one file (hard links) count as one file; omit it",
+    ),
+    row(
+        &["--no-hardlinked", "--hardlinked"],
+        SEARCHES,
+        "names of one file (hard links) count as one file, unless --hard-links of find, remove, symlink or move is \
+         given; omit it",
+    ),
+    row(
+        &["--no-hardlinked", "--hardlinked"],
+        COMPARISONS,
+        "names of one file (hard links) count as one file; omit it",
+    ),
+    row(
+        &["--order-by"],
+        FIND,
+        "use --sort-by for the order of the sets, or --keep RULE for the file to list first",
+    ),
+    row(&["--rank", "--order-by"], SEARCHES, "use --keep RULE"),
+    row(
+        &["--must-match-tagged", "--keep-all-tagged"],
+        ACTIONS,
+        "use --reference DIR to act only on copies of files in DIR",
+    ),
+    row(
+        &["--must-match-tagged", "--keep-all-tagged"],
+        EVERY,
+        "use 'seekless remove --dry-run --reference DIR PATH', which shows a plan",
+    ),
+    row(
+        &["--target-dir", "--target-directory"],
+        &["move"],
+        "use --to DIR",
+    ),
+    row(
+        &["--target-dir", "--target-directory"],
+        EVERY,
+        "use the command 'seekless move --to DIR'",
+    ),
+    row(
+        &["--relative"],
+        &["symlink"],
+        "links are relative, unless --absolute is given; omit it",
+    ),
+    row(
+        &["--relative"],
+        FOLDERS,
+        "paths are shown as they are given: give relative PATHs, and omit it",
+    ),
+    row(
+        &["--exclude-dir", "--exclude-dirs"],
+        FILTERS,
+        "use -E PATTERN, which excludes folders and files",
+    ),
+    row(
+        &["--exclude-dir", "--exclude-dirs"],
+        &["folders"],
+        "give only the folders to compare; --noise GLOB ignores files by name",
+    ),
     row(&["--keep-cache"], FOLDERS, "use --page-cache keep"),
     row(&["--drop-cache"], FOLDERS, "use --page-cache drop"),
 ];

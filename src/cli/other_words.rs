@@ -35,6 +35,9 @@ const HELP: &str = "help";
 /// no dangerous one.
 pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Option<String> {
     let asked = asked(words, program);
+    if let answer @ Some(_) = name_of_file(error, words) {
+        return answer;
+    }
     if let (
         ErrorKind::UnknownArgument
         | ErrorKind::InvalidValue
@@ -98,9 +101,10 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
         |word: &&String| !DANGEROUS.contains(&word.as_str()) && slip_away(option, word);
     Some(match suggested.filter(is_proposed) {
         Some(word) => format!("no such option: {option}. Did you mean {word}?"),
-        None if option.starts_with('-') => {
-            format!("no such option: {option}; --help lists all options")
-        }
+        None if option.starts_with('-') => match of_another_command(option, asked, program) {
+            Some(answer) => format!("no such option: {option}; {answer}"),
+            None => format!("no such option: {option}; --help lists all options"),
+        },
         None if program.find_subcommand(option).is_some() && asked == "man" => format!(
             "one argument too many: {option}; 'seekless {option} --help' shows its text, and 'seekless man --out DIR' \
              writes all manual pages"
@@ -112,6 +116,42 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
             format!("one argument too many: {option}; 'seekless {asked} --help' shows the usage")
         }
     })
+}
+
+/// Says so if a word that was read as an option is the name of a file, as a shell writes it for `*`.
+fn name_of_file(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let said = |kind| listed(error, kind).filter(|word| !word.is_empty());
+    let is_named = |word: &&str| match error.kind() {
+        ErrorKind::UnknownArgument => said(ContextKind::InvalidArg).is_some_and(|option| {
+            let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+            **word == option || letter.is_some_and(|letter| word[1..].contains(letter))
+        }),
+        // The letter before it takes a value.
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            said(ContextKind::InvalidValue).is_some_and(|value| word.ends_with(&value))
+        }
+        _ => false,
+    };
+    let words = words.iter().skip(1).take_while(|word| *word != "--");
+    let mut words = words.filter_map(|word| word.to_str());
+    let word = words.find(|word| {
+        let is_option = word.starts_with('-') && word.len() > 1;
+        is_option && is_named(word) && Path::new(word).symlink_metadata().is_ok()
+    })?;
+    let shown = shell_word::word(word.as_bytes());
+    let path = shell_word::word(format!("./{word}").as_bytes());
+    Some(format!(
+        "{shown} was read as an option, and is a file here: to name the file, write {path}, or -- before all names"
+    ))
+}
+
+/// Answers a slip in an option that only other commands have.
+fn of_another_command(option: &str, asked: &str, program: &Command) -> Option<String> {
+    let options = program.get_subcommands().flat_map(Command::get_arguments);
+    let options = options.filter(|arg| !arg.is_hide_set());
+    let mut options = options.filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+    let meant = options.find(|long| slip_away(option, long) && !DANGEROUS.contains(&&**long))?;
+    other_options::answer(&meant, asked, program)
 }
 
 /// Says what stands for `-d` and `-f` of fdupes and jdupes, which take no value.

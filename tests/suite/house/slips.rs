@@ -138,6 +138,36 @@ fn options_of_other_programs_are_answered_with_ours() {
 }
 
 #[test]
+fn a_file_whose_name_looks_like_an_option_is_named_in_another_way() {
+    for (line, name) in [
+        ("a b -rf", "-rf"),
+        ("remove -n a b -rf", "-rf"),
+        ("compare a b -rf", "-rf"),
+        ("a --nope", "--nope"),
+        ("a -dx", "-dx"),
+    ] {
+        let tree = Tree::new().copies(["a", "b"], "same");
+        let run = || seekless(tree.root(), line).run().exits(2);
+        run().never_says("is a file here");
+        tree.write(name, "same");
+        let run = run().says(&format!("{name} was read as an option, and is a file here"));
+        run.says(&format!("write ./{name}, or -- before all names"));
+    }
+    let tree = Tree::new().copies(["a", "-rf"], "same");
+    for line in ["-f nul a ./-rf", "-f nul -- a -rf"] {
+        assert_eq!(
+            seekless(tree.root(), line)
+                .run()
+                .exits(0)
+                .stdout_text()
+                .matches("-rf")
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
 fn no_dangerous_option_is_proposed() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for slip in [
@@ -328,4 +358,7 @@ fn the_list_of_runs_tells_done_steps_from_others() {
         last.contains("  no change  ") && !last.contains("done"),
         "{list}"
     );
+    // An undo of it changes nothing either.
+    act("undo").exits(0).says("nothing to undo");
+    assert_eq!(act("undo --list").exits(0).stdout_text(), list);
 }
