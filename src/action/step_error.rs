@@ -1,11 +1,12 @@
 //! The reason why a step ended early, and the way out for the user.
 
 use std::fmt;
+use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
 use super::step::{Failure, Hint, Outcome, Skip, WayOut};
-use crate::sys::{parent, statfs};
+use crate::sys::{attributes, parent, statfs};
 
 /// The end of a step that is not carried out.
 #[derive(Debug)]
@@ -96,11 +97,25 @@ pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8
     };
     let hint = match Errno::from_io_error(&failure.cause) {
         Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER.into()),
-        Some(Errno::ROFS) if folders.any(statfs::is_never_written) => Some(NEVER_WRITTEN.into()),
+        Some(Errno::ROFS) => folders.find_map(never_written).or(failure.hint),
         _ => failure.hint,
     };
     Outcome::Failed(Failure { hint, ..failure })
 }
+
+/// The way out where a writable mount would not help.
+fn never_written(folder: OwnedFd) -> Option<Hint> {
+    if statfs::is_never_written(&folder) {
+        Some(NEVER_WRITTEN.into())
+    } else {
+        let is_snapshot = statfs::is_writable_btrfs(&folder)
+            && attributes::may_write(&folder, c".") == Err(Errno::ROFS);
+        is_snapshot.then(|| READ_ONLY_SNAPSHOT.into())
+    }
+}
+
+const READ_ONLY_SNAPSHOT: &str = "it is in a read-only snapshot (btrfs property ro): act on the subvolume that the \
+    snapshot was made from, or make the snapshot writable (btrfs property set SNAPSHOT ro false)";
 
 const NO_ANSWER: &str = "the program or server behind this mount failed: see its log, or act where the files are stored";
 

@@ -107,11 +107,16 @@ pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice,
     let shared = join(&top, b".Trash");
     let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());
-    let trash = if is_shared_trash(&shared) && may_be_used(&in_shared) {
+    let not_shared = why_not_shared(&shared);
+    let trash = if not_shared.is_none() && may_be_used(&in_shared) {
         Some(in_shared)
     } else {
         may_be_used(&own).then_some(own)
     };
+    // Usually there is none, and nobody misses it where another trash takes the files.
+    if let (None, Some(NotShared::Refused(why))) = (&trash, not_shared) {
+        refused.insert(0, why);
+    }
     Ok(TrashChoice {
         top,
         trash,
@@ -276,12 +281,35 @@ fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, StepError> {
     Ok(top.to_vec())
 }
 
-/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user.
-fn is_shared_trash(path: &[u8]) -> bool {
-    parent::open(path).is_ok_and(|folder| {
-        attributes::get(&folder)
-            .is_ok_and(|now| now.mode & 0o1000 != 0 && trust::folder_is_safe(&folder, &now).is_ok())
-    })
+/// Why an administrator's `.Trash` does not count.
+enum NotShared {
+    /// It does not exist, or cannot be examined.
+    Missing,
+    /// It is something else.
+    Refused(RefusedTrash),
+}
+
+/// Checks an administrator's `.Trash`: it counts if it is a real folder with the sticky bit, of root or this user.
+fn why_not_shared(path: &[u8]) -> Option<NotShared> {
+    let refused = |why| {
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        Some(NotShared::Refused(Untrusted { path, why }.into()))
+    };
+    let opened = parent::open(path);
+    let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
+    match opened {
+        Err(Errno::LOOP) => refused(Distrust::Link),
+        Err(Errno::NOTDIR) => refused(Distrust::NotFolder),
+        Err(_) => Some(NotShared::Missing),
+        Ok((now, folder)) => match trust::folder_is_safe(&folder, &now) {
+            Err(why) => refused(why),
+            Ok(()) if trust::is_sticky(&now) => None,
+            Ok(()) => Some(NotShared::Refused(RefusedTrash {
+                why: format!("{} has no sticky bit", String::from_utf8_lossy(path)),
+                way_out: "run chmod 1777 on it".to_owned(),
+            })),
+        },
+    }
 }
 
 /// The two folders of a trash, opened.

@@ -3,6 +3,7 @@
 //! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -60,13 +61,15 @@ impl RootLinks {
         let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
         let looked = look_at_all(paths);
         for (place, root) in config.roots.iter_mut().enumerate() {
-            let way = self.await_answer(&looked, &root.path)?;
+            let (way, closed) = self.await_answer(&looked, &root.path)?;
             let way = self.obey(way)?;
+            // A reference that is missing is named by its option.
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
-            if is_missing && needed.iter().any(|path| root.path == **path) {
+            let is_needed =
+                place < references && !is_missing || needed.iter().any(|path| root.path == **path);
+            if is_needed && let Some((why, check)) = unseen(&way, closed) {
                 return contradiction(format!(
-                    "{}: no such file or folder; nothing was done, because the copies to keep may be there: check \
-                     whether its disk is mounted, or omit this path",
+                    "{}: {why}; nothing was done, because the copies to keep may be there: {check}, or omit this path",
                     sanitize::path(&root.path)
                 ));
             }
@@ -82,7 +85,7 @@ impl RootLinks {
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
     pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
         let looked = look_at_all(vec![path.to_owned()]);
-        let way = self.await_answer(&looked, path)?;
+        let (way, _) = self.await_answer(&looked, path)?;
         self.obey(way)
     }
 
@@ -111,12 +114,12 @@ impl RootLinks {
         ))
     }
 
-    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
+    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<Look, WrongUse> {
         let named = heartbeat::NAMED.min(self.patience);
         match looked.recv_timeout(named) {
             Ok(way) => return Ok(way),
             // There is no thread to be had.
-            Err(RecvTimeoutError::Disconnected) => return Ok(RootWay::look(path)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(look(path)),
             Err(RecvTimeoutError::Timeout) => {}
         }
         Console::new(false).complain(&not_answering(path));
@@ -164,21 +167,57 @@ impl RootLinks {
     }
 }
 
-/// The target of each path, in order; a thread that never returns keeps the program from nothing.
-type Looks = Receiver<io::Result<RootWay>>;
+/// The target of a path, and the error if it is a folder that cannot be listed.
+type Look = (io::Result<RootWay>, Option<io::Error>);
+
+/// The looks at all paths, in order; a thread that never returns keeps the program from nothing.
+type Looks = Receiver<Look>;
 
 fn look_at_all(paths: Vec<PathBuf>) -> Looks {
     let (to, looked) = unbounded();
-    let look = move || {
+    let look_at_all = move || {
         for path in paths {
-            if to.send(RootWay::look(&path)).is_err() {
+            if to.send(look(&path)).is_err() {
                 break;
             }
         }
     };
     // Without a thread the receiver is told that nobody sends.
-    let _thread = thread::Builder::new().name("roots".to_owned()).spawn(look);
+    let _thread = thread::Builder::new()
+        .name("roots".to_owned())
+        .spawn(look_at_all);
     looked
+}
+
+fn look(path: &Path) -> Look {
+    let way = RootWay::look(path);
+    // What is no folder is not listed.
+    let is_folder = |way: &RootWay| way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
+    let folder = way.as_ref().ok().filter(|way| is_folder(way));
+    let closed = folder.and_then(|way| fs::read_dir(&way.real).err());
+    (way, closed)
+}
+
+/// Says why nothing is seen below a path, if that is so, and what to check.
+fn unseen(way: &io::Result<RootWay>, closed: Option<io::Error>) -> Option<(String, &'static str)> {
+    match way {
+        Err(error) if error.kind() == ErrorKind::NotFound => Some((
+            "no such file or folder".to_owned(),
+            "check whether its disk is mounted",
+        )),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Some((
+            format!("cannot look at it: {error}"),
+            "run as a user who may",
+        )),
+        // Whoever uses it says why.
+        Err(_) => None,
+        Ok(_) => closed.map(|error| {
+            (
+                format!("cannot list this folder: {error}"),
+                "run as a user who may",
+            )
+        }),
+    }
 }
 
 fn leads(link: &RootLink) -> String {

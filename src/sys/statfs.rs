@@ -264,6 +264,15 @@ pub fn is_read_only(folder: impl AsFd) -> bool {
     is_mounted_with(folder, StatVfsMountFlags::RDONLY)
 }
 
+/// `BTRFS_SUPER_MAGIC` (include/uapi/linux/magic.h).
+const BTRFS: u64 = 0x9123_683e;
+
+/// True if the folder is on a btrfs that is mounted writable: what refuses to write there is a subvolume with the
+/// property `ro`, as snapshots for backups have it.
+pub fn is_writable_btrfs(folder: impl AsFd) -> bool {
+    magic(&folder) == Some(BTRFS) && !is_read_only(folder)
+}
+
 /// True if the mount ignores set-user-ID and set-group-ID bits and file capabilities (`nosuid`).
 pub fn ignores_set_id(file: impl AsFd) -> bool {
     is_mounted_with(file, StatVfsMountFlags::NOSUID)

@@ -160,6 +160,17 @@ fn an_administrators_trash_is_used_if_nobody_else_can_change_it() {
     disk.folder(".Trash-0", NOBODY, 0o777);
     disk.refuses(".Trash/0 belongs to user 65534");
     disk.refuses(".Trash-0 belongs to user 65534");
+    // Also the one that is not an administrator's.
+    for (owner, bits, why) in [
+        (NOBODY, 0o755, ".Trash belongs to user 65534"),
+        (NOBODY, 0o1777, ".Trash belongs to user 65534"),
+        (0, 0o755, ".Trash has no sticky bit (run chmod 1777 on it)"),
+    ] {
+        let disk = Disk::new();
+        disk.folder(".Trash", owner, bits);
+        disk.folder(".Trash-0", NOBODY, 0o777);
+        disk.refuses(why);
+    }
 }
 
 #[test]

@@ -124,3 +124,23 @@ fn a_plan_says_what_snapshots_keep() {
         .says("shared the blocks of 1 file, 0 B");
     assert!(free(&top).abs_diff(before) < SIZE as u64 / 8);
 }
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_read_only_snapshot_is_called_one() {
+    let volume = with_subvolumes();
+    let top = volume.path();
+    fs::write(top.join("one/b"), noise(1, 300_000)).expect("written");
+    sh(&format!(
+        "btrfs -q subvolume snapshot -r {0}/one {0}/saved",
+        top.display()
+    ));
+    let home = tempfile::tempdir().expect("a folder");
+    for action in ["remove", "hardlink", "symlink", "move --to saved/there"] {
+        run_at(&top, home.path(), &format!("{action} --yes saved"))
+            .exits(2)
+            .says("read-only snapshot (btrfs property ro)")
+            .never_says("remount");
+        assert!(top.join("saved/a").exists() && top.join("saved/b").exists());
+    }
+}

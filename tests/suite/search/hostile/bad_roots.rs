@@ -96,6 +96,14 @@ fn an_unreadable_root_is_named() {
         .finds(["y/2 y/3"]);
     let alone = find_without_privileges(&tree, "x").exits(2).says("x");
     alone.says("cannot list this folder").finds([]);
+    // The copies to keep may be there, as where a path does not exist.
+    for paths in ["x y", "x/1 y", "--reference x y"] {
+        let run = seekless(tree.root(), &format!("remove --dry-run {paths}"));
+        let run = run.without_privileges().run().exits(2);
+        run.says(
+            "nothing was done, because the copies to keep may be there: run as a user who may",
+        );
+    }
     // A report of nothing would replace one that knows more.
     let run = seekless(tree.root(), "folders x");
     let run = run.without_privileges().run().exits(2);
