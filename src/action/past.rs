@@ -192,6 +192,17 @@ impl Past {
         self.steps.iter().filter(done).count()
     }
 
+    /// True if each step is known to have changed nothing.
+    pub fn changed_nothing(&self) -> bool {
+        self.steps.iter().all(|step| step.fate == Fate::NotDone)
+            && self.folders.values().all(|folder| folder.stayed)
+            && self
+                .new_folders
+                .values()
+                .all(|folder| folder.made.is_none())
+            && self.damaged.is_empty()
+    }
+
     /// True if undo can restore nothing of the run: it removed files for good.
     pub fn is_permanent(&self) -> bool {
         let done = self

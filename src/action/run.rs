@@ -17,6 +17,8 @@ pub struct Run {
     pub unfinished: usize,
     /// True if all of it was undone.
     pub undone: bool,
+    /// True if each step is known to have changed nothing.
+    pub changed_nothing: bool,
     /// True if it removed files for good and did nothing else: nothing of it can be undone.
     pub permanent: bool,
     /// True if the run, or an undo of it, was cut short.

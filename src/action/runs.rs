@@ -67,6 +67,7 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
         done: past.done(),
         unfinished: past.unfinished(),
         undone: past.all_undone,
+        changed_nothing: past.changed_nothing(),
         permanent: past.is_permanent(),
         busy: past.cut_short && is_locked(),
         cut_short: past.cut_short,

@@ -197,7 +197,7 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Name each restored file
+    /// Name each restored file, and all files that were left alone
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }

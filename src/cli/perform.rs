@@ -9,7 +9,7 @@ use seekless::action::{
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, plural};
+use seekless::units::{Bytes, counted, plural};
 
 use super::console::Console;
 use super::draw::Draw;
@@ -18,6 +18,7 @@ use super::journal_place::JournalPlace;
 use super::option_words;
 use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::plan_summary::{hard_links, names, symbolic_links};
+use super::problem_limit::ProblemLimit;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
@@ -35,10 +36,11 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         console,
     };
     let header = run.header();
+    let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     let done = run_watched(
         watch.watchdog.watchlist(),
         || {
-            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, step, outcome);
+            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, &limit, step, outcome);
             action::apply(plan, &run.acting, &place.folder, header, &control, tell)
         },
         &mut watch,
@@ -51,7 +53,8 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             return Exit::Nothing;
         }
     };
-    for (folder, why) in &tally.folders.left {
+    let left = tally.folders.left.iter();
+    for (folder, why) in left.filter(|(_, why)| limit.meets(why)) {
         console.complain_about(&escape(folder), why);
     }
     if let Some(error) = &tally.folders.unwritten {
@@ -59,9 +62,11 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             "cannot record in the journal which folders to remove, so none was removed: {error}"
         ));
     }
-    for (folder, why) in &tally.times_left {
+    let left = tally.times_left.iter();
+    for (folder, why) in left.filter(|(_, why)| limit.meets(why)) {
         console.complain_about(&escape(folder), why);
     }
+    limit.rest().iter().for_each(|line| console.complain(line));
     if let Some(error) = &tally.broken {
         console.complain(&format!("cannot read the rest of the plan: {error}"));
     }
@@ -93,8 +98,13 @@ fn total(plan: &Plan) -> (u64, u64) {
 }
 
 /// Names what was not done, and why.
-fn tell(console: &Console, step: &Step, outcome: &Outcome) {
+fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
     let path = escape(&step.victim.path);
+    let complain = |words: &str| {
+        if limit.meets_at(&path, words) {
+            console.complain_about(&path, words);
+        }
+    };
     match outcome {
         // It is no matter of this file.
         Outcome::Failed(why) if why.is_unwritten() => console.complain(&option_words::failure(why)),
@@ -104,12 +114,8 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
             }
         }
         Outcome::Already => {}
-        Outcome::Skipped(why) => {
-            console.complain_about(&path, &option_words::skip(why));
-        }
-        Outcome::Failed(why) => {
-            console.complain_about(&path, &option_words::failure(why));
-        }
+        Outcome::Skipped(why) => complain(&option_words::skip(why)),
+        Outcome::Failed(why) => complain(&option_words::failure(why)),
     }
 }
 
@@ -212,10 +218,10 @@ impl Watch<'_> {
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
         self.console.complain(&format!(
-            "run {run} stopped after {} of {} steps; the current step may be unfinished. When the file system answers \
+            "run {run} stopped after {} of {}; the current step may be unfinished. When the file system answers \
             again, '{}' restores unfinished files{undo}",
             count(self.control.steps()),
-            count(self.total.0),
+            counted(self.total.0, "step", "steps"),
             self.place.sweep(run),
         ));
         process::exit(exit.code().into());

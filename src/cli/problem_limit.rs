@@ -10,6 +10,9 @@ use super::progress_text::count;
 /// The number of problems of a kind that are named: with a summary they fit on a screen.
 const NAMED: u64 = 20;
 
+/// Stands for the path of a file, or its name with the slash before it.
+const ELSEWHERE: &str = "/…";
+
 /// How often each was met: by what would be said behind its path, so that another cause is another kind.
 #[derive(Debug, Default)]
 pub struct ProblemLimit {
@@ -40,6 +43,18 @@ impl ProblemLimit {
         *so_far <= NAMED
     }
 
+    /// As [`meets`](Self::meets), of words that may also say where the file of this path is now: wherever it is, the
+    /// reason is the same.
+    pub fn meets_at(&self, path: &str, words: &str) -> bool {
+        let words = words.replace(path, ELSEWHERE);
+        let name = path.rfind('/').map_or("", |slash| &path[slash..]);
+        let has_name = name.len() > 1;
+        self.meets(&match has_name {
+            true => words.replace(name, ELSEWHERE),
+            false => words,
+        })
+    }
+
     /// Says how many of each kind were not named, and forgets them.
     pub fn rest(&self) -> Vec<String> {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,6 +81,21 @@ mod tests {
         assert_eq!(others, NAMED, "as many as are named are not too many");
         assert_eq!(problem_limit.rest(), ["1,980 more: locked (-v names all)"]);
         assert!(problem_limit.rest().is_empty(), "it is said once");
+    }
+
+    #[test]
+    fn the_place_of_a_file_is_no_reason_of_its_own() {
+        let problem_limit = ProblemLimit::new(false);
+        for number in 0..=NAMED {
+            let path = format!("/a/f{number}");
+            problem_limit.meets_at(&path, &format!("taken; it stays at /to{path}"));
+            problem_limit.meets_at(&path, &format!("moved to /trash/f{number}"));
+        }
+        let rest = [
+            "1 more: moved to /trash/… (-v names all)",
+            "1 more: taken; it stays at /to/… (-v names all)",
+        ];
+        assert_eq!(problem_limit.rest(), rest);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
+use super::problem_limit::ProblemLimit;
 use super::progress_text::count;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
@@ -72,6 +73,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
                 reversion.reading(&settings.reads, settings.io_idle),
                 place,
                 &stop,
+                &ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
                 complain,
             ))
         });
@@ -137,6 +139,7 @@ pub fn command(
                 reversion.reading(&reads.0, reads.1),
                 place,
                 &stop,
+                &ProblemLimit::new(args.verbose),
                 &mut complain,
             )
         });
@@ -158,13 +161,15 @@ fn swept_up(
     reversion: Reversion,
     place: &JournalPlace,
     stop: &AtomicBool,
+    limit: &ProblemLimit,
     complain: &mut dyn FnMut(&str),
 ) -> UndoTally {
     let tally = reversion.sweep(stop, &mut |step| {
-        if let Some(problem) = undo_text::problem(step) {
+        if let Some(problem) = undo_text::problem(step, limit) {
             complain(&problem);
         }
     });
+    limit.rest().iter().for_each(|line| complain(line));
     for line in undo_text::of_the_journal(&tally, place) {
         complain(&line);
     }

@@ -11,6 +11,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
+use super::problem_limit::ProblemLimit;
 use super::question::{self, Reply};
 use super::sanitize::{complain, message, path, say};
 use super::sweep;
@@ -93,10 +94,12 @@ fn take_back(
         return Ok(Exit::Done);
     }
     let stop = AtomicBool::new(false);
+    let limit = ProblemLimit::new(args.verbose);
     let changes = Changes::undo(&stop, place, reversion.run_name());
     let tally = patiently(args.patience.time(), &Console::new(false), changes, || {
-        reversion.carry_out(&stop, &mut |step| tell(step, args))
+        reversion.carry_out(&stop, &mut |step| tell(step, &limit, args))
     });
+    limit.rest().iter().for_each(|line| complain(line));
     for line in undo_text::of_the_journal(&tally, place) {
         complain(&line);
     }
@@ -214,8 +217,8 @@ fn name_the_one_before(place: &JournalPlace, run: &str) -> Result<(), JournalErr
     Ok(())
 }
 
-fn tell(step: &Undo, args: &UndoArgs) {
-    if let Some(problem) = undo_text::problem(step) {
+fn tell(step: &Undo, limit: &ProblemLimit, args: &UndoArgs) {
+    if let Some(problem) = undo_text::problem(step, limit) {
         complain(&problem);
     }
     if args.verbose

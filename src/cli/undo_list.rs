@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
 use seekless::report::fit::fitting;
-use seekless::units::plural;
+use seekless::units::{counted, plural};
 
 use super::color::Terminal;
 use super::console::Console;
@@ -53,7 +53,9 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
         }
         let flaw = match found.run {
             Err(flaw) => flaw.to_string(),
-            Ok(run) if run.damaged > 0 => format!("{} lines are damaged", run.damaged),
+            Ok(run) if run.damaged > 0 => {
+                counted(run.damaged as u64, "line is damaged", "lines are damaged")
+            }
             Ok(_) => continue,
         };
         complain(&format!(
@@ -74,6 +76,13 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
         Run {
             done: 0,
             undone: false,
+            busy: false,
+            cut_short: false,
+            ..
+        }
+        // Also after an undo, which had nothing to do.
+        | Run {
+            changed_nothing: true,
             busy: false,
             cut_short: false,
             ..

@@ -5,23 +5,29 @@ use seekless::report::escape::escape;
 use seekless::units::plural;
 
 use super::journal_place::JournalPlace;
+use super::problem_limit::ProblemLimit;
 use super::progress_text::count;
 
-/// A line for a step that went wrong, if it did.
-pub fn problem(step: &Undo) -> Option<String> {
+/// A line for a step that went wrong, if it did and its path is to be named.
+pub fn problem(step: &Undo, limit: &ProblemLimit) -> Option<String> {
     let path = escape(&step.path);
+    let words = problem_words(step).filter(|words| limit.meets_at(&path, words))?;
+    Some(format!("{path}: {words}"))
+}
+
+fn problem_words(step: &Undo) -> Option<String> {
     match &step.undone {
-        Undone::Refused(why) => Some(format!("{path}: {why}; left alone")),
+        Undone::Refused(why) => Some(format!("{why}; left alone")),
         Undone::RestoredWithout(missing) => {
             let why = match missing.contains(&SET_ID) {
                 true => "the mount that it was on ignored these (nosuid)",
                 false => "only root can set that",
             };
             let missing = missing.join(", ");
-            Some(format!("{path}: restored without its {missing}: {why}"))
+            Some(format!("restored without its {missing}: {why}"))
         }
         Undone::RestoredUnproven(missing) => Some(format!(
-            "{path}: restored without its {}: this journal cannot prove its content, and another user could write to \
+            "restored without its {}: this journal cannot prove its content, and another user could write to \
             the kept file",
             missing.join(", ")
         )),
