@@ -13,6 +13,9 @@ use crate::file::{RouteError, Untrusted};
 /// What a user can do about the folder of another user.
 const OWN: &str = "each user needs a folder of their own";
 
+/// What a user can do about a file of their own.
+const REMOVE: &str = "remove it with rm, and the next run makes a new one";
+
 /// The reason why the folder at this path is not used.
 pub fn folder(path: &Path, error: RouteError) -> io::Error {
     let untrusted = match error {
@@ -59,6 +62,10 @@ pub fn file(error: RouteError) -> CacheError {
             it,
             kind: kind_at(&path),
         },
+        // What is read from it may be another user's, and a write would change what its other names show.
+        Distrust::Writable(_) | Distrust::FurtherNames => {
+            io::Error::other(format!("{it} {why}; {REMOVE}")).into()
+        }
         why => io::Error::other(format!("{it} {why}")).into(),
     }
 }

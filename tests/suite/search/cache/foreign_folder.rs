@@ -138,6 +138,14 @@ fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are
     let run = find(&tree, &cache).says("not a cache of this version");
     assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("is set");
-    find(&tree, &cache).says("can be written to by other users");
+    find(&tree, &cache)
+        .says("can be written to by other users (mode 666); remove it with rm, and the next run makes a new one");
     assert!(fs::read(&file).expect("is read") == bytes, "it was changed");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("is set");
+    fs::hard_link(&file, away.path().join("copy")).expect("is made");
+    find(&tree, &cache).says("is a file with several names (hard links); remove it with rm");
+    // As the line says.
+    fs::remove_file(&file).expect("is removed");
+    find(&tree, &cache).never_says(REFUSED);
+    assert!(file.exists(), "a new one");
 }
