@@ -240,7 +240,8 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         if asks && let Err(error) = plan_preview::show(&run, &mut plan, &console) {
             return refuse(&console, &format!("cannot read the plan: {error}"));
         }
-        plan_summary::lines(&plan, &run.acting, run.talk.columns)
+        let is_script = run.use_of_plan == Use::Script;
+        plan_summary::lines(&plan, &run.acting, is_script, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));
     } else {

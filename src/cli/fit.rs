@@ -22,10 +22,12 @@ pub fn message(text: &str, columns: usize) -> Vec<String> {
 
 /// The same for a message about a path, which stays on one line.
 pub fn message_about(path: &str, text: &str, columns: usize) -> Vec<String> {
-    message(
-        &format!("seekless: {}: {text}", path.replace(' ', GLUE)),
-        columns,
-    )
+    message(&format!("seekless: {}: {text}", whole(path)), columns)
+}
+
+/// A path for a [`message`], in which it stays on one line.
+pub fn whole(path: &str) -> String {
+    path.replace(' ', GLUE)
 }
 
 /// Stands for a space at which a line is not broken. No message contains it.

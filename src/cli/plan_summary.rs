@@ -12,6 +12,7 @@ use seekless::report::fit::fitting;
 use seekless::units::{Bytes, plural};
 
 use super::dangling_text;
+use super::fit;
 use super::hidden_links::HiddenLinks;
 use super::option_words;
 use super::progress_text::count;
@@ -21,7 +22,12 @@ const COMPANIONS: usize = 5;
 
 /// Renders the summary, one line each: problems first, what is about to happen last, since a question follows.
 /// Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
-pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> Vec<String> {
+pub fn lines(
+    plan: &Plan,
+    acting: &action::Settings,
+    is_script: bool,
+    columns: Option<usize>,
+) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
     let left = totals.left.iter().map(|(why, &names)| left(why, names));
@@ -36,7 +42,8 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
             skipped.why
         )
     }));
-    lines.extend(companions(plan));
+    let companions = companions(plan);
+    lines.extend(companions.iter().flat_map(|line| fit::message(line, width)));
     lines.extend(dangling_text::before(plan));
     let mut hidden = HiddenLinks::default();
     for (&device, path) in &totals.devices {
@@ -47,7 +54,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
         lines.extend(fitting(warning(plan.action(), acting), width));
     }
     let mut sums = vec![what(plan, acting)];
-    sums.extend(details(plan));
+    sums.extend(details(plan, is_script));
     sums.extend(empty_folders(plan));
     lines.extend(fitting(sums, width));
     lines
@@ -66,7 +73,7 @@ pub fn unmatched(plan: &Plan) -> Vec<String> {
 }
 
 /// Details of the files that are acted on.
-fn details(plan: &Plan) -> Vec<String> {
+fn details(plan: &Plan, is_script: bool) -> Vec<String> {
     let totals = plan.totals();
     let mut lines = Vec::new();
     if totals.free_nothing > 0 {
@@ -101,6 +108,19 @@ fn details(plan: &Plan) -> Vec<String> {
             count(names),
         )
     }));
+    // A script tests nothing, and says itself what it leaves out.
+    if plan.untested() > 0 && !is_script {
+        lines.push(format!(
+            "{} of them may be left alone: the run first creates test files to find out whether {} through another \
+             mount, and what the mount supports; a plan creates none.",
+            count(plan.untested()),
+            plural(
+                plan.untested(),
+                "it is the kept file, seen",
+                "they are the kept files, seen"
+            ),
+        ));
+    }
     lines.extend(shared_blocks(totals));
     lines
 }
@@ -124,7 +144,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         plural(totals.sets, "set", "sets"),
         destination(acting),
         count(totals.kept),
-        plural(totals.kept, "name stays", "names stay"),
+        plural(totals.kept, "file kept", "files kept"),
     )
 }
 
@@ -238,7 +258,8 @@ fn companions(plan: &Plan) -> Vec<String> {
         (false, _) => "is moved without its sidecar (--sidecars keep-together keeps both):",
     };
     let shown = parted.iter().take(COMPANIONS);
-    let shown = shown.map(|p| format!("{} {told} {}", escape(&p.goes), escape(&p.stays)));
+    let path = |path: &[u8]| fit::whole(&escape(path));
+    let shown = shown.map(|p| format!("{} {told} {}", path(&p.goes), path(&p.stays)));
     let more = parted.len().saturating_sub(COMPANIONS);
     let more = (more > 0).then(|| {
         format!(

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use seekless::engine::ProgressLine;
-use seekless::units::Bytes;
 pub use seekless::units::count;
+use seekless::units::{Bytes, counted};
 
 use super::sanitize;
 
@@ -137,15 +137,15 @@ fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<F
         8,
         match line.files_total {
             0 if !counts_files => String::new(),
-            0 => format!("{} files", count(line.files_done)),
+            0 => counted(line.files_done, "file", "files"),
             total if line.total_is_final || total > line.files_done => {
                 format!(
-                    "{} of {at_least}{} files",
+                    "{} of {at_least}{}",
                     count(line.files_done),
-                    count(total)
+                    counted(total, "file", "files")
                 )
             }
-            total => format!("{} files", count(total)),
+            total => counted(total, "file", "files"),
         },
     );
     let comma = if counts_files { ", " } else { "" };

@@ -58,7 +58,11 @@ fn cost_of_pieces(fragments: &Fragments, cost: Cost) -> String {
         or_more,
     } = *fragments;
     if fragmented == 0 {
-        return format!("each of {files} files read as a whole lay in one piece");
+        let files = match files {
+            1 => "the file".to_owned(),
+            files => format!("each of {files} files"),
+        };
+        return format!("{files} read as a whole lay in one piece");
     }
     let seeks = fragments.seeks();
     let seconds = seeks as f64 * cost.seek_us as f64 / 1e6;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::read::{Failure, Limits, Outcome, has_rings};
+use crate::units::{counted, plural};
 
 use super::control::Control;
 use super::jobs::{Read, TestSpan};
@@ -19,6 +20,13 @@ pub struct Scattered {
     pub latencies_us: Vec<u32>,
     /// Reads that the system refused.
     pub failed: u64,
+}
+
+/// A note about reads that the system refused, if there were any.
+pub fn failed_note(reads: u64) -> Option<String> {
+    let does = plural(reads, "does", "do");
+    let reads = (reads > 0).then(|| counted(reads, "read", "reads"))?;
+    Some(format!("{reads} failed and {does} not count"))
 }
 
 /// Reads places for a while, so many at a time from so many threads at most. All reads that were begun are waited for.

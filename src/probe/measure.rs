@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, Volume};
 use crate::read::{Access, PageUse};
 use crate::sys::process;
+use crate::units::counted;
 
 use super::advice::advise;
 use super::bench::Bench;
@@ -139,9 +140,8 @@ impl Running<'_> {
             false => Listing::of_file(path),
         };
         if listing.unreadable > 0 {
-            let folders = listing.unreadable;
-            self.notes
-                .push(format!("{folders} folders could not be listed"));
+            let folders = counted(listing.unreadable, "folder", "folders");
+            self.notes.push(format!("{folders} could not be listed"));
         }
         if listing.is_partial && !self.control.is_cancelled() {
             let files = listing.entries.len();
@@ -269,9 +269,8 @@ impl Running<'_> {
         };
         if test_data.sparse > 0 {
             self.notes.push(format!(
-                "{} files were left out because not all of their bytes are on the disk (holes, reserved room, \
-                compression)",
-                test_data.sparse
+                "{} left out because not all of their bytes are on the disk (holes, reserved room, compression)",
+                counted(test_data.sparse, "file was", "files were")
             ));
         }
         if test_data.bytes() < SMALL {

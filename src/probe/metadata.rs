@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::device::Class;
 use crate::sys::process;
+use crate::units::counted;
 
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
@@ -25,7 +26,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let each = files / turns;
     if each < FEWEST {
         return Err(format!(
-            "{files} files are too few: each of {turns} samples needs {FEWEST} whose metadata is not cached"
+            "{} too few: each of {turns} samples needs {FEWEST} files whose metadata is not cached",
+            counted(files as u64, "file is", "files are")
         ));
     }
     if bench.class == Class::Memory {

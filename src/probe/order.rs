@@ -2,11 +2,12 @@
 //! wants.
 
 use crate::device::Order;
+use crate::units::counted;
 
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
 use super::jobs::TestSpan;
-use super::load::scattered;
+use super::load::{failed_note, scattered};
 use super::rng::Rng;
 use super::sweep::{Aim, Sample, up_to};
 use super::test_data::{BLOCK, TestData};
@@ -108,10 +109,13 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         })
     })?;
     let mut notes = vec![match by_file {
-        true => format!("the starts of {} files", places.len()),
+        true => format!(
+            "the starts of {}",
+            counted(places.len() as u64, "file", "files")
+        ),
         false => format!(
-            "places inside {} files: for the order of folders and inodes there are too few",
-            test_data.files.len()
+            "places inside {}: for the order of folders and inodes there are too few",
+            counted(test_data.files.len() as u64, "file", "files")
         ),
     }];
     let repeated = done / places.len();
@@ -120,9 +124,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             "each place was read about {repeated} times: the cache of the disk may have answered"
         ));
     }
-    if failed > 0 {
-        notes.push(format!("{failed} reads failed and do not count"));
-    }
+    notes.extend(failed_note(failed));
     bench.rng = rng;
     Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
 }

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Unit};
-use super::load::scattered;
+use super::load::{failed_note, scattered};
 use super::sweep::{Aim, Sample, up_to};
 use super::test_data::BLOCK;
 
@@ -76,9 +76,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             crate::units::Bytes(blocks * BLOCK)
         ));
     }
-    if failed > 0 {
-        notes.push(format!("{failed} reads failed and do not count"));
-    }
+    notes.extend(failed_note(failed));
     bench.rng = rng;
     Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
 }

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Runs};
 use super::findings::{Axis, Chart, Unit};
-use super::load::streams;
+use super::load::{failed_note, streams};
 use super::sweep::{Aim, Sample, up_to};
 
 /// The line's name.
@@ -55,9 +55,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             "{cached} times a file was skipped because it stayed in the page cache"
         ));
     }
-    if failed > 0 {
-        notes.push(format!("{failed} reads failed and do not count"));
-    }
+    notes.extend(failed_note(failed));
     bench.rng = rng;
     Ok(Bench::chart(Axis::Streams, Unit::Megabytes, series, notes))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::units::plural;
+use crate::units::{counted, plural};
 
 use super::busy::Busy;
 use super::chart_rows::ChartRows;
@@ -34,7 +34,7 @@ fn write(out: &mut String, findings: &Findings, columns: usize) -> fmt::Result {
     if source.files > 0 {
         let kind = match source.kind {
             "scratch" => "a scratch file".to_owned(),
-            _ => format!("{} files", source.files),
+            _ => counted(source.files, "file", "files"),
         };
         let cache = match (source.cache, source.cache_checked) {
             ("direct", _) => "bypassing the page cache",
@@ -150,7 +150,8 @@ fn advice_lines(advice: &Advice, terms: &Terms) -> Vec<String> {
     lines.extend(reasons.map(|reason| format!("  - {reason}")));
     lines.extend(advice.metadata_threads.map(|threads| {
         format!(
-            "  - metadata: {threads} threads (set by {} only)",
+            "  - metadata: {} (set by {} only)",
+            counted(threads as u64, "thread", "threads"),
             terms.profile
         )
     }));

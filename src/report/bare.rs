@@ -1,19 +1,21 @@
 //! Names and nothing else: each with its end, and the same end once more after each set.
 //!
 //! With a new line for an end this is what `fdupes -r` prints; with a NUL, which no name can hold,
-//! it is for scripts.
+//! it is for scripts. Only lines that a person reads on a terminal are escaped.
 
 use std::io::{self, Write};
 
+use super::escape::escape;
 use super::{Header, Report, Style};
 use crate::decide::{DuplicateSet, Member, Summary};
 
-/// Writes names as they are, whatever bytes they hold.
+/// Writes names as they are, whatever bytes they hold, unless a terminal shows them.
 pub struct Bare {
     end: u8,
     every_name: bool,
     flat: bool,
     omitted: usize,
+    is_escaped: bool,
 }
 
 impl Bare {
@@ -24,6 +26,7 @@ impl Bare {
             every_name: false,
             flat: style.flat,
             omitted: style.omit_first.into(),
+            is_escaped: end == b'\n' && style.columns.is_some(),
         }
     }
 }
@@ -41,7 +44,10 @@ impl Report for Bare {
             if self.flat && self.end == b'\0' {
                 out.write_all(no_comment(name))?;
             }
-            out.write_all(name)?;
+            match self.is_escaped {
+                true => out.write_all(escape(name).as_bytes())?,
+                false => out.write_all(name)?,
+            }
             out.write_all(&[self.end])?;
         }
         match self.flat {

@@ -16,7 +16,7 @@ pub enum EntryKind {
 /// The kinds of special files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Special {
-    /// A named pipe.
+    /// A FIFO.
     Fifo,
     /// A socket.
     Socket,

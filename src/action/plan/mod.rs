@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
 use super::{ActionKind, Step, few_folders};
-use mount_check::MountCheck;
+use mount_check::{Doubts, MountCheck};
 use sidecars::Companions;
 use spool::Spool;
 use trash_check::TrashCheck;
@@ -81,7 +81,7 @@ const PARTED_NAMED: usize = 1000;
 pub struct Plan {
     settings: Settings,
     file_systems: FileSystems,
-    unproven: Option<(u64, String)>,
+    doubts: Doubts,
     unmatched: Vec<String>,
     skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
@@ -182,7 +182,7 @@ impl Plan {
             estimate::estimate(&mut set, action, destination);
             checked.push(&set)?;
         }
-        self.unproven = check.end();
+        self.doubts = check.end();
         self.spool = checked;
         self.summed_up()
     }
@@ -226,8 +226,14 @@ impl Plan {
     /// Number of names that are acted on although nothing proves that the kept file is another one, and the type of
     /// file system that is the reason.
     pub fn unproven(&self) -> Option<(u64, &str)> {
-        let (names, kind) = self.unproven.as_ref()?;
+        let (names, kind) = self.doubts.unproven.as_ref()?;
         Some((*names, kind))
+    }
+
+    /// Number of names that are acted on unless a test of their mounts, which was not made, finds that they are the kept
+    /// files themselves, or that the mount does not support the action.
+    pub fn untested(&self) -> u64 {
+        self.doubts.untested
     }
 
     /// Searches for companions, then computes the totals.

@@ -48,7 +48,18 @@ pub(super) struct MountCheck<'g> {
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,
     /// Number of pairs of folders tried, by their file systems.
     tried: HashMap<(u64, u64), usize>,
-    unproven: Option<(u64, String)>,
+    doubts: Doubts,
+}
+
+/// Names that are acted on although something is not known of their mounts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubts {
+    /// Number of names for which nothing proves that the kept file is another one, and the type of file system that is
+    /// the reason.
+    pub unproven: Option<(u64, String)>,
+    /// Number of names on mounts that would be tested if files could be created, and the action might be found
+    /// impossible.
+    pub untested: u64,
 }
 
 impl<'g> MountCheck<'g> {
@@ -66,17 +77,16 @@ impl<'g> MountCheck<'g> {
             links: HashMap::new(),
             folders: HashMap::new(),
             tried: HashMap::new(),
-            unproven: None,
+            doubts: Doubts::default(),
         }
     }
 
-    /// Ends the check. Returns the number of names that are acted on although nothing proves that the kept file is
-    /// another one, and the type of file system that is the reason.
-    pub fn end(self) -> Option<(u64, String)> {
+    /// Ends the check.
+    pub fn end(self) -> Doubts {
         if let Some(tests) = self.tests {
             tests.end();
         }
-        self.unproven
+        self.doubts
     }
 
     /// Leaves alone the files for which the action is impossible, or would need a proof that is impossible.
@@ -124,8 +134,8 @@ impl<'g> MountCheck<'g> {
         {
             return Some(Left::HidesFiles);
         }
+        let to_prove = distinct == Distinct::ToProve && locations[0] != locations[1];
         if self.tests.is_some() {
-            let to_prove = distinct == Distinct::ToProve && locations[0] != locations[1];
             let folders = [&places.0.folder, &places.1.folder];
             let times = folders.map(|folder| FolderTimes::of(folder).ok());
             let why = self.tested(devices, (path, &places.0), (kept, &places.1), to_prove);
@@ -138,6 +148,21 @@ impl<'g> MountCheck<'g> {
                 return why;
             }
         }
+        let left = self.without_proof(distinct, devices, victim.names.len() as u64);
+        let links = matches!(self.action, ActionKind::Hardlink | ActionKind::Symlink);
+        if left.is_none() && self.tests.is_none() && (to_prove || links) {
+            self.doubts.untested += victim.names.len() as u64;
+        }
+        left
+    }
+
+    /// The reason against an action on so many names that are not known to be of another file.
+    fn without_proof(
+        &mut self,
+        distinct: Distinct,
+        devices: (u64, u64),
+        number: u64,
+    ) -> Option<Left> {
         match distinct {
             Distinct::Unprovable(kind)
                 if relies_on_keeper(self.action) && !self.mode.trust_mounts =>
@@ -145,8 +170,8 @@ impl<'g> MountCheck<'g> {
                 Some(Left::Unprovable(kind))
             }
             Distinct::Unprovable(kind) => {
-                let (names, _) = self.unproven.get_or_insert((0, kind));
-                *names += victim.names.len() as u64;
+                let (names, _) = self.doubts.unproven.get_or_insert((0, kind));
+                *names += number;
                 None
             }
             Distinct::ToProve

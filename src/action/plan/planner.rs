@@ -92,7 +92,7 @@ impl Planner {
                 ..self.settings
             },
             file_systems: self.file_systems,
-            unproven: None,
+            doubts: Default::default(),
             unmatched,
             skipped_trash: Vec::new(),
             spool: self.spool,

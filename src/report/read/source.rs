@@ -33,16 +33,16 @@ pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Nothing would ever come from it.
-    #[error("it is a named pipe, and no program writes to it")]
+    #[error("it is a FIFO, and no program writes to it")]
     NoWriter,
     /// The process at the other end can block this one.
     #[error(
-        "it is a named pipe that others could write to ({0}): give the report as a file, or on standard input"
+        "it is a FIFO that others could write to ({0}): give the report as a file, or on standard input"
     )]
     UntrustedPipe(Untrusted),
 }
 
-/// How often, and with what pause, a named pipe is asked for a writer: for two seconds.
+/// How often, and with what pause, a FIFO is asked for a writer: for two seconds.
 const ASKED: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -50,7 +50,7 @@ impl Source {
     /// Opens a report in a file; a pipe is one as well (`<(command)`).
     ///
     /// # Errors
-    /// If it cannot be opened, or if it is a named pipe that nobody writes to, or another user's.
+    /// If it cannot be opened, or if it is a FIFO that nobody writes to, or another user's.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         if is_inherited(path) {
             return Self::handed_over(File::open(path)?, path);

@@ -421,6 +421,22 @@ fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
     desk.run(&trusting).exits(0).says("To remove: 1 file");
 }
 
+/// A test of a mount creates files.
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_plan_says_what_only_the_run_can_test() {
+    let (shows, desk, _) = two_files(Shown::Sshfs);
+    // Each file is shown twice.
+    let places = format!("{} {}", shows.point().display(), shows.source().display());
+    let untested = "1 of them may be left alone: the run first creates test files";
+    let run = desk.run(&format!("remove --dry-run {places}"));
+    run.exits(0).says("To remove: 1 file").says(untested);
+    let run = desk.run(&format!("remove --yes {places}")).exits(2);
+    run.says("seems to be the same file").never_says(untested);
+    desk.run(&format!("remove --script --trust-mounts {places}"))
+        .never_says(untested);
+}
+
 /// A daemon numbers files anew when the kernel has forgotten them.
 #[test]
 #[ignore = "mounts file systems of programs: root only"]

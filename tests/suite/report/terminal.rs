@@ -53,6 +53,19 @@ fn nothing_but_a_digest_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn names_in_lines_send_nothing_to_the_terminal() {
+    let tree = Tree::new().copies(["a\x1b[31m", "b"], "same");
+    let shown = stdout_on_terminal(tree.root(), "-q -f fdupes .", 80);
+    assert!(
+        shown.contains(r"./a\x1B[31m") && !shown.contains('\x1b'),
+        "{shown:?}"
+    );
+    // As fdupes writes them.
+    let run = seekless(tree.root(), "-q -f fdupes .").run().exits(0);
+    assert!(run.stdout_text().contains("./a\x1b[31m\n"), "{run}");
+}
+
+#[test]
 fn messages_fit_the_terminal_and_commands_stay_whole() {
     let tree = tree();
     let whole = "seekless remove --dry-run --from found.txt";

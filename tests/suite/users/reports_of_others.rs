@@ -49,7 +49,7 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     all_at_once(["remove --yes", "remove --dry-run"], |arguments| {
         on(&stage, arguments, &pipe)
             .exits(2)
-            .says("it is a named pipe, and no program writes to it");
+            .says("it is a FIFO, and no program writes to it");
     });
     assert_eq!(stage.names().len(), 4);
 }
@@ -226,7 +226,7 @@ fn a_report_of_somebody_else_on_standard_input_is_no_permission() {
         assert!(said.contains("belongs to user 65534"), "{said}");
         assert_eq!(stage.names().len(), 4);
     }
-    // A named pipe of theirs.
+    // A FIFO of theirs.
     let pipe = path.with_extension("pipe");
     let bits = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, bits).expect("made");
@@ -266,7 +266,7 @@ fn a_pipe_of_somebody_else_is_not_waited_for() {
     let _held = held.expect("opened");
     on(&stage, "remove --yes", &pipe)
         .exits(2)
-        .says("it is a named pipe")
+        .says("it is a FIFO")
         .says("belongs to user 65534")
         .says("or on standard input");
     // The other user may use it.
