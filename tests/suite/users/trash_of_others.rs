@@ -207,6 +207,8 @@ fn a_trash_that_cannot_be_made_is_named_before_the_question() {
         .current_dir(&disk.scene.top)
         .env("XDG_STATE_HOME", state)
         .env("XDG_DATA_HOME", home)
+        // Root's settings cannot be looked at.
+        .env("XDG_CONFIG_HOME", home)
         .uid(NOBODY)
         .gid(NOBODY);
     let output = command.output().expect("it runs");
