@@ -256,7 +256,7 @@ pub(super) fn gone(error: Errno) -> Unfit {
     match error {
         Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
         Errno::LOOP => Unfit::NotRegular,
-        error => Unfit::Unreadable(error.into()),
+        error => Unfit::Unreadable(open::error(error)),
     }
 }
 

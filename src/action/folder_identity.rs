@@ -20,6 +20,9 @@ pub struct FolderIdentity {
     /// versions do not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stable: Option<bool>,
+    /// The type of its file system: `f_type` of statfs(2). Journals of older versions do not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<u64>,
 }
 
 impl FolderIdentity {
@@ -29,6 +32,7 @@ impl FolderIdentity {
             ino: stat::descriptor(&folder)?.ino,
             birth_ns: stat::birth_ns(&folder, c".", false),
             stable: Some(statfs::served_by(&folder) == ServedBy::Kernel),
+            file_system: statfs::magic(&folder),
         })
     }
 
@@ -37,10 +41,17 @@ impl FolderIdentity {
     /// never one that the kernel stored.
     pub fn is(self, other: Self) -> bool {
         let births = self.birth_ns.zip(other.birth_ns);
-        let kinds = self.stable.zip(other.stable);
         self.ino == other.ino
             && births.is_none_or(|(one, other)| one == other)
-            && kinds.is_none_or(|(one, other)| one == other)
+            && !self.is_elsewhere(other)
+    }
+
+    /// True if both are on file systems of different types, or if only one of them is stored by the kernel.
+    pub fn is_elsewhere(self, other: Self) -> bool {
+        let kinds = self.stable.zip(other.stable);
+        let types = self.file_system.zip(other.file_system);
+        kinds.is_some_and(|(one, other)| one != other)
+            || types.is_some_and(|(one, other)| one != other)
     }
 }
 
@@ -54,6 +65,7 @@ mod tests {
             ino,
             birth_ns,
             stable: None,
+            file_system: None,
         };
         for (one, other, expected) in [
             (folder(1, Some(5)), folder(1, Some(5)), true),
@@ -73,6 +85,7 @@ mod tests {
             ino: 1,
             birth_ns: Some(5),
             stable,
+            file_system: None,
         };
         for (one, other, expected) in [
             (Some(true), Some(true), true),
@@ -83,5 +96,18 @@ mod tests {
             assert_eq!(folder(one).is(folder(other)), expected, "{one:?} {other:?}");
             assert_eq!(folder(other).is(folder(one)), expected, "{other:?} {one:?}");
         }
+    }
+
+    #[test]
+    fn a_folder_on_another_type_of_file_system_is_another_one() {
+        let folder = |file_system| FolderIdentity {
+            ino: 1,
+            birth_ns: None,
+            stable: None,
+            file_system,
+        };
+        assert!(folder(Some(1)).is(folder(Some(1))));
+        assert!(!folder(Some(1)).is(folder(Some(2))));
+        assert!(folder(None).is(folder(Some(2))));
     }
 }

@@ -321,6 +321,7 @@ mod tests {
             ino: 5,
             birth_ns: None,
             stable: None,
+            file_system: None,
         };
         let made = Record::FolderMade { step: 3, folder };
         assert_eq!(parse(line.as_bytes()), Some(made.clone()));

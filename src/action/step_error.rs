@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::step::{Failure, Hint, Outcome, Skip, WayOut};
-use crate::sys::{attributes, parent, statfs};
+use crate::sys::{attributes, open, parent, statfs};
 
 /// The end of a step that is not carried out.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     let hint = HINTS.iter().find(|(errno, _)| *errno == error);
     Failure {
         doing,
-        cause: error.into(),
+        cause: open::error(error),
         hint: hint.map(|&(_, hint)| hint.into()),
     }
 }

@@ -17,7 +17,7 @@ use super::metadata;
 use super::past::PastFolder;
 use super::record::{FolderIntent, Record};
 use super::step::Unfit;
-use super::undo_parent::{ANOTHER_FOLDER, Parents};
+use super::undo_parent::Parents;
 use super::undo_step::{Refusal, said};
 use super::undone::{Lack, Undone};
 use crate::sys::{attributes, open};
@@ -151,8 +151,8 @@ fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> R
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
     match accepted.map_err(said("examine its parent folder"))? {
-        true => Ok(()),
-        false => Err(format!("{ANOTHER_FOLDER}: create the folder yourself")),
+        None => Ok(()),
+        Some(why) => Err(format!("{why}: create the folder yourself")),
     }
 }
 

@@ -40,35 +40,43 @@ impl Parents {
         self.made.borrow_mut().insert(path.to_vec(), folder);
     }
 
-    /// True if a file or folder of this owner may be put into this open folder. `was` is its folder before the run;
-    /// journals of older versions do not record it.
+    /// The reason why a file or folder of this owner may not be put into this open folder, if so. `was` is its folder
+    /// before the run; journals of older versions do not record it.
     ///
-    /// Another folder is accepted if nobody else could have put it there, or only the owner of both.
+    /// Another folder is accepted if it is on a file system of the same type, and nobody else could have put it there,
+    /// or only the owner of both.
     pub(super) fn accept(
         &self,
         folder: impl AsFd + Copy,
         path: &[u8],
         was: Option<FolderIdentity>,
         owner: u32,
-    ) -> Result<bool> {
-        let Some(was) = was else { return Ok(true) };
+    ) -> Result<Option<&'static str>> {
+        let Some(was) = was else { return Ok(None) };
         let now = FolderIdentity::of(folder)?;
         let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
         // On other file systems, an unchanged folder may get another inode number. The present file system does not
         // decide that: another user may have mounted it since.
         let is_stable = was.stable.or(now.stable) == Some(true);
-        if was.is(now) || is_made(&self.made.borrow()) || !is_stable {
-            return Ok(true);
+        if was.is(now) || is_made(&self.made.borrow()) {
+            return Ok(None);
         }
         let owner_now = attributes::get(folder)?.uid;
-        Ok(match self.reach.borrow_mut().placers(path, owner_now) {
-            Placers::Nobody => true,
-            Placers::Only(placer) => placer == owner && owner_now == owner,
-            Placers::Several => false,
+        let is_placed = match self.reach.borrow_mut().placers(path, owner_now) {
+            Placers::Nobody => false,
+            Placers::Only(placer) => placer != owner || owner_now != owner,
+            Placers::Several => true,
+        };
+        Ok(match is_placed && is_stable {
+            true => Some(ANOTHER_FOLDER),
+            false => was.is_elsewhere(now).then_some(ELSEWHERE),
         })
     }
 }
 
-/// The reason why nothing is put back into a folder.
-pub(super) const ANOTHER_FOLDER: &str =
+/// The reason why nothing is put back into a folder that another user could have placed.
+const ANOTHER_FOLDER: &str =
     "another folder has the path of its folder now, and another user could have put it there";
+
+/// The reason why nothing is put back into a folder under the mount point of the old one, or on another mount.
+const ELSEWHERE: &str = "its folder was on another file system, and that is not mounted there now";

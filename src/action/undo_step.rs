@@ -16,7 +16,7 @@ use super::past::{Fate, PastStep};
 use super::reads::Reads;
 use super::record::{Intent, RecordedState};
 use super::step::{Expected, StepFile, Unfit};
-use super::undo_parent::{ANOTHER_FOLDER, Parents};
+use super::undo_parent::Parents;
 use super::undone::Undone;
 use super::{metadata, swap};
 use crate::hash::ContentDigest;
@@ -200,12 +200,12 @@ impl<'a> Scene<'a> {
         let (path, owner) = (parent(&intent.victim.0), intent.metadata.uid);
         let parents = self.how.parents;
         let accepted = match self.folder_is_new {
-            true => Ok(true),
+            true => Ok(None),
             false => parents.accept(&self.place.folder, path, intent.parent, owner),
         };
         match accepted.map_err(said("examine its folder"))? {
-            true => Ok(()),
-            false => Err(format!("{ANOTHER_FOLDER}; {otherwise}")),
+            None => Ok(()),
+            Some(why) => Err(format!("{why}; {otherwise}")),
         }
     }
 

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{self, Path, PathBuf};
 
 use super::error::CacheError;
@@ -68,12 +69,29 @@ impl CacheFolder {
     /// Opens it, and creates it for its owner only if it is missing.
     ///
     /// # Errors
-    /// If a user who is not believed owns it or could change it, or if the system refuses.
+    /// If a user who is not believed owns it or could change it, if it was named and is for other files, or if the
+    /// system refuses.
     pub fn chosen(path: &Path, choice: Choice) -> io::Result<Self> {
         match choice {
             Choice::Default => Self::on_a_local_disk(path),
-            Choice::Wanted | Choice::Named => Self::made(path, choice),
+            Choice::Wanted => Self::made(path, choice),
+            Choice::Named => {
+                let folder = Self::made(path, choice)?;
+                match folder.is_for_other_files() {
+                    true => Err(io::Error::other(
+                        "it has other files and no cache: give an empty folder or a new name",
+                    )),
+                    false => Ok(folder),
+                }
+            }
         }
+    }
+
+    /// True if it has files, none of which is a cache's. A new file system has a folder of its own in its root.
+    fn is_for_other_files(&self) -> bool {
+        let names = self.names().unwrap_or_default();
+        let is_kept = |name: &OsString| Self::is_name_of_kept(name.as_bytes());
+        !names.iter().any(is_kept) && names.iter().any(|name| name != "lost+found")
     }
 
     /// As [`CacheFolder::chosen`], unless a program or a server answers for the folder. The users of an SQLite file share

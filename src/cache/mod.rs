@@ -18,6 +18,7 @@ mod folder;
 #[cfg(feature = "cache")]
 mod format;
 mod kept;
+mod made;
 mod neighbours;
 #[cfg_attr(
     not(feature = "cache"),
@@ -48,6 +49,7 @@ pub use day::Day;
 pub use error::CacheError;
 pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
+pub use made::MadeFolders;
 pub use neighbours::KnownRows;
 pub use patience::within;
 pub use row::{Row, RowPart};

@@ -129,7 +129,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     // Before any work is done for it.
     let mut output = None;
     if is_written {
-        match OutputStream::open(run.output.as_deref(), &console) {
+        match OutputStream::open(run.output.as_deref(), patience, &console) {
             Ok(place) => output = Some(place),
             Err(error) => return refuse(&console, &error),
         }

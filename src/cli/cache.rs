@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use seekless::cache::{CacheError, CacheFolder, Choice, StoredVolume};
+use seekless::engine::Config;
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
 use seekless::units::{Bytes, plural};
@@ -86,7 +87,11 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
         true => write_json(&mut io::stdout().lock(), place.path(), &kept),
         false => {
             let mut stdout = io::stdout().lock();
-            lines(place.path(), &kept, Terminal::of(&stdout))
+            let lines = match &place {
+                CachePlace::There(_) => lines(place.path(), &kept, Terminal::of(&stdout)),
+                CachePlace::Missing(folder) => vec![no_cache(folder)],
+            };
+            lines
                 .iter()
                 .try_for_each(|line| writeln!(stdout, "{}", message(line)))
         }
@@ -156,6 +161,13 @@ fn lines(folder: &Path, kept: &[StoredVolume], output: Terminal) -> Vec<String> 
     fitting(lines, width)
 }
 
+fn no_cache(folder: &Path) -> String {
+    format!(
+        "There is no cache in {}: this folder does not exist.",
+        path(folder)
+    )
+}
+
 fn cells(kept: &StoredVolume) -> [String; 4] {
     let (files, searched) = match &kept.contents {
         Ok(contents) => (count(contents.files), searched(contents.folder.as_deref())),
@@ -177,7 +189,7 @@ fn time(kept: &StoredVolume) -> String {
 
 fn prune(args: &PruneArgs) -> Result<Exit, String> {
     let now = Zoned::now();
-    let oldest = Moment::parse(&args.older_than, &now)
+    let oldest = Moment::parse(&args.older_than, &now, Config::default().patience)
         .map_err(|wrong| format!("--older-than: {wrong}"))?
         .older_ns();
     if i128::from(oldest) > now.timestamp().as_nanosecond() {
@@ -231,7 +243,7 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
 /// Removes these, and says what became of it.
 fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
     let CachePlace::There(folder) = place else {
-        say(&format!("The cache in {} is empty.", path(place.path())));
+        say(&no_cache(place.path()));
         return Exit::Done;
     };
     if kept.is_empty() {

@@ -159,6 +159,13 @@ fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
     {
         return Err(unread(&error));
     }
+    // The kind comes first: to open a FIFO, or a device, may wait for others.
+    if let Ok(now) = path.metadata()
+        && !now.is_file()
+        && !now.is_dir()
+    {
+        return Err(unread(&"it is not a regular file: replace it by one"));
+    }
     let source = match Source::open(path) {
         // The parts of the path need not be there, or may be files. A link to a disk that is not mounted may lead to
         // settings that keep files.

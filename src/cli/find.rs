@@ -23,7 +23,7 @@ use super::find_args::FindArgs;
 use super::find_report;
 use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
-use super::listener::Listener;
+use super::listener::{Listener, seen};
 use super::output::{self, NotWritten, ReportOutput};
 use super::resolve::{FindRun, resolve};
 use super::run::watched;
@@ -169,7 +169,7 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
     // An interruption that came too late to cut anything short leaves a whole report.
     let exit = match summary.incomplete {
         true => Exit::Interrupted,
-        false => listener.exit(run.config.roots.len()),
+        false => listener.exit(run.config.roots.len(), seen(&summary)),
     };
     match run.exit_code {
         true => exit.of_question(summary.sets > 0),
@@ -224,7 +224,9 @@ fn drive(
     match found {
         Err(error) => FindOutcome::Failed(error),
         // An empty report would say that there is nothing, and replace one that knows more.
-        Ok(_) if listener.exit(run.config.roots.len()) == Exit::Nothing => FindOutcome::NothingDone,
+        Ok(summary) if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing => {
+            FindOutcome::NothingDone
+        }
         Ok(summary) => {
             let output = lock(output).take();
             match output.map_or(Ok(()), |output| output.finish(&summary)) {

@@ -52,7 +52,9 @@ pub fn select(
     // What is written would pass for a report of this user.
     about.must_be_own()?;
     let early = match length {
-        0 => Some(open(&[])?),
+        0 => Some(patiently(wanted.patience, console, Changes::None, || {
+            open(&[])
+        })?),
         _ => None,
     };
     let progress = ReportProgress::of_length(length);

@@ -7,7 +7,7 @@ use seekless::engine::{self, Control};
 use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
-use seekless::tree::Scope;
+use seekless::tree::{Scope, Tree};
 use seekless::units::{count, counted, plural};
 
 use super::begin::begin;
@@ -33,7 +33,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
         Err(exit) => return exit,
     };
     // Before any work is done.
-    let place = match OutputStream::open(run.output.as_deref(), &console) {
+    let place = match OutputStream::open(run.output.as_deref(), run.config.patience, &console) {
         Ok(place) => Mutex::new(Some(place)),
         Err(error) => {
             console.complain(&error.to_string());
@@ -62,7 +62,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
             Exit::Nothing
         }
         FoldersOutcome::NothingSeen => Exit::Nothing,
-        FoldersOutcome::Closed => listener.exit(run.config.roots.len()),
+        FoldersOutcome::Closed => listener.exit(run.config.roots.len(), 1),
         FoldersOutcome::Told(said) => {
             if run.talk.summary {
                 let width = run.talk.columns.unwrap_or(usize::MAX);
@@ -76,7 +76,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
                 // The reason for the exit status is not left out.
                 console.complain(&line);
             }
-            let exit = listener.exit(run.config.roots.len());
+            let exit = listener.exit(run.config.roots.len(), 1);
             match said.unidentified {
                 0 => exit,
                 _ => exit.worse(Exit::SomeLeft),
@@ -116,7 +116,8 @@ fn drive(
         Err(error) => return FoldersOutcome::Failed(error.to_string()),
     };
     // An empty report would say that there is nothing, and replace one that knows more.
-    if control.is_cancelled() || listener.exit(run.config.roots.len()) == Exit::Nothing {
+    let roots = run.config.roots.len();
+    if control.is_cancelled() || listener.exit(roots, seen_by(&seen)) == Exit::Nothing {
         return FoldersOutcome::NothingSeen;
     }
     let skipped_trash = seen.skipped_trash();
@@ -160,6 +161,12 @@ fn drive(
         skipped_trash,
         unidentified: seen.unidentified(),
     })
+}
+
+/// Folders and files below the given folders. Those themselves are in the tree before they are listed.
+fn seen_by(tree: &Tree) -> u64 {
+    let given = tree.roots().len() as u64;
+    u64::from(tree.folder_count()).saturating_sub(given) + u64::from(tree.file_count())
 }
 
 impl Told {

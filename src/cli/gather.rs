@@ -93,7 +93,8 @@ fn search(
     );
     watch.clear();
     listener.sum_up();
-    let exit = listener.exit(config.roots.len());
+    // A given path that does not answer was refused before the search.
+    let exit = listener.exit(config.roots.len(), 1);
     match (found, exit) {
         (Err(error), _) => refuse(console, &error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),

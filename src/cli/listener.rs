@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use seekless::decide::Summary;
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
 
 use super::console::Console;
@@ -33,10 +34,16 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// The exit status of a finished run over `roots` paths, from the problems so far.
-    pub fn exit(&self, roots: usize) -> Exit {
-        self.tally.exit(roots)
+    /// The exit status of a finished run over `roots` paths, from the problems so far. `seen` folders and files were
+    /// found.
+    pub fn exit(&self, roots: usize, seen: u64) -> Exit {
+        self.tally.exit(roots, seen)
     }
+}
+
+/// The number of folders and files that a search found.
+pub fn seen(summary: &Summary) -> u64 {
+    summary.folders + summary.files
 }
 
 impl Observer for Listener<'_> {
@@ -59,6 +66,8 @@ impl Observer for Listener<'_> {
 struct Tally {
     bad_roots: AtomicUsize,
     something_left: AtomicBool,
+    /// The run no longer waited for some file system.
+    gave_up: AtomicBool,
 }
 
 impl Tally {
@@ -66,14 +75,19 @@ impl Tally {
         if kind.misses_nothing() {
             return;
         }
+        if kind == ProblemKind::Unanswered {
+            self.gave_up.store(true, Ordering::Relaxed);
+        }
         if kind.is_of_root() {
             self.bad_roots.fetch_add(1, Ordering::Relaxed);
         }
         self.something_left.store(true, Ordering::Relaxed);
     }
 
-    fn exit(&self, roots: usize) -> Exit {
-        if roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots {
+    fn exit(&self, roots: usize, seen: u64) -> Exit {
+        let no_root = roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots;
+        // A path that did not answer is not counted by itself: its file system is named, once for all paths on it.
+        if no_root || seen == 0 && self.gave_up.load(Ordering::Relaxed) {
             return Exit::Nothing;
         }
         match self.something_left.load(Ordering::Relaxed) {
@@ -90,7 +104,7 @@ mod tests {
     fn after(problems: &[ProblemKind], roots: usize) -> Exit {
         let tally = Tally::default();
         problems.iter().for_each(|&kind| tally.note(kind));
-        tally.exit(roots)
+        tally.exit(roots, 1)
     }
 
     #[test]
@@ -108,5 +122,17 @@ mod tests {
         assert_eq!(after(&[UnreadableRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
+        assert_eq!(after(&[NotAnswering, Unanswered], 1), Exit::SomeLeft);
+    }
+
+    #[test]
+    fn nothing_is_done_if_nothing_was_seen_and_a_file_system_did_not_answer() {
+        let tally = Tally::default();
+        assert_eq!(tally.exit(1, 0), Exit::Done);
+        tally.note(ProblemKind::NotAnswering);
+        assert_eq!(tally.exit(1, 0), Exit::Done);
+        tally.note(ProblemKind::Unanswered);
+        assert_eq!(tally.exit(2, 0), Exit::Nothing);
+        assert_eq!(tally.exit(2, 1), Exit::SomeLeft);
     }
 }

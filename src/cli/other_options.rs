@@ -39,7 +39,12 @@ fn elsewhere(option: &str, asked: &str, program: &Command) -> Option<String> {
     let commands = program.get_subcommands().filter(has_it);
     let names: Vec<_> = commands.map(Command::get_name).collect();
     if names.is_empty() {
-        return None;
+        // A task of the command may have it, as only 'cache prune' has --older-than.
+        let tasks = program.find_subcommand(asked)?.get_subcommands();
+        let task = tasks.into_iter().find(has_it)?.get_name();
+        return Some(format!(
+            "no such option here: {option}; use 'seekless {asked} {task} {option}'"
+        ));
     }
     let start = format!("'seekless {asked}' has no option {option}");
     if let Some(row) = row_for(OWN, option, asked) {

@@ -8,11 +8,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
+use seekless::heartbeat::current;
 use seekless::report::file::Output;
 use seekless::report::output_error::OutputError;
 use seekless::report::{Header, Report, earlier};
 
 use super::console::Console;
+use super::patience::{Changes, patiently};
 use super::resolve::FindRun;
 use super::sanitize;
 use super::summary::{self, SummaryOf};
@@ -70,8 +72,27 @@ pub enum OutputStream {
 
 impl OutputStream {
     /// Makes sure that the place can be written to, and that an existing file is an earlier result.
-    pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
-        Self::replacing(file, earlier::is_result, console)
+    pub fn open(
+        file: Option<&Path>,
+        patience: Duration,
+        console: &Console,
+    ) -> Result<Self, NotWritten> {
+        Self::replacing_patiently(file, earlier::is_result, patience, console)
+    }
+
+    /// As [`OutputStream::replacing`]. Ends the program if the file system of the file does not answer.
+    pub fn replacing_patiently(
+        file: Option<&Path>,
+        may_replace: impl Fn(&[u8]) -> bool + Send,
+        patience: Duration,
+        console: &Console,
+    ) -> Result<Self, NotWritten> {
+        match file {
+            Some(_) => patiently(patience, console, Changes::None, || {
+                Self::replacing(file, may_replace, console)
+            }),
+            None => Self::replacing(file, may_replace, console),
+        }
     }
 
     /// The same; `may_replace` recognizes an earlier result by the start of the file.
@@ -81,7 +102,12 @@ impl OutputStream {
         console: &Console,
     ) -> Result<Self, NotWritten> {
         Ok(match file {
-            Some(path) => Self::File(Output::create(path, may_replace)?),
+            Some(path) => {
+                current::ask_about(path.as_os_str().as_bytes());
+                let created = Output::create(path, may_replace);
+                current::rest();
+                Self::File(created?)
+            }
             None => {
                 let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
                 Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
@@ -115,7 +141,12 @@ impl OutputStream {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = OutputStream::replacing(run.output.as_deref(), may_replace(run, &[]), console)?;
+        let place = OutputStream::replacing_patiently(
+            run.output.as_deref(),
+            may_replace(run, &[]),
+            run.config.patience,
+            console,
+        )?;
         Ok(Self::at(place, run))
     }
 

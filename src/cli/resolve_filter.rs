@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use seekless::report::escape::escape;
 use seekless::scan::FilterSpec;
@@ -17,6 +18,7 @@ use super::wrong_use::{WrongUse, contradiction};
 pub fn filter_spec(
     args: &FilterArgs,
     keep_empty: bool,
+    patience: Duration,
     around: &Environment<'_>,
 ) -> Result<FilterSpec, WrongUse> {
     if let (Some(min), Some(max)) = (args.min_size, args.max_size)
@@ -28,7 +30,7 @@ pub fn filter_spec(
     }
     let moment = |option, text: &Option<OsString>| {
         let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.local_time()))
+        text.map(|text| Moment::parse(text, &around.local_time(), patience))
             .transpose()
             .map_err(|cause| WrongUse::Moment { option, cause })
     };

@@ -2,20 +2,25 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use seekless::acting::outermost;
 use seekless::device::Overrides;
 use seekless::engine::{Config, Root};
 use seekless::folders::NOISE;
+use seekless::heartbeat::current;
 use seekless::report::Style;
 use seekless::report::folders::FolderFormat;
 use seekless::scan::{FilterSpec, Globs};
 use seekless::units::Bytes;
 
 use super::color::Terminal;
+use super::console::Console;
 use super::environment::Environment;
 use super::folders_args::FoldersArgs;
+use super::patience::{Changes, patiently};
 use super::resolve_search::meant;
 use super::sanitize;
 use super::talk_args::Talk;
@@ -62,7 +67,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
         ..FilterSpec::default()
     };
     let config = Config {
-        roots: roots(args.roots)?,
+        roots: roots(args.roots, args.patience.time())?,
         filter: every_file.build().map_err(WrongUse::pattern("name"))?,
         one_file_system: args.one_file_system,
         io_idle: args.reads.io_idle,
@@ -99,21 +104,29 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
 }
 
 /// The given folders, but for those that lie below others: they are seen there.
-fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
+fn roots(given: Vec<OsString>, patience: Duration) -> Result<Vec<Root>, WrongUse> {
     meant(&given)?;
     let given = match given.is_empty() {
         true => vec![OsString::from(".")],
         false => given,
     };
-    let mut paths = Vec::new();
-    for path in given.into_iter().map(PathBuf::from) {
-        if fs::metadata(&path).is_ok_and(|is| is.is_file()) {
-            let path = sanitize::path(&path);
-            return contradiction(format!(
-                "{path} is a file: give its folder; 'seekless find' is about files"
-            ));
+    let paths: Vec<PathBuf> = given.into_iter().map(PathBuf::from).collect();
+    // These are the first calls on the given paths.
+    let tops = patiently(patience, &Console::new(false), Changes::None, || {
+        let is_file = |path: &&PathBuf| {
+            current::ask_about(path.as_os_str().as_bytes());
+            fs::metadata(path).is_ok_and(|is| is.is_file())
+        };
+        match paths.iter().find(is_file) {
+            Some(file) => Err(file.clone()),
+            None => Ok(outermost(paths)),
         }
-        paths.push(path);
+    });
+    match tops {
+        Ok(tops) => Ok(tops.into_iter().map(Root::from).collect()),
+        Err(file) => contradiction(format!(
+            "{} is a file: give its folder; 'seekless find' is about files",
+            sanitize::path(&file)
+        )),
     }
-    Ok(outermost(paths).into_iter().map(Root::from).collect())
 }

@@ -30,7 +30,10 @@ pub fn search(
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let filter = built(filter(filters, args.empty, around)?, filters)?;
+    let filter = built(
+        filter(filters, args.empty, patience.time(), around)?,
+        filters,
+    )?;
     let overrides = overrides(args, around)?;
     if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
         return contradiction(format!(
@@ -129,6 +132,7 @@ fn cache(args: &SearchArgs) -> Option<CacheUse> {
 fn filter(
     args: &FilterArgs,
     keep_empty: bool,
+    patience: Duration,
     around: &Environment<'_>,
 ) -> Result<FilterSpec, WrongUse> {
     if args.max_size.is_some_and(|size| size.0 == 0) && !keep_empty {
@@ -141,7 +145,7 @@ fn filter(
             "--empty includes empty files and --min-size {min} skips them: omit one of them",
         ));
     }
-    filter_spec(args, keep_empty, around)
+    filter_spec(args, keep_empty, patience, around)
 }
 
 fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {

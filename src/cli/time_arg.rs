@@ -1,11 +1,14 @@
 //! Points in time as people write them: `3d`, `2024-05-01`, a timestamp, or a file's own time.
 
 use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fs, io};
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
+use seekless::cache::within;
 
 use super::sanitize;
 
@@ -44,11 +47,12 @@ pub enum BadTime {
 }
 
 impl Moment {
-    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
-    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadTime> {
+    /// Understands a text; `now` is the time from which spans count back, in the user's zone. A file's time is waited
+    /// for no longer than `patience`.
+    pub fn parse(text: &OsStr, now: &Zoned, patience: Duration) -> Result<Self, BadTime> {
         match text.to_str().and_then(|text| time(text, now)) {
             Some(time) => time.map(Self::At),
-            None => file_time(Path::new(text)).map(Self::OfFile),
+            None => file_time(Path::new(text), patience).map(Self::OfFile),
         }
     }
 
@@ -108,9 +112,9 @@ fn date(text: &str, now: &Zoned) -> Option<Date> {
     Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()
 }
 
-fn file_time(path: &Path) -> Result<i64, BadTime> {
-    use std::os::unix::fs::MetadataExt;
-    match fs::metadata(path) {
+fn file_time(path: &Path, patience: Duration) -> Result<i64, BadTime> {
+    let asked = path.to_owned();
+    match within(Some(patience), || fs::metadata(asked)).flatten() {
         Ok(found) => {
             let seconds = found.mtime().saturating_mul(1_000_000_000);
             Ok(seconds.saturating_add(found.mtime_nsec()))
@@ -134,7 +138,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<Moment, BadTime> {
-        Moment::parse(OsStr::new(text), &now())
+        Moment::parse(OsStr::new(text), &now(), Duration::from_secs(60))
     }
 
     #[test]
@@ -186,7 +190,7 @@ mod tests {
             Err(BadTime::TooFar(_)) | Err(BadTime::Unknown { .. })
         ));
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let moment = Moment::parse(file.path().as_os_str(), &now()).expect("its time");
+        let moment = parse(file.path().to_str().expect("UTF-8")).expect("its time");
         assert_eq!(moment.newer_ns(), moment.older_ns() + 1);
     }
 }

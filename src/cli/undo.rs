@@ -1,6 +1,8 @@
 //! `seekless undo`: undoes a run, clears up after one, or lists the runs that there are.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, Undo, UndoTally};
@@ -27,7 +29,13 @@ pub fn undo(args: &UndoArgs) -> Exit {
             return Exit::Nothing;
         }
     };
-    if let Some(folder) = args.journal.as_deref().filter(|folder| !folder.exists()) {
+    let is_missing = |folder: &&Path| {
+        looking(args, || {
+            current::ask_about(folder.as_os_str().as_bytes());
+            !folder.exists()
+        })
+    };
+    if let Some(folder) = args.journal.as_deref().filter(is_missing) {
         complain(&format!(
             "--journal {}: no such folder: give the folder that the run was given, or omit --journal",
             path(folder)

@@ -11,6 +11,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::{Failure, Finished, Job, Outcome};
+use crate::sys::open;
 
 use super::requests::wanted_bytes;
 use super::session::Session;
@@ -116,7 +117,7 @@ impl Session<'_> {
         self.account.file_failed(file, &failure);
         let (kind, cause) = match failure {
             Failure::Refused(Errno::CANCELED) => return,
-            Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(e.into())),
+            Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(open::error(e))),
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),
         };

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use crate::cache::{
-    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, NotCached, Row, RowPart,
-    RunMark, Trust, VolumeKey, is_settled, within,
+    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, MadeFolders, NotCached,
+    Row, RowPart, RunMark, Trust, VolumeKey, is_settled, within,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
@@ -60,6 +60,8 @@ pub struct CachedReads {
     pub(super) told_by_mtime: HashSet<FileIndex>,
     /// Files of which nothing is stored: some of their bytes were not on the disk yet when they were read.
     pub(super) unwritten: HashSet<FileIndex>,
+    /// Folders that the run created where the user named them. They go if nothing was stored.
+    _made: Option<MadeFolders>,
 }
 
 impl CachedReads {
@@ -68,7 +70,7 @@ impl CachedReads {
     /// # Errors
     /// If the folder cannot be used, or if its file system does not answer within `patience`.
     pub fn open(wanted: &CacheUse, roots: &[Root], patience: Duration) -> io::Result<Self> {
-        let folder = folder_of(wanted, patience)?;
+        let (folder, made) = folder_of(wanted, patience)?;
         let ahead_ns = wanted.ahead.as_nanos() as i64;
         let searched = absolute(roots);
         Ok(Self {
@@ -90,6 +92,7 @@ impl CachedReads {
             unended_files: 0,
             told_by_mtime: HashSet::new(),
             unwritten: HashSet::new(),
+            _made: made,
         })
     }
 
@@ -311,9 +314,17 @@ pub fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
     }
 }
 
-fn folder_of(wanted: &CacheUse, patience: Duration) -> io::Result<CacheFolder> {
+fn folder_of(
+    wanted: &CacheUse,
+    patience: Duration,
+) -> io::Result<(CacheFolder, Option<MadeFolders>)> {
     let (path, choice) = (wanted.folder.clone(), wanted.choice);
-    within(Some(patience), move || CacheFolder::chosen(&path, choice))?
+    within(Some(patience), move || {
+        // The user's own folder stays for the next run.
+        let is_named = choice == CacheChoice::Named;
+        let made = is_named.then(|| MadeFolders::missing(&path, patience));
+        Ok((CacheFolder::chosen(&path, choice)?, made))
+    })?
 }
 
 /// The absolute searched paths, in alphabetical order.

@@ -9,6 +9,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::{Failure, Job, Outcome};
+use crate::sys::open;
 
 use super::answers::to_path;
 use super::deliver::Draft;
@@ -87,7 +88,7 @@ impl Session<'_> {
                 None => (ProblemKind::NotVerified, None),
                 Some(Failure::Changed) => (ProblemKind::Changed, None),
                 Some(Failure::Vanished) => (ProblemKind::UnreadableFile, Some(Errno::NOENT.into())),
-                Some(Failure::Refused(e)) => (ProblemKind::UnreadableFile, Some(e.into())),
+                Some(Failure::Refused(e)) => (ProblemKind::UnreadableFile, Some(open::error(e))),
             };
             match kind {
                 ProblemKind::UnreadableFile => self.left_out.unreadable += 1,

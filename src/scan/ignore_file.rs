@@ -42,13 +42,22 @@ pub struct IgnoreRules {
     above: Option<Arc<IgnoreRules>>,
 }
 
-/// A line of an ignore file that is not a pattern. It is skipped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadLine {
-    /// Number of the line, from 1.
-    pub number: usize,
-    /// The defect.
-    pub reason: String,
+/// A part of an ignore file that is skipped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPart {
+    /// A line that is not a pattern.
+    #[error("line {number}: {reason}")]
+    Line {
+        /// Number of the line, from 1.
+        number: usize,
+        /// The defect.
+        reason: String,
+    },
+    /// All patterns: together they need more memory than the matcher may use.
+    #[error(
+        "its patterns are too many or too long together, so that none of them is used: use fewer or shorter patterns"
+    )]
+    Whole,
 }
 
 impl IgnoreRules {
@@ -59,7 +68,7 @@ impl IgnoreRules {
         above: Option<Arc<Self>>,
         folder: &[u8],
         contents: &[u8],
-    ) -> (Arc<Self>, Vec<BadLine>) {
+    ) -> (Arc<Self>, Vec<BadPart>) {
         let folder = Path::new(OsStr::from_bytes(folder));
         let mut builder = GitignoreBuilder::new(folder);
         let mut bad = Vec::new();
@@ -74,17 +83,14 @@ impl IgnoreRules {
                 Err(_) => Err("not UTF-8".to_owned()),
             };
             if let Err(reason) = added {
-                bad.push(BadLine {
+                bad.push(BadPart::Line {
                     number: index + 1,
                     reason,
                 });
             }
         }
-        let own = builder.build().unwrap_or_else(|error| {
-            bad.push(BadLine {
-                number: 0,
-                reason: error.to_string(),
-            });
+        let own = builder.build().unwrap_or_else(|_| {
+            bad.push(BadPart::Whole);
             Gitignore::empty()
         });
         (Arc::new(Self { own, above }), bad)
@@ -150,8 +156,11 @@ mod tests {
     #[test]
     fn odd_lines_are_named_and_passed_over() {
         let (rules, bad) = IgnoreRules::push(None, b"r", b"\xef\xbb\xbfa\n[z-a]\n\xff*\nb");
-        let numbers: Vec<_> = bad.iter().map(|line| line.number).collect();
-        assert_eq!(numbers, [2, 3]);
+        let numbers = bad.iter().map(|part| match part {
+            BadPart::Line { number, .. } => *number,
+            BadPart::Whole => 0,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [2, 3]);
         assert!(rules.is_ignored(b"r/a", false));
         assert!(rules.is_ignored(b"r/b", false));
         assert!(!rules.is_ignored(b"r/\xff", false));

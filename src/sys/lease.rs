@@ -46,3 +46,43 @@ pub fn stands(fd: impl AsFd) -> bool {
     // SAFETY: this command takes no argument; the descriptor is borrowed for the call.
     unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_GETLEASE) == libc::F_RDLCK }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::os::unix::ffi::OsStrExt;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sys::open::{self, CWD, Manner};
+
+    #[test]
+    fn a_file_under_a_write_lease_is_opened_when_the_lease_is_given_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let name = CString::new(path.as_os_str().as_bytes()).expect("no NUL");
+        let held = File::create(&path).expect("created");
+        let fd = held.as_raw_fd();
+        // SAFETY: these commands take numbers only; the descriptor is open. SIGURG is ignored unless asked for.
+        let done = unsafe {
+            libc::fcntl(fd, F_SETSIG, libc::SIGURG) == 0
+                && libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) == 0
+        };
+        assert!(done, "{}", std::io::Error::last_os_error());
+        let manner = Manner {
+            keep_access_time: false,
+            follow: false,
+        };
+        let refused = open::file(CWD, &name, manner).expect_err("it is in use");
+        let said = open::error(refused).to_string();
+        assert!(said.contains("in use by another program"), "{said}");
+        let holder = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            drop(held);
+        });
+        assert!(open::file(CWD, &name, manner).is_ok());
+        holder.join().expect("it ends");
+    }
+}

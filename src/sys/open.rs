@@ -84,9 +84,35 @@ pub struct Manner {
 /// Opens a file for reading.
 ///
 /// `O_NONBLOCK` makes sure that a FIFO which took a regular file's place since the scan does not
-/// block the open; reads of regular files do not know the flag.
+/// block the open; reads of regular files do not know the flag. While another program gives a lease on the file back,
+/// the kernel refuses such an open with `EAGAIN`: it is repeated for a moment.
 pub fn file(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
     super::fault::point()?;
+    for _ in 0..LEASE_ATTEMPTS {
+        match file_once(&at, name, manner) {
+            Err(Errno::AGAIN) => std::thread::sleep(LEASE_PAUSE),
+            other => return other,
+        }
+    }
+    file_once(at, name, manner)
+}
+
+/// How often, and with what pause, an open is repeated while a lease is given back.
+const LEASE_ATTEMPTS: u32 = 2;
+const LEASE_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// The error of a failed open, in words: `EAGAIN` comes only from a lease that is not given back.
+pub fn error(error: Errno) -> std::io::Error {
+    match error {
+        Errno::AGAIN => std::io::Error::new(
+            std::io::ErrorKind::WouldBlock,
+            "it is in use by another program, which holds a lease on it",
+        ),
+        error => error.into(),
+    }
+}
+
+fn file_once(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     if !manner.follow {
         flags |= OFlags::NOFOLLOW;

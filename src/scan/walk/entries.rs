@@ -13,7 +13,7 @@ use crate::file::DirId;
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
-use crate::scan::ignore_file::{self, IgnoreRules};
+use crate::scan::ignore_file::{self, BadPart, IgnoreRules};
 use crate::scan::limits;
 use crate::scan::listing::Listing;
 use crate::scan::other_entry::unseen_by_filter;
@@ -304,10 +304,13 @@ impl Walker {
                     self.walk.dirs.read().path(dir, &mut path);
                     let (pushed, bad) = IgnoreRules::push(rules.take(), &path, &contents);
                     rules = Some(pushed);
-                    for line in bad {
-                        let cause =
-                            std::io::Error::other(format!("line {}: {}", line.number, line.reason));
-                        self.tell(dir, Some(&name), ProblemKind::BadIgnoreFile, Some(cause));
+                    for part in bad {
+                        let kind = match part {
+                            BadPart::Line { .. } => ProblemKind::BadIgnoreFile,
+                            BadPart::Whole => ProblemKind::UnusableIgnoreFile,
+                        };
+                        let cause = std::io::Error::other(part);
+                        self.tell(dir, Some(&name), kind, Some(cause));
                     }
                 }
                 // It may be among those that are listed later.

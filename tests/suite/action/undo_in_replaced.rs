@@ -10,7 +10,7 @@ use crate::common::journal::rewrite;
 use crate::common::stage::Stage;
 use crate::common::users::{ALICE, NOBODY, give, nobody_does, open_stage};
 use crate::common::volume::Mounted;
-use crate::common::{Tree, noise};
+use crate::common::{Tree, mirror, noise};
 
 const ANOTHER: &str = "another folder has the path of its folder now";
 
@@ -143,4 +143,24 @@ fn nothing_goes_back_into_a_mount_in_place_of_the_old_folder() {
     nobody(&stage, "rmdir x/p; mv x/old x/p");
     stage.run("undo --yes").exits(0).says("1 file restored.");
     assert!(stage.has("x/p/f"));
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn nothing_goes_back_under_the_mount_point_of_the_old_folder() {
+    let stage = Stage::new(Tree::new().copies(["keep/f", "real/f"], noise(1, 5000)));
+    let place = stage.tree.path("mounted");
+    fs::create_dir(&place).expect("made");
+    let real = stage.tree.path("real");
+    let daemon = mirror::mount(&real, place.clone());
+    stage
+        .run("move --yes --to out --reference keep mounted")
+        .exits(0);
+    drop(daemon);
+    let run = stage.run("undo --yes").exits(2);
+    let run = run.says("its folder was on another file system, and that is not mounted there now");
+    assert_eq!(fs::read_dir(&place).expect("there").count(), 0, "{run}");
+    let _daemon = mirror::mount(&real, place);
+    stage.run("undo --yes").exits(0).says("1 file restored.");
+    assert!(stage.has("real/f"));
 }

@@ -75,9 +75,10 @@ fn a_cache_can_be_set_for_searches_and_actions() {
         let without = run(&tree, &format!("{line} --no-cache")).run().exits(0);
         without.never_says(&option);
         assert!(!kept.exists(), "{command}");
-        run(&tree, line).run().exits(0).says(&option);
-        assert!(kept.is_dir(), "{command}");
-        fs::remove_dir_all(&kept).expect("removed");
+        fs::write(&kept, "a file").expect("written");
+        let run = run(&tree, line).run().exits(0).says(&option);
+        run.says("is not a folder");
+        fs::remove_file(&kept).expect("removed");
     }
     // An action on a report searches nothing.
     let tree = tree(&table("remove"));
@@ -102,8 +103,9 @@ fn the_cache_can_be_switched_off_and_what_is_typed_undoes_that() {
         run(line).says("--no-cache");
         assert!(!tree.path("caches").exists(), "{line}");
     }
-    run("find --cache ../kept .").never_says("--no-cache");
-    assert!(tree.path("kept").is_dir() && !tree.path("caches").exists());
+    let with_cache = run("find --cache a.jpg .").says("is not a folder");
+    with_cache.never_says("--no-cache");
+    assert!(!tree.path("caches").exists());
     run("find --trust-mtime .").never_says("--no-cache");
     assert!(tree.path("caches/seekless").is_dir());
 }
@@ -527,6 +529,26 @@ fn a_file_that_cannot_be_reached_is_not_taken_for_missing() {
         fs::rename(&away, moved).expect("moved back");
     }
     assert!(tree.path("t/b.jpg").exists());
+}
+
+#[test]
+fn a_file_that_is_no_regular_file_is_not_waited_for() {
+    let tree = tree("");
+    let path = tree.path("config/seekless/config.toml");
+    for make in [
+        (|path: &Path| {
+            let mode = rustix::fs::Mode::RUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("made");
+        }) as fn(&Path),
+        |path| std::os::unix::fs::symlink("/dev/zero", path).expect("made"),
+    ] {
+        fs::remove_file(&path).expect("removed");
+        make(&path);
+        let run = run(&tree, "-f nul .").run().exits(2);
+        run.says("cannot read the configuration file ")
+            .says("it is not a regular file: replace it by one; --no-config ignores it")
+            .never_says("report");
+    }
 }
 
 #[test]

@@ -156,7 +156,7 @@ const EXAMPLES: &[Example] = &[
     shows("seekless cache", &["1 file system in "]).after(&[KEPT]),
     shows(
         "seekless cache info --cache /mnt/backup/.seekless",
-        &["is empty"],
+        &["this folder does not exist"],
     ),
     shows(
         "seekless cache prune --older-than 90d",

@@ -240,6 +240,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--older-than: \"soon\"",
         "write a span",
     ),
+    (
+        "cache clear --older-than 3d",
+        "--older-than",
+        "seekless cache prune --older-than",
+    ),
     ("undo nope", "nope", "seekless undo --list"),
     ("undo --journal none", "none", "no such folder"),
     ("none", "none", "no such file"),

@@ -356,6 +356,33 @@ fn an_action_refuses_a_path_that_does_not_answer() {
     }
 }
 
+/// Each ends after the patience, with a line that names the path, and does nothing.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_command_whose_only_path_does_not_answer_has_done_nothing() {
+    for (line, place) in [
+        ("find -q mounted", "mounted"),
+        ("find -q --unique mounted", "mounted"),
+        ("folders -q mounted", "mounted"),
+        ("remove --dry-run mounted", "mounted"),
+        ("find -o mounted/report beside", "mounted/report"),
+        ("find -f fdupes -o mounted/report beside", "mounted/report"),
+        ("folders -o mounted/report beside", "mounted/report"),
+        ("remove --script -o mounted/script beside", "mounted/script"),
+        ("find --newer mounted/n0 beside", "mounted/n0"),
+        ("remove --dry-run --older mounted/n0 beside", "mounted/n0"),
+        ("undo --journal mounted/journals", "mounted/journals"),
+    ] {
+        let tree = with_neighbours();
+        let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+        daemon.be_silent(true);
+        let run = seekless(tree.root(), &format!("{line} --patience 1"));
+        let run = run.patience(PATIENCE).run().exits(2);
+        let run = run.says(place).says("not answer");
+        assert_eq!(run.stdout_text(), "", "{line}: {run}");
+    }
+}
+
 /// Opened from the top each time, a tree of this shape takes time by the square of its depth.
 #[test]
 #[ignore = "needs strace"]

@@ -39,6 +39,28 @@ fn a_folder_that_others_can_change_or_lead_elsewhere_is_refused() {
 }
 
 #[test]
+fn a_folder_of_other_files_is_refused_and_stays_as_it_is() {
+    let tree = pair(Tree::new()).file("photos/1.jpg", "photo");
+    let photos = tree.path("photos");
+    let run = find(&tree, &photos).says(REFUSED);
+    let cause = "it has other files and no cache: give an empty folder or a new name";
+    run.says(cause).says(&photos.display().to_string());
+    assert_eq!(fs::read_dir(&photos).expect("there").count(), 1);
+}
+
+#[test]
+fn folders_in_which_nothing_is_stored_are_not_left() {
+    let tree = pair(Tree::inside(Path::new("/dev/shm")));
+    let new = tree.path("new");
+    find(&tree, &new.join("cache"));
+    assert!(!new.exists());
+    // A run without a result.
+    let run = seekless(tree.root(), "find -q none --cache new/cache").run();
+    run.exits(2);
+    assert!(!new.exists());
+}
+
+#[test]
 #[ignore = "needs root: gives folders to another user"]
 fn root_uses_no_folder_of_another_user_and_none_below_one() {
     let tree = pair(Tree::new()).folder("theirs/below");

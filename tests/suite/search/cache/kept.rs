@@ -86,7 +86,8 @@ fn a_cache_that_is_missing_holds_nothing() {
     for words in ["", "info", "prune", "clear"] {
         let run = cache(&tree, words).exits(0);
         let said = run.stdout_text() + &run.stderr_text();
-        assert!(said.contains("is empty"), "{words}: {said}");
+        let is_missing = said.contains("There is no cache in ") && said.contains("does not exist");
+        assert!(is_missing, "{words}: {said}");
     }
     let (_, rows) = document(&cache(&tree, "--json").exits(0));
     assert_eq!(rows, Vec::<Value>::new());

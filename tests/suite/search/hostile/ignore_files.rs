@@ -40,3 +40,13 @@ fn one_that_cannot_be_read_is_named() {
         find(&tree, follow).exits(1).says("x/.skip");
     }
 }
+
+#[test]
+fn one_with_too_many_patterns_is_named_with_a_way_out() {
+    let patterns: String = (0..20_000).map(|at| format!("*a{at}*b*\n")).collect();
+    let tree = tree().file("x/.skip", patterns);
+    let run = find(&tree, "").exits(1).finds(["x/1 x/2"]);
+    run.says("x/.skip: continuing without this ignore file: its patterns are too many")
+        .says("use fewer or shorter patterns")
+        .never_says("line 0");
+}
