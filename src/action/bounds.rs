@@ -38,7 +38,7 @@ pub enum BadPlace {
 }
 
 impl Below {
-    /// Looks the folder up. A leading `~/` is the home folder, because shells do not expand it inside quotes.
+    /// Looks the folder up.
     pub fn folder(path: &Path) -> Result<Self, BadPlace> {
         let real = path.canonicalize().map_err(|cause| BadPlace::Missing {
             path: path.to_owned(),

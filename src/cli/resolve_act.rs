@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
-use seekless::action::bounds::{Below, Bounds, ProtectedPath};
+use seekless::action::bounds::{BadPlace, Below, Bounds, ProtectedPath};
 use seekless::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
@@ -300,10 +300,7 @@ fn folders(
     }
     let folder = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(Below::from_real(&way.real)),
-        Err(_) => Below::folder(Path::new(given)).map_err(|e| {
-            let way_out = "check the path, and whether its disk is mounted";
-            wrong(option, &format!("{e}; {way_out}"))
-        }),
+        Err(_) => Below::folder(Path::new(given)).map_err(|e| not_a_place(option, &e)),
     };
     given.iter().map(folder).collect()
 }
@@ -319,9 +316,22 @@ fn protected(
     }
     let place = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(ProtectedPath::from_real(&way.real)),
-        Err(_) => ProtectedPath::parse(given, &around.folder).map_err(|e| wrong("protect", &e)),
+        Err(_) => {
+            ProtectedPath::parse(given, &around.folder).map_err(|e| not_a_place("protect", &e))
+        }
     };
     given.iter().map(place).collect()
+}
+
+/// Says what to check if a place is missing.
+fn not_a_place(option: &str, cause: &BadPlace) -> WrongUse {
+    match cause {
+        BadPlace::Missing { .. } => wrong(
+            option,
+            &format!("{cause}; check the path, and whether its disk is mounted"),
+        ),
+        _ => wrong(option, cause),
+    }
 }
 
 fn wrong(option: &str, cause: &dyn std::fmt::Display) -> WrongUse {

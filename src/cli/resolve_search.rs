@@ -52,7 +52,9 @@ pub fn search(
         .map(|root| std::path::absolute(&root.path).ok());
     let first = places.next();
     if args.isolate && places.all(|place| Some(place) == first) {
-        return contradiction("--isolate compares several paths with each other: give two or more");
+        return contradiction(
+            "--isolate compares several paths with each other: give two or more different ones",
+        );
     }
     not_all_excluded(&roots, &filter, &filters.exclude)?;
     Ok(Config {

@@ -207,7 +207,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--only-under: cannot find none",
         "mounted",
     ),
-    ("remove -n --protect none t", "none", "--protect"),
+    (
+        "remove -n --protect none t",
+        "--protect: cannot find none",
+        "mounted",
+    ),
     ("move -n --to t/a t", "t/a", "not a folder"),
     ("move -n --to /proc/x t", "/proc/x", "name a folder"),
     ("move --yes --to /sys/x t", "/sys/x", "name a folder"),
