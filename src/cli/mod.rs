@@ -50,6 +50,7 @@ mod listener;
 mod log;
 mod man;
 mod next_command;
+mod option_files;
 mod option_words;
 mod other_options;
 mod other_words;
@@ -120,7 +121,10 @@ pub fn main() -> ExitCode {
     let mut command = args::command();
     let words: Vec<OsString> = std::env::args_os().collect();
     let refused = command_word::mistyped(&words, &command);
-    if let Some(line) = refused.or_else(|| clusters::output_word(&words)) {
+    let refused = refused
+        .or_else(|| clusters::output_word(&words))
+        .or_else(|| option_files::refused(&words));
+    if let Some(line) = refused {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }

@@ -9,10 +9,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::definition::DEFAULT;
 use super::foreign_commands::{command_for, effect};
 use super::foreign_options::ACTIONS;
-use super::{clusters, other_options, shell_word};
+use super::{clusters, option_files, other_options, shell_word};
 
 /// Options that nobody should be led to by a slip of the keyboard.
-const DANGEROUS: &[&str] = &[
+pub const DANGEROUS: &[&str] = &[
     "--trust-hash",
     "--trust-mounts",
     "--trust-mtime",
@@ -35,7 +35,7 @@ const HELP: &str = "help";
 /// no dangerous one.
 pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Option<String> {
     let asked = asked(words, program);
-    if let answer @ Some(_) = name_of_file(error, words) {
+    if let answer @ Some(_) = option_files::answer(error, words) {
         return answer;
     }
     if let (
@@ -116,33 +116,6 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
             format!("one argument too many: {option}; 'seekless {asked} --help' shows the usage")
         }
     })
-}
-
-/// Says so if a word that was read as an option is the name of a file, as a shell writes it for `*`.
-fn name_of_file(error: &clap::Error, words: &[OsString]) -> Option<String> {
-    let said = |kind| listed(error, kind).filter(|word| !word.is_empty());
-    let is_named = |word: &&str| match error.kind() {
-        ErrorKind::UnknownArgument => said(ContextKind::InvalidArg).is_some_and(|option| {
-            let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
-            **word == option || letter.is_some_and(|letter| word[1..].contains(letter))
-        }),
-        // The letter before it takes a value.
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            said(ContextKind::InvalidValue).is_some_and(|value| word.ends_with(&value))
-        }
-        _ => false,
-    };
-    let words = words.iter().skip(1).take_while(|word| *word != "--");
-    let mut words = words.filter_map(|word| word.to_str());
-    let word = words.find(|word| {
-        let is_option = word.starts_with('-') && word.len() > 1;
-        is_option && is_named(word) && Path::new(word).symlink_metadata().is_ok()
-    })?;
-    let shown = shell_word::word(word.as_bytes());
-    let path = shell_word::word(format!("./{word}").as_bytes());
-    Some(format!(
-        "{shown} was read as an option, and is a file here: to name the file, write {path}, or -- before all names"
-    ))
 }
 
 /// Answers a slip in an option that only other commands have.
@@ -307,7 +280,7 @@ fn missing(error: &clap::Error, asked: &str) -> Option<String> {
 }
 
 /// The arguments that an error names.
-fn listed(error: &clap::Error, kind: ContextKind) -> Option<String> {
+pub fn listed(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(arg) => Some(arg.clone()),
         ContextValue::Strings(args) if !args.is_empty() => Some(args.join(", ")),

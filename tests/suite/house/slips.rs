@@ -168,6 +168,19 @@ fn a_file_whose_name_looks_like_an_option_is_named_in_another_way() {
 }
 
 #[test]
+fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
+    for option in ["-y", "--yes", "--trust-hash"] {
+        let tree = Tree::new().copies(["a", "b"], "same");
+        tree.write(option, "same");
+        let run = seekless(tree.root(), &format!("remove {option} a b")).run();
+        run.exits(2)
+            .says(&format!("{option} is an option, and also a file here"))
+            .says(&format!("write ./{option}, or --"));
+        assert!(tree.path("a").exists() && tree.path("b").exists());
+    }
+}
+
+#[test]
 fn no_dangerous_option_is_proposed() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for slip in [
