@@ -118,8 +118,7 @@ fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, JournalE
     });
     let did_nothing = |found: &Found| {
         let run = found.run.as_ref();
-        let all_failed = |run: &Run| run.done == 0 && run.unfinished == 0 && !run.cut_short;
-        run.is_ok_and(|run| run.damaged == 0 && (run.steps == 0 || all_failed(run)))
+        run.is_ok_and(|run| run.steps == 0 && run.damaged == 0)
     };
     Ok(found.filter(move |found| !did_nothing(found)))
 }

@@ -41,25 +41,6 @@ fn times_after_2262_come_back_as_they_were() {
     }
 }
 
-#[test]
-fn a_run_of_which_each_step_failed_is_not_the_last_one() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["a/1", "a/2"], noise(1, 5000))
-            .copies(["b/1", "b/2"], noise(2, 5000)),
-    );
-    stage.run("remove --trash --yes a").exits(0);
-    assert!(!stage.has("a/2"));
-    let folder = stage.tree.path("b");
-    let mode = |mode| fs::set_permissions(&folder, Permissions::from_mode(mode)).expect("mode");
-    mode(0o555);
-    let failed = stage.seekless("hardlink --yes b").without_privileges();
-    failed.run().exits(2).says("Permission denied");
-    mode(0o755);
-    stage.run("undo").exits(0).says("1 file restored");
-    assert!(stage.has("a/2"));
-}
-
 /// Fills a tree with sets of two to four equal files, each with times and a mode of its own.
 fn fill(scene: &Scene, files: u64) {
     for number in 0..files {
