@@ -3,10 +3,20 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::other_words::{DANGEROUS, listed};
 use super::shell_word;
+
+/// Options that nobody should be led to by a slip of the keyboard.
+pub const DANGEROUS: &[&str] = &[
+    "--trust-hash",
+    "--trust-mounts",
+    "--trust-mtime",
+    "--across-owners",
+    "--follow-roots",
+    "--yes",
+    "--no-trash",
+];
 
 /// Refuses an option that lets an action run unasked, or trust more, if it is also the name of a file: nobody can tell
 /// whether it was typed.
@@ -50,4 +60,13 @@ fn options(words: &[OsString]) -> impl Iterator<Item = &str> {
 
 fn is_here(word: &str) -> bool {
     Path::new(word).symlink_metadata().is_ok()
+}
+
+/// The arguments that an error names.
+pub fn listed(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(arg) => Some(arg.clone()),
+        ContextValue::Strings(args) if !args.is_empty() => Some(args.join(", ")),
+        _ => None,
+    }
 }

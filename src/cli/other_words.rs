@@ -9,18 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::definition::DEFAULT;
 use super::foreign_commands::{command_for, effect};
 use super::foreign_options::ACTIONS;
+use super::option_files::{DANGEROUS, listed};
 use super::{clusters, option_files, other_options, shell_word};
-
-/// Options that nobody should be led to by a slip of the keyboard.
-pub const DANGEROUS: &[&str] = &[
-    "--trust-hash",
-    "--trust-mounts",
-    "--trust-mtime",
-    "--across-owners",
-    "--follow-roots",
-    "--yes",
-    "--no-trash",
-];
 
 /// The command that the words are for, if its name is the first word; else the default one.
 fn asked<'w>(words: &'w [OsString], program: &Command) -> &'w str {
@@ -277,15 +267,6 @@ fn missing(error: &clap::Error, asked: &str) -> Option<String> {
         }
         args => format!("{args} is required: --help explains it"),
     })
-}
-
-/// The arguments that an error names.
-pub fn listed(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(arg) => Some(arg.clone()),
-        ContextValue::Strings(args) if !args.is_empty() => Some(args.join(", ")),
-        _ => None,
-    }
 }
 
 /// Says in one line which value is not understood, and what to write.
