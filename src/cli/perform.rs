@@ -119,7 +119,7 @@ fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome)
     }
 }
 
-/// Says what was done to so many files.
+/// States the action and the number of files that it changed.
 fn done(action: ActionKind, number: u64) -> String {
     let files = names(number);
     match action {

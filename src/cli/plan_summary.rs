@@ -9,7 +9,7 @@ use seekless::action::plan::{Left, Plan, Totals};
 use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
-use seekless::units::{Bytes, plural};
+use seekless::units::{Bytes, counted, plural};
 
 use super::dangling_text;
 use super::fit;
@@ -156,12 +156,12 @@ fn verb(action: ActionKind) -> &'static str {
     }
 }
 
-/// What takes the place of so many files.
+/// The hard links that replace this number of files.
 pub fn hard_links(number: u64) -> &'static str {
     plural(number, "a hard link", "hard links")
 }
 
-/// The same.
+/// The symbolic links that replace this number of files.
 pub fn symbolic_links(number: u64) -> &'static str {
     plural(number, "a symbolic link", "symbolic links")
 }
@@ -184,9 +184,9 @@ fn untouched(totals: &Totals) -> String {
     }
 }
 
-/// So many files.
+/// A number of files, with the noun.
 pub fn names(number: u64) -> String {
-    format!("{} {}", count(number), plural(number, "file", "files"))
+    counted(number, "file", "files")
 }
 
 fn destination(acting: &action::Settings) -> String {

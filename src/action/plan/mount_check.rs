@@ -156,7 +156,7 @@ impl<'g> MountCheck<'g> {
         left
     }
 
-    /// The reason against an action on so many names that are not known to be of another file.
+    /// The reason against an action on names, if nothing proves that they lead to another file than the kept one.
     fn without_proof(
         &mut self,
         distinct: Distinct,

@@ -294,7 +294,7 @@ impl Machine {
 
     /// Gives the content of a file to those that it was read for.
     pub(super) fn join_represented(&mut self, size: ClassId, file: FileIndex, content: Content) {
-        self.told.remove(&file);
+        removed(&mut self.told, &file);
         for other in removed(&mut self.represented, &file).unwrap_or_default() {
             self.equalities.push(Equality {
                 file: other,
