@@ -7,7 +7,8 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue};
 
 use super::find_words::FIND_WORDS;
-use super::foreign_options::{ACTIONS, FOREIGN};
+use super::foreign_options::FOREIGN;
+use super::option_row::ACTIONS;
 use super::other_options::{self, row_for};
 use super::rdfind_words::RDFIND_WORDS;
 

@@ -16,7 +16,7 @@ use clap::{ArgAction, ArgMatches, Command};
 use seekless::engine::make_room;
 
 use super::foreign_commands::{command_for, effect};
-use super::foreign_options::FOLDERS;
+use super::option_row::FOLDERS;
 use super::{other_words, sanitize};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not

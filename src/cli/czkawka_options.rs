@@ -1,8 +1,6 @@
 //! Long options of `czkawka_cli dup`, and what to type in their place.
 
-use super::foreign_options::{
-    ACTIONS, COMPARISONS, EVERY, FILTERS, FIND, FOLDERS, Row, SEARCHES, row,
-};
+use super::option_row::{ACTIONS, COMPARISONS, EVERY, FILTERS, FIND, FOLDERS, Row, SEARCHES, row};
 
 /// Options of czkawka. The first row for an option and a command counts.
 pub const CZKAWKA: &[Row] = &[

@@ -1,6 +1,6 @@
 //! Tests and actions of `find`, which have one hyphen before a word, and what to type in their place.
 
-use super::foreign_options::{
+use super::option_row::{
     ACTIONS, COMPARISONS, EVERY, FILTERS, FIND, FOLDERS, REPORTS, Row, SEARCHES, row,
 };
 

@@ -51,6 +51,7 @@ mod log;
 mod man;
 mod next_command;
 mod option_files;
+mod option_row;
 mod option_words;
 mod other_options;
 mod other_words;

@@ -3,7 +3,8 @@
 use clap::Command;
 
 use super::czkawka_options::CZKAWKA;
-use super::foreign_options::{FOREIGN, Row};
+use super::foreign_options::FOREIGN;
+use super::option_row::Row;
 use super::own_options::{OWN, TOOLS};
 
 /// Says what to type in place of an option that the command `asked` does not have. Only an option with the meaning of

@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::definition::DEFAULT;
 use super::foreign_commands::{command_for, effect};
-use super::foreign_options::ACTIONS;
 use super::option_files::{DANGEROUS, listed};
+use super::option_row::ACTIONS;
 use super::{clusters, option_files, other_options, shell_word};
 
 /// The command that the words are for, if its name is the first word; else the default one.

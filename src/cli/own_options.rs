@@ -1,7 +1,7 @@
 //! Options of other commands of this program: what to type where a command does the same in another way, or does it
 //! anyway. Any other option is answered with the commands that have it.
 
-use super::foreign_options::{ACTIONS, COMPARISONS, EVERY, Row, SEARCHES, row};
+use super::option_row::{ACTIONS, COMPARISONS, EVERY, Row, SEARCHES, row};
 
 /// The commands that read no configuration file and change no file of the user, and undo.
 pub const TOOLS: &[&str] = &[

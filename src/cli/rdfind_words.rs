@@ -1,6 +1,6 @@
 //! Options of rdfind, which have one hyphen before a word and a value after it, and what to type in their place.
 
-use super::foreign_options::{ACTIONS, EVERY, FILTERS, FIND, FOLDERS, Row, SEARCHES, row};
+use super::option_row::{ACTIONS, EVERY, FILTERS, FIND, FOLDERS, Row, SEARCHES, row};
 
 /// Words of rdfind. The first row for a word and a command counts.
 pub const RDFIND_WORDS: &[Row] = &[
