@@ -24,13 +24,13 @@ use super::volume::VolumeKey;
 const INTERVAL: Duration = Duration::from_millis(1500);
 
 /// Number of reads whose rows are written at once.
-const BATCH: usize = 1 << 16;
+const BATCH: usize = 1 << 14;
 
 /// Number of reads that are sent to the writer at once: otherwise each one would wake it.
 const GATHERED: usize = 512;
 
 /// Number of such batches that may wait for the writer. Further ones are dropped: a run never waits for its cache.
-const WAITING: usize = BATCH / GATHERED;
+const WAITING: usize = (1 << 16) / GATHERED;
 
 /// Time that the end of a run waits for the last writes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -208,7 +208,7 @@ fn order(learned: &[Learned]) -> Vec<Sorted> {
         (subvolume, inode, nth)
     });
     let mut order: Vec<_> = keyed.collect();
-    order.sort();
+    order.sort_unstable();
     order
 }
 
