@@ -32,8 +32,11 @@ pub struct KnownRows {
     today: Day,
     /// How long a read of the file is waited for; `None` where the system answers at once.
     patience: Option<Duration>,
-    /// Packs by their numbers.
-    packs: HashTable<Pack>,
+    packs: Vec<Pack>,
+    /// Places of packs, by their numbers.
+    places: HashTable<u32>,
+    /// The place of the pack that was requested last. Files come folder by folder, so mostly the next row is in it, too.
+    last: usize,
     /// The stored form of these packs: most rows are requested once, so a row is decoded only then. One buffer for all
     /// packs: a box for each of them costs three times as much, since the C library makes the heap of a thread longer
     /// page by page.
@@ -86,7 +89,9 @@ impl KnownRows {
             store,
             today,
             patience,
-            packs: HashTable::new(),
+            packs: Vec::new(),
+            places: HashTable::new(),
+            last: 0,
             bytes: Vec::new(),
             used: Vec::new(),
             ahead: 1,
@@ -120,38 +125,50 @@ impl KnownRows {
             bits: pack.used,
         }));
         self.packs.clear();
+        self.places.clear();
         self.bytes.clear();
     }
 
-    /// The row of a file, for any state of the file.
+    /// Replaces `row` by the row of a file, for any state of the file. Returns false, with `row` in any state, if there is
+    /// none.
     ///
     /// # Errors
     /// If the file of rows cannot be read.
-    pub fn row(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
+    pub fn read_row(
+        &mut self,
+        (subvolume, inode): (u64, u64),
+        row: &mut Row,
+    ) -> Result<bool, CacheError> {
         if self.store.is_none() {
-            return Ok(None);
+            return Ok(false);
         }
         let number = PackKey::of(subvolume, inode).table_number();
-        if self.packs.find(hash(number), is(number)).is_none() {
-            self.read(number)?;
+        let last = self.packs.get(self.last);
+        if last.is_none_or(|pack| pack.number != number) {
+            let known = place_of(&self.packs, &self.places, number);
+            self.last = match known {
+                Some(place) => place,
+                None => self.read(number)?,
+            };
         }
-        let found = self.packs.find_mut(hash(number), is(number));
-        let Some(pack) = found else { return Ok(None) };
+        let Some(pack) = self.packs.get_mut(self.last) else {
+            return Ok(false);
+        };
         self.requested += usize::from(!pack.is_requested);
         pack.is_requested = true;
         let rows = self.bytes.get(pack.start..pack.end).unwrap_or_default();
-        let Some((row, marked)) = pack::find(rows, subvolume, inode) else {
-            return Ok(None);
+        let Some(marked) = pack::find(rows, subvolume, inode, row) else {
+            return Ok(false);
         };
         if self.today.renews(marked) {
             pack.used |= pack::bit(inode);
         }
-        Ok(Some(row))
+        Ok(true)
     }
 
     /// Reads a pack, and the packs after it up to one that is in memory, as long as at least half of the packs read so
-    /// far were requested. So if few rows are requested, few packs are read.
-    fn read(&mut self, number: i64) -> Result<(), CacheError> {
+    /// far were requested. So if few rows are requested, few packs are read. Returns the place of the pack.
+    fn read(&mut self, number: i64) -> Result<usize, CacheError> {
         if self.bytes.len() + self.packs.len() * EACH > MOST {
             self.forget();
         }
@@ -166,15 +183,16 @@ impl KnownRows {
         let Self {
             store: Some(store),
             packs,
+            places,
             bytes,
             ..
         } = self
         else {
-            return Ok(());
+            return Ok(usize::MAX);
         };
         let mut read = 0;
         let mut add = |number, rows: &[u8]| {
-            if packs.find(hash(number), is(number)).is_some() {
+            if place_of(packs, places, number).is_some() {
                 return ControlFlow::Break(());
             }
             let start = bytes.len();
@@ -187,7 +205,10 @@ impl KnownRows {
                 is_requested: false,
                 used: 0,
             };
-            packs.insert_unique(hash(number), pack, |pack| hash(pack.number));
+            let place = packs.len() as u32;
+            packs.push(pack);
+            let hash_at = |&place: &u32| hash(packs[place as usize].number);
+            places.insert_unique(hash(number), place, hash_at);
             read += usize::from(!rows.is_empty());
             ControlFlow::Continue(())
         };
@@ -204,13 +225,15 @@ impl KnownRows {
         // If it is missing.
         let _is_known = add(number, &[]);
         self.read += read;
-        Ok(())
+        Ok(place_of(&self.packs, &self.places, number).unwrap_or(usize::MAX))
     }
 }
 
-/// A test for a number.
-fn is(number: i64) -> impl Fn(&Pack) -> bool {
-    move |pack| pack.number == number
+/// The place of the pack with this number.
+fn place_of(packs: &[Pack], places: &HashTable<u32>, number: i64) -> Option<usize> {
+    let is_it = |&place: &u32| packs[place as usize].number == number;
+    let place = places.find(hash(number), is_it)?;
+    Some(*place as usize)
 }
 
 impl KnownRows {

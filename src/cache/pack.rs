@@ -84,11 +84,11 @@ pub fn bit(inode: u64) -> u32 {
     1 << place(inode)
 }
 
-/// The row of an inode in its pack, and the day of its mark; `None` if it is missing or damaged.
-pub fn find(pack: &[u8], subvolume: u64, inode: u64) -> Option<(Row, Day)> {
+/// Replaces `row` by the row of an inode in its pack, and returns the day of its mark; `None` if it is missing or damaged.
+pub fn find(pack: &[u8], subvolume: u64, inode: u64, row: &mut Row) -> Option<Day> {
     let rows = Rows::of(pack, PackKey::of(subvolume, inode))?;
-    let (day, row) = rows.at(place(inode))?;
-    Some((Row::decode(subvolume, inode, row)?, day))
+    let (day, stored) = rows.at(place(inode))?;
+    row.read(subvolume, inode, stored).then_some(day)
 }
 
 /// Number of rows in a pack, including damaged ones.

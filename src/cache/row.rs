@@ -144,42 +144,55 @@ impl Row {
 
     /// Decodes a row of this file; `None` if any part of it is damaged.
     pub fn decode(subvolume: u64, inode: u64, bytes: &[u8]) -> Option<Self> {
-        let (body, told) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
-        if told != check(subvolume, inode, body) {
-            return None;
-        }
-        let mut rest = Rest(body);
+        let mut row = Self::default();
+        row.read(subvolume, inode, bytes).then_some(row)
+    }
+
+    /// Replaces this row by the one that these bytes encode, if it is a row of this file. Returns false, with this row in
+    /// any state, if any part of it is damaged. A search reads one row for each file: to return it would copy 200 bytes.
+    pub fn read(&mut self, subvolume: u64, inode: u64, bytes: &[u8]) -> bool {
+        let body = bytes.split_last_chunk::<CHECK>();
+        let checked = body.filter(|(body, told)| **told == check(subvolume, inode, body));
+        let read = checked.and_then(|(body, _)| self.read_parts(Rest(body)));
+        read.is_some_and(|rest| rest.0.is_empty())
+    }
+
+    fn read_parts<'b>(&mut self, mut rest: Rest<'b>) -> Option<Rest<'b>> {
         let [parts] = rest.take()?;
-        let state = FileState {
+        self.state = FileState {
             size: u64::from_le_bytes(rest.take()?),
             mtime_ns: i64::from_le_bytes(rest.take()?),
             ctime_ns: i64::from_le_bytes(rest.take()?),
         };
-        let mut row = Self::new(state, i64::from_le_bytes(rest.take()?));
-        if parts & HEAD != 0 {
-            row.head = Some(SampleDigest::from_bytes(rest.take()?));
-        }
-        if parts & TAIL != 0 {
-            row.tail = Some(SampleDigest::from_bytes(rest.take()?));
-        }
-        if parts & CONTENT != 0 {
-            row.content = Some(ContentDigest::from_bytes(rest.take()?));
-        }
+        self.began_ns = i64::from_le_bytes(rest.take()?);
+        let mut sample = |part| match parts & part {
+            0 => Some(None),
+            _ => rest.take().map(SampleDigest::from_bytes).map(Some),
+        };
+        self.head = sample(HEAD)?;
+        self.tail = sample(TAIL)?;
+        self.content = match parts & CONTENT {
+            0 => None,
+            _ => Some(ContentDigest::from_bytes(rest.take()?)),
+        };
+        self.stretches.clear();
         if parts & STRETCHES != 0 {
             let [count] = rest.take()?;
             for _ in 0..count {
                 let [place] = rest.take()?;
                 let digest = SampleDigest::from_bytes(rest.take()?);
-                row.stretches.push((place, digest));
+                self.stretches.push((place, digest));
             }
         }
-        if parts & HANDLE != 0 {
-            row.handle = Some(u64::from_le_bytes(rest.take()?));
-        }
-        if parts & TOKEN != 0 {
-            row.token = Some(ContentToken::from_bytes(rest.take()?));
-        }
-        rest.0.is_empty().then_some(row)
+        self.handle = match parts & HANDLE {
+            0 => None,
+            _ => Some(u64::from_le_bytes(rest.take()?)),
+        };
+        self.token = match parts & TOKEN {
+            0 => None,
+            _ => Some(ContentToken::from_bytes(rest.take()?)),
+        };
+        Some(rest)
     }
 }
 
@@ -258,6 +271,16 @@ mod tests {
     fn what_is_written_down_is_read_back() {
         for row in rows() {
             assert_eq!(Row::decode(5, 7, &encoded(&row, 5, 7)), Some(row));
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_read_in_the_place_of_another_keeps_nothing_of_it() {
+        for row in rows() {
+            for mut other in rows() {
+                assert!(other.read(5, 7, &encoded(&row, 5, 7)));
+                assert_eq!(other, row);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state of a file: what differs after a change.
 
-use crate::file::Fingerprint;
+use crate::file::{FileIndex, FileTable};
 
 /// The state of a file, which differs after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,12 +13,14 @@ pub struct FileState {
     pub ctime_ns: i64,
 }
 
-impl From<&Fingerprint> for FileState {
-    fn from(file: &Fingerprint) -> Self {
+impl FileState {
+    /// The state of a file as the scan saw it.
+    pub fn of(file: FileIndex, file_table: &FileTable) -> Self {
+        let (mtime_ns, ctime_ns) = file_table.times(file);
         Self {
-            size: file.size,
-            mtime_ns: file.mtime_ns,
-            ctime_ns: file.ctime_ns,
+            size: file_table.size(file),
+            mtime_ns,
+            ctime_ns,
         }
     }
 }

@@ -161,11 +161,11 @@ impl Store {
         most: usize,
         mut each: impl FnMut(i64, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), CacheError> {
-        let select = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY number LIMIT ?2";
-        let mut select = self.sqlite.prepare_cached(select)?;
+        let mut select = self.sqlite.prepare_cached(FROM)?;
         let mut read = || {
-            let mut found = select.query(params![number, most as i64])?;
-            while let Some(found) = found.next()? {
+            let mut found = select.query([number])?;
+            for _ in 0..most {
+                let Some(found) = found.next()? else { break };
                 let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
                 if each(found.get(0)?, rows).is_break() {
                     break;
@@ -226,6 +226,10 @@ impl Store {
         Ok(())
     }
 }
+
+/// Selects packs, beginning with a number. With a parameter as its limit, SQLite would compile the statement anew for each
+/// value of the parameter.
+const FROM: &str = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY number";
 
 /// Opens an existing file.
 fn connected(path: &Path) -> Result<Connection, CacheError> {

@@ -1,6 +1,7 @@
 //! Handles the files that arrive from the scan.
 
 use std::collections::HashSet;
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,14 +69,16 @@ impl Session<'_> {
     }
 
     pub fn found(&mut self, batch: &FoundBatch) {
-        let (mut files, mut names) = (batch.files.iter(), &batch.names[..]);
+        let mut classes = mem::take(&mut self.classes);
+        self.machine.look_up_sizes(&batch.files, &mut classes);
+        let (mut files, mut names) = (batch.files.iter().zip(&classes), &batch.names[..]);
         for run in &batch.runs {
             let volume = self.volume(run.dev, run.dir);
             if let Some(numbering) = run.numbering {
                 self.machine.trust_numbers(volume, numbering);
             }
             let is_cache = self.is_cache(run.dir);
-            for file in files.by_ref().take(run.files as usize) {
+            for (file, &class) in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
                 if is_cache && CachedReads::is_own_file(name) {
@@ -88,7 +91,10 @@ impl Session<'_> {
                     // The name is not the file's own.
                     self.account.unseen(run.dir, name, Unseen::MountedFile);
                 }
-                match self.machine.found(file, name, run.dir, run.root, volume) {
+                let naming = self
+                    .machine
+                    .found(file, name, run.dir, run.root, volume, class);
+                match naming {
                     Naming::First => {
                         self.summary.files += 1;
                         let present = &mut self.summary.bytes_present;
@@ -99,6 +105,7 @@ impl Session<'_> {
                 }
             }
         }
+        self.classes = classes;
     }
 
     fn is_cache(&self, dir: DirId) -> bool {

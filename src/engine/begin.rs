@@ -197,6 +197,7 @@ pub fn begin<'a>(
         real_folders: HashMap::new(),
         cache: open_cache(config, observer, control),
         account: Account::new(config.every_entry),
+        classes: Vec::new(),
     };
     Ok(Begun {
         session,

@@ -6,15 +6,24 @@ use std::path::Path;
 use crate::cache::{
     FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
-use crate::decide::{FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
+use crate::decide::{Effect, FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
 use crate::event::{Notice, Problem, ProblemKind};
-use crate::file::FileIndex;
+use crate::file::{DevIndex, FileIndex};
 use crate::hash::Digest;
 
 use super::cached_reads::{CachedReads, Unfit, now_ns, unusable};
 use super::requests::{SMALL, wanted_bytes};
 use super::row_key::RowKey;
 use super::session::Session;
+
+/// Room for the row of a file.
+#[derive(Default)]
+pub struct KnownRow {
+    row: Row,
+    /// The volume of the file, and how far the state of the file is known to be unchanged; `None` if the row does not
+    /// apply.
+    applies: Option<(DevIndex, Trust)>,
+}
 
 impl Session<'_> {
     /// Opens the rows of the file system that the file table numbered last.
@@ -39,19 +48,32 @@ impl Session<'_> {
         }
     }
 
+    /// Reads the rows of the files of these effects. `known` gets as many rows; its memory is used again.
+    pub fn read_rows(&mut self, effects: &[Effect], known: &mut Vec<KnownRow>) {
+        known.resize_with(effects.len(), KnownRow::default);
+        if !self.cache.as_ref().is_some_and(CachedReads::can_answer) {
+            return;
+        }
+        for (effect, known) in effects.iter().zip(&mut *known) {
+            known.applies = self.read_row_that_applies(effect.file, &mut known.row);
+        }
+        let contents = effects.iter().zip(known).filter_map(|(effect, known)| {
+            known.applies?;
+            Some((effect.size, known.row.content?))
+        });
+        self.machine.look_up_contents(contents);
+    }
+
     /// Replaces a read with an answer from the cache, if an earlier run read the same part of the file in its present
     /// state. Returns false if the file has to be read.
-    pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
-        if !self.cache.as_ref().is_some_and(CachedReads::can_answer) {
-            return false;
-        }
-        let Some((row, trust)) = self.row_that_holds(file) else {
+    pub fn answer_from_cache(&mut self, effect: &Effect, known: &KnownRow) -> bool {
+        let (row, want) = (&known.row, effect.want);
+        let Some((volume, trust)) = known.applies else {
             return false;
         };
-        if !self.tell(file, want, (&row, trust)) {
+        if !self.tell(effect, (row, trust)) {
             return false;
         }
-        let file_volume = self.machine.file_table().volume(file);
         if let Some(cache) = &mut self.cache {
             let is_first = want.is_first_sample() || want == Want::Whole;
             let spared = Unread {
@@ -59,8 +81,7 @@ impl Session<'_> {
                 bytes: wanted_bytes(want, row.state.size),
             };
             cache.spared.add(spared);
-            cache.unended_files +=
-                u64::from(is_first && cache.is_unended(file_volume, row.began_ns));
+            cache.unended_files += u64::from(is_first && cache.is_unended(volume, row.began_ns));
             if trust == Trust::Modification {
                 cache.spared_by_mtime.add(spared);
             }
@@ -68,47 +89,58 @@ impl Session<'_> {
         true
     }
 
-    /// The row that applies to a file, and how far its state is known to be unchanged.
-    fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
+    /// Reads the row of a file. If it applies, returns the volume of the file, and how far the state of the file is known
+    /// to be unchanged.
+    fn read_row_that_applies(
+        &mut self,
+        file: FileIndex,
+        row: &mut Row,
+    ) -> Option<(DevIndex, Trust)> {
         let at = self.row_key(file)?;
-        let row = self.row_at(at)?;
-        let is = FileState::from(&self.machine.file_table().fingerprint(file));
+        if !self.read_row(at, row) {
+            return None;
+        }
+        let is = FileState::of(file, self.machine.file_table());
         let cache = self.cache.as_ref()?;
         let (now_ns, trust) = (cache.began_ns, cache.trust);
         let holds_by = match trust {
             Trust::Modification if at.by_path => {
-                holds_by_path(&row, &is, now_ns).then_some(Trust::Modification)
+                holds_by_path(row, &is, now_ns).then_some(Trust::Modification)
             }
             _ if holds(&row.state, row.began_ns, &is, now_ns) => Some(Trust::Change),
             Trust::Modification if row.handle.is_some() => {
                 let handle = self.handle_now(file);
-                holds_by_mtime(&row, &is, handle, now_ns).then_some(Trust::Modification)
+                holds_by_mtime(row, &is, handle, now_ns).then_some(Trust::Modification)
             }
             _ => None,
         };
-        holds_by.map(|trust| (row, trust))
+        holds_by.map(|trust| (at.volume, trust))
     }
 
-    /// The row of a key. If the file of rows cannot be read, the run stops using it and reports why.
-    fn row_at(&mut self, at: RowKey) -> Option<Row> {
-        let cache = self.cache.as_mut()?;
-        cache.row(at).unwrap_or_else(|error| {
+    /// Replaces `row` by the row of a key; false if there is none. If the file of rows cannot be read, the run stops using
+    /// it and reports why.
+    fn read_row(&mut self, at: RowKey, row: &mut Row) -> bool {
+        let Some(cache) = &mut self.cache else {
+            return false;
+        };
+        cache.read_row(at, row).unwrap_or_else(|error| {
             let path = cache.give_up(at.volume).unwrap_or_default();
             cache.tell(self.observer, unusable(path, error));
-            None
+            false
         })
     }
 
     /// Passes the data of a row to the machine; false if the row lacks the requested data.
-    fn tell(&mut self, file: FileIndex, want: Want, (row, trust): (&Row, Trust)) -> bool {
+    fn tell(&mut self, effect: &Effect, (row, trust): (&Row, Trust)) -> bool {
+        let Effect { file, want, size } = *effect;
         match want {
             Want::Head | Want::HeadAndTail => {
                 let only_content =
                     row.head.is_none() && row.content.is_some() && row.state.size <= SMALL;
-                let wanted = self.machine.first_sample(file, only_content);
+                let wanted = self.machine.first_sample(size, only_content);
                 match (wanted, row.head, row.content) {
                     (FirstSample::Whole, _, Some(content)) => {
-                        self.machine.content_recalled(file, content);
+                        self.machine.content_recalled(size, file, content);
                     }
                     (FirstSample::Ends, Some(head), _)
                         if want == Want::Head || row.tail.is_some() =>
@@ -128,7 +160,7 @@ impl Session<'_> {
                 None => return false,
             },
             Want::Whole | Want::Content => match row.content {
-                Some(content) => self.machine.content_recalled(file, content),
+                Some(content) => self.machine.content_recalled(size, file, content),
                 None => return false,
             },
             Want::Stretches(stretches) => {
@@ -243,7 +275,7 @@ impl Session<'_> {
     /// The key and the state under which the data of a file is stored; `None` if it is not stored.
     fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, FileState)> {
         let at = self.row_key(file)?;
-        let is = FileState::from(&self.machine.file_table().fingerprint(file));
+        let is = FileState::of(file, self.machine.file_table());
         let cache = self.cache.as_ref()?;
         if cache.unwritten.contains(&file) || !cache.is_written(at.volume) {
             return None;
@@ -251,7 +283,9 @@ impl Session<'_> {
         let state = match at.by_path {
             true => {
                 let now_ns = now_ns().saturating_add(cache.ahead_ns);
-                seen(&is, self.row_at(at).as_ref(), now_ns)
+                let mut row = Row::default();
+                let before = self.read_row(at, &mut row).then_some(&row);
+                seen(&is, before, now_ns)
             }
             false => is_settled(&is, cache.began_ns).then_some(is),
         };

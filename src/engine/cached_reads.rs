@@ -225,11 +225,12 @@ impl CachedReads {
         self.files.get_mut(at)?.1.as_mut()
     }
 
-    /// The row of a file, for any state of the file.
-    pub(super) fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
+    /// Replaces `row` by the row of a file, for any state of the file. Returns false, with `row` in any state, if there is
+    /// none.
+    pub(super) fn read_row(&mut self, at: RowKey, row: &mut Row) -> Result<bool, CacheError> {
         match self.file(at.volume) {
-            Some(file) => file.row(at.numbers),
-            None => Ok(None),
+            Some(file) => file.read_row(at.numbers, row),
+            None => Ok(false),
         }
     }
 

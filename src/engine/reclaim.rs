@@ -5,14 +5,14 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use crate::device::VolumeId;
-use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
+use crate::file::{DirTable, FileIndex, FileTable};
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, Manner};
 
 /// Bytes on disk that are freed when the files of a set that do not stay are removed.
 ///
 /// A file with a name that the scan did not find frees nothing. On file systems that can share extents, some extents
-/// are not freed (`sharing` returns the number of such a file system, one for all its subvolumes). One kind is an
+/// are not freed (`sharing` returns the number of the file system of a file if it can, one for all its subvolumes). One kind is an
 /// extent that a file that stays refers to as well. The other kind is an extent that only one file of the set has and
 /// that is shared all the same: something outside refers to it, a snapshot perhaps. An extent that several of the
 /// removed files share counts once.
@@ -22,11 +22,11 @@ pub fn reclaimable(
     files: &[FileIndex],
     stays: impl Fn(FileIndex) -> bool,
     follow: bool,
-    sharing: impl Fn(DevIndex) -> Option<VolumeId>,
+    sharing: impl Fn(FileIndex) -> Option<VolumeId>,
 ) -> u64 {
     let is_freed =
         |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
-    let can_share = |&file: &FileIndex| sharing(file_table.volume(file)).is_some();
+    let can_share = |&file: &FileIndex| sharing(file).is_some();
     if files.len() < 2 || !files.iter().any(can_share) {
         let gone = files
             .iter()
@@ -37,7 +37,7 @@ pub fn reclaimable(
     }
     let shared: Vec<Vec<(VolumeId, Extent)>> = files
         .iter()
-        .map(|&file| match sharing(file_table.volume(file)) {
+        .map(|&file| match sharing(file) {
             Some(place) => extents(file_table, dirs, file, follow)
                 .unwrap_or_default()
                 .into_iter()

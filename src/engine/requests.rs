@@ -18,21 +18,29 @@ use super::volumes::Volumes;
 /// and also gain from many in flight.
 pub const SMALL: u64 = 128 << 10;
 
+/// Number of effects whose rows are read before the first of them is answered: few enough that the rows stay in the
+/// processor's first cache, and enough for their look-ups to wait for memory together.
+const TOGETHER: usize = 16;
+
 impl Session<'_> {
     /// Passes on the reads that the machine requests.
     pub fn request(&mut self) {
         if !self.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
         }
+        let mut known = Vec::new();
         loop {
             let effects: Vec<_> = self.machine.effects().collect();
             if effects.is_empty() {
                 break;
             }
-            for effect in effects {
-                // What it says may lead to further effects.
-                if !self.answer_from_cache(effect.file, effect.want) {
-                    self.ask(effect.file, effect.want);
+            for effects in effects.chunks(TOGETHER) {
+                self.read_rows(effects, &mut known);
+                for (effect, known) in effects.iter().zip(&known) {
+                    // What it says may lead to further effects.
+                    if !self.answer_from_cache(effect, known) {
+                        self.ask(effect.file, effect.want);
+                    }
                 }
             }
         }
@@ -192,7 +200,7 @@ impl JobAsker<'_> {
     /// True if the cache stores the results of reads of a file.
     fn is_stored(&self, file: FileIndex) -> bool {
         let file_table = self.machine.file_table();
-        let is = || FileState::from(&file_table.fingerprint(file));
+        let is = || FileState::of(file, file_table);
         self.cache
             .is_some_and(|cache| cache.stores(file_table.volume(file), &is()))
     }

@@ -75,12 +75,13 @@ impl RowFile {
         self.known.any()
     }
 
-    /// The row of a file, for any state of the file.
+    /// Replaces `row` by the row of a file, for any state of the file. Returns false, with `row` in any state, if there is
+    /// none.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn row(&mut self, (first, second): (u64, u64)) -> Result<Option<Row>, CacheError> {
-        self.known.row(first, second)
+    pub fn read_row(&mut self, numbers: (u64, u64), row: &mut Row) -> Result<bool, CacheError> {
+        self.known.read_row(numbers, row)
     }
 
     /// True if the run that began at this time searched the same paths, and did not end.

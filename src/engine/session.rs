@@ -94,6 +94,8 @@ pub struct Session<'a> {
     pub real_folders: HashMap<DirId, PathBuf>,
     /// The entries that were not seen, if every entry counts.
     pub account: Account,
+    /// Room for the classes of the files of a batch.
+    pub classes: Vec<Option<ClassId>>,
 }
 
 impl Session<'_> {
@@ -259,9 +261,7 @@ impl Session<'_> {
             let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
             self.settle_sizes(&sizes);
             let dirs = self.dirs.read();
-            for size in sizes {
-                deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
-            }
+            deliverer.sizes(&sizes, &self.machine, &dirs, &self.volumes)?;
         }
         match self.config.verify {
             true => self.deliver_verified(deliverer),
@@ -323,9 +323,7 @@ impl Session<'_> {
         }
         if !self.knows_too_little() {
             let dirs = self.dirs.read();
-            for size in unfinished {
-                deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
-            }
+            deliverer.sizes(&unfinished, &self.machine, &dirs, &self.volumes)?;
             if unique || self.config.hard_links {
                 for file in self.machine.alone() {
                     deliverer.alone(file, &self.machine, &dirs, &self.volumes)?;

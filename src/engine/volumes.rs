@@ -44,6 +44,8 @@ struct Ready {
     past_cache: bool,
     /// Its files may be the same as those of another volume.
     shows_others: bool,
+    /// Parts of its files may be shared with other files, which are not freed with them.
+    shares_extents: bool,
     /// Files that share blocks may be identified by them.
     shares_blocks: bool,
     /// Out-of-order requests for its files cost time.
@@ -135,6 +137,7 @@ impl Volumes {
             past_cache: self.uses_past_cache && volume.may_go_past_cache(),
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
                 || self.is_reached_again(volume, &disks),
+            shares_extents: matches!(volume.filesystem.as_str(), "btrfs" | "xfs" | "bcachefs"),
             disks,
             shares_blocks: false,
             in_order: volume.is_read_in_order(),
@@ -231,6 +234,17 @@ impl Volumes {
     /// True if a file of another volume that is shown with this device number has its own modification time.
     pub fn keep_times(&self, dev: DevIndex) -> bool {
         self.device_map.get(self.of(dev)).keeps_times
+    }
+
+    /// The volume with this device number, if parts of its files may be shared with other files.
+    pub fn sharing(&self, dev: DevIndex) -> Option<VolumeId> {
+        let id = self.of(dev);
+        self.ready[id.at()].shares_extents.then_some(id)
+    }
+
+    /// True if parts of files may be shared with other files on one of the volumes.
+    pub fn any_shares_extents(&self) -> bool {
+        self.ready.iter().any(|ready| ready.shares_extents)
     }
 
     /// True if one of the volumes may show files of another one.

@@ -28,11 +28,12 @@ fn on(today: Day, pack: &[u8], new: &[Numbered]) -> Vec<u8> {
 }
 
 fn found(pack: &[u8], subvolume: u64, inode: u64) -> Option<Row> {
-    find(pack, subvolume, inode).map(|(row, _)| row)
+    let mut row = Row::default();
+    find(pack, subvolume, inode, &mut row).map(|_| row)
 }
 
 fn day(pack: &[u8], inode: u64) -> Option<u16> {
-    find(pack, SUBVOLUME, inode).map(|(_, day)| day.number())
+    find(pack, SUBVOLUME, inode, &mut Row::default()).map(Day::number)
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tests of the file of rows.
 
+use rusqlite::StatementStatus;
+
 use super::*;
 use crate::cache::pack::PackKey;
 use crate::cache::{FileState, RowPart};
@@ -30,11 +32,41 @@ fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
         ControlFlow::Continue(())
     });
     packs.expect("is read");
-    pack::find(&found, subvolume, inode).map(|(row, _)| row)
+    let mut row = Row::default();
+    pack::find(&found, subvolume, inode, &mut row).map(|_| row)
 }
 
 fn newest(_: Option<Row>, new: &Row) -> Row {
     new.clone()
+}
+
+/// A search reads thousands of packs. To compile the statement takes longer than to run it.
+#[test]
+fn the_statement_that_reads_packs_is_compiled_once() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(&place.path().join("cache")).expect("is made");
+    let mut store = Store::open(&folder, &KEY).expect("is made");
+    let rows = (0..100).map(|nth| {
+        let (subvolume, inode, row) = (0, nth * 40, row(1));
+        vec![Numbered {
+            subvolume,
+            inode,
+            row,
+        }]
+    });
+    store.write(rows, Day::of(0), newest).expect("is written");
+    for (number, most) in [(0, 1), (3, 2), (40, 64), (7, 1)] {
+        let mut passed_on = 0;
+        let packs = store.packs(number, most, |_, _| {
+            passed_on += 1;
+            ControlFlow::Continue(())
+        });
+        packs.expect("is read");
+        assert_eq!(passed_on, most);
+    }
+    let select = store.sqlite.prepare_cached(FROM).expect("is compiled");
+    assert_eq!(select.get_status(StatementStatus::Run), 4);
+    assert_eq!(select.get_status(StatementStatus::RePrepare), 0);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::file::{
 };
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::by_size::{BySize, SameSize, SizeClass};
+use super::by_size::{BySize, SameSize};
 use super::chain::Chain;
 use super::class::{Awaited, BlocksId, ClassId, WaitingId};
 use super::file_map::{FileMap, removed};
@@ -200,7 +200,18 @@ impl Machine {
         self.effects.drain(..)
     }
 
-    /// Takes a found file, or a further name of a known one.
+    /// The classes of the sizes of these files, as far as they have classes. Each look-up waits for memory. Those of one
+    /// call do not depend on each other, so they wait together.
+    pub fn look_up_sizes(&self, files: &[FoundFile], classes: &mut Vec<Option<ClassId>>) {
+        classes.clear();
+        let find = |file: &FoundFile| self.by_size.find(file.size, &self.file_table);
+        classes.extend(files.iter().map(|file| match find(file) {
+            Some(SameSize::Class(class)) => Some(class),
+            _ => None,
+        }));
+    }
+
+    /// Takes a found file, or a further name of a known one. `class` is the class of its size, if it was looked up.
     pub fn found(
         &mut self,
         found: &FoundFile,
@@ -208,8 +219,9 @@ impl Machine {
         dir: DirId,
         root: u32,
         volume: DevIndex,
+        class: Option<ClassId>,
     ) -> Naming {
-        let class = self.class_of_size(found.size);
+        let class = class.or_else(|| self.class_of_size(found.size));
         let is_met = class.is_some() && self.file_table.has_records(volume, found.ino, found.size);
         if let (Some(class), true) = (class, is_met)
             && let Some(file) = self.known(found, name, dir, volume)
@@ -325,25 +337,28 @@ impl Machine {
     /// way. Call it just before the read: by then, more is known than when the file was found.
     pub fn is_read_whole(&mut self, file: FileIndex) -> bool {
         let class = self.size_class(file);
-        let SizeClass { whole, files, .. } = *self.by_size.class(class);
-        whole.unwrap_or_else(|| {
-            let size = self.file_table.size(file);
-            let whole = self
-                .first_visit
-                .reads_whole(size, self.odds.of_any(size, files));
+        self.files_are_read_whole(class)
+    }
+
+    fn files_are_read_whole(&mut self, class: ClassId) -> bool {
+        let of = self.by_size.class(class);
+        let (size, files) = (of.size(), of.files);
+        of.whole.unwrap_or_else(|| {
+            let odds = self.odds.of_any(size, files);
+            let whole = self.first_visit.reads_whole(size, odds);
             self.by_size.class_mut(class).whole = Some(whole);
             whole
         })
     }
 
-    /// The first sample for a file that needs one and of which an earlier run knows something. All files of one size
-    /// have the same kind of first sample. If the kind is still open, a file whose content alone is known decides it.
-    pub fn first_sample(&mut self, file: FileIndex, only_content: bool) -> FirstSample {
+    /// The first sample for a file of this size that needs one and of which an earlier run knows something. All files of
+    /// one size have the same kind of first sample. If the kind is still open, a file whose content alone is known decides
+    /// it.
+    pub fn first_sample(&mut self, size: ClassId, only_content: bool) -> FirstSample {
         if only_content {
-            let class = self.size_class(file);
-            self.by_size.class_mut(class).whole.get_or_insert(true);
+            self.by_size.class_mut(size).whole.get_or_insert(true);
         }
-        match self.is_read_whole(file) {
+        match self.files_are_read_whole(size) {
             true => FirstSample::Whole,
             false => FirstSample::Ends,
         }
@@ -351,7 +366,7 @@ impl Machine {
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
         self.by_size.class_mut(size).pending += 1;
-        self.effects.push(Effect { file, want });
+        self.effects.push(Effect { file, want, size });
     }
 
     fn size_class(&self, file: FileIndex) -> ClassId {

@@ -1,5 +1,6 @@
 //! The reads that the machine requests.
 
+use crate::decide::class::ClassId;
 use crate::decide::stretches::Stretches;
 use crate::file::FileIndex;
 
@@ -10,6 +11,8 @@ pub struct Effect {
     pub file: FileIndex,
     /// The part to read.
     pub want: Want,
+    /// The class of its size.
+    pub size: ClassId,
 }
 
 /// The part of a file to read. Its first samples may be replaced by everything ([`super::Machine::is_read_whole`]).

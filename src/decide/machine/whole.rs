@@ -1,5 +1,7 @@
 //! The stage of whole contents: a content is read, or known from the blocks of the file.
 
+use std::hint::black_box;
+
 use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass};
 use crate::decide::file_map::removed;
 use crate::decide::keyed_join::Offered;
@@ -165,10 +167,20 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Takes the digest of a file's whole content that an earlier run read.
-    pub fn content_recalled(&mut self, file: FileIndex, digest: ContentDigest) {
+    /// Looks up the classes of these contents, of which the files follow. Each look-up waits for memory. Those of one call
+    /// do not depend on each other, so they wait together.
+    pub fn look_up_contents(&self, contents: impl Iterator<Item = (ClassId, ContentDigest)>) {
+        for (size, digest) in contents {
+            let key = ContentKey::new(size, Content::Digest(digest));
+            black_box(self.by_content.find(key));
+        }
+    }
+
+    /// Takes the digest of the whole content of a file of this size that an earlier run read.
+    pub fn content_recalled(&mut self, size: ClassId, file: FileIndex, digest: ContentDigest) {
         self.recalled.insert(file);
-        self.content_read(file, digest);
+        self.join_content(size, file, Content::Digest(digest));
+        self.settle(size);
     }
 
     /// True if an earlier run read the file's content, and this one did not.

@@ -127,7 +127,14 @@ fn machine() -> Machine {
 fn names_of_a_growing_inode_are_not_duplicates() {
     let mut machine = machine();
     let mut found = |ino, size, name: &[u8]| {
-        machine.found(&file(ino, size, false), name, DirId(0), 0, DevIndex(0));
+        machine.found(
+            &file(ino, size, false),
+            name,
+            DirId(0),
+            0,
+            DevIndex(0),
+            None,
+        );
     };
     found(1, 10, b"a");
     found(2, 10, b"x");
@@ -160,6 +167,7 @@ fn whether_a_size_is_read_whole_is_decided_by_what_was_read_before() {
             DirId(0),
             0,
             DevIndex(0),
+            None,
         );
     }
     let wanted: Vec<_> = machine.effects().map(|effect| effect.file).collect();
@@ -190,6 +198,7 @@ fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
             DirId(0),
             0,
             DevIndex(0),
+            None,
         );
         assert_eq!(new == Naming::First, i == 0);
     }
@@ -201,7 +210,7 @@ fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
 fn a_link_is_no_further_name() {
     let mut machine = machine();
     for (name, via_link) in [(b"f", false), (b"m", true), (b"g", false), (b"n", true)] {
-        machine.found(&file(1, 10, via_link), name, DirId(0), 0, DevIndex(0));
+        machine.found(&file(1, 10, via_link), name, DirId(0), 0, DevIndex(0), None);
     }
     let names: Vec<_> = machine.file_table().names(FileIndex(0)).collect();
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);

@@ -106,9 +106,12 @@ impl<'a> Drive<'a> {
         let root = (dir % ROOTS) as u32;
         let dir = DirId(dir as u32);
         let volume = DevIndex(inode.volume);
+        let mut classes = Vec::new();
+        self.machine.look_up_sizes(&[found], &mut classes);
+        let name = text.as_bytes();
         let new = self
             .machine
-            .found(&found, text.as_bytes(), dir, root, volume)
+            .found(&found, name, dir, root, volume, classes[0])
             == Naming::First;
         assert_eq!(new, self.machine.file_table().len() > before);
         if new {
@@ -145,7 +148,7 @@ impl<'a> Drive<'a> {
     }
 
     pub fn answer(&mut self, which: usize) {
-        let Effect { file, want } = self.wanted.swap_remove(which);
+        let Effect { file, want, .. } = self.wanted.swap_remove(which);
         let number = self.numbers[&file];
         let want = match want.is_first_sample() && self.machine.is_read_whole(file) {
             true => self.read_instead(number, want, Want::Whole),
