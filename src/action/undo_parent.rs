@@ -79,4 +79,5 @@ const ANOTHER_FOLDER: &str =
     "another folder has the path of its folder now, and another user could have put it there";
 
 /// The reason why nothing is put back into a folder under the mount point of the old one, or on another mount.
-const ELSEWHERE: &str = "its folder was on another file system, and that is not mounted there now";
+const ELSEWHERE: &str = "its folder was on another file system, and that is not mounted there now (mount it there, and \
+                         run undo again)";

@@ -158,7 +158,7 @@ fn nothing_goes_back_under_the_mount_point_of_the_old_folder() {
         .exits(0);
     drop(daemon);
     let run = stage.run("undo --yes").exits(2);
-    let run = run.says("its folder was on another file system, and that is not mounted there now");
+    let run = run.says("and that is not mounted there now (mount it there, and run undo again)");
     assert_eq!(fs::read_dir(&place).expect("there").count(), 0, "{run}");
     let _daemon = mirror::mount(&real, place);
     stage.run("undo --yes").exits(0).says("1 file restored.");
