@@ -260,7 +260,8 @@ pub(super) fn written(sqlite: &Connection, number: i64) -> Result<Option<StoredP
     let found = select.query_row([number], |found| {
         let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
         Ok(StoredPack {
-            used: found.get(0)?,
+            // If it is no day, the pack gets one when it is written.
+            used: found.get_ref(0)?.as_i64().unwrap_or_default(),
             rows: Box::from(rows),
         })
     });

@@ -126,6 +126,33 @@ fn a_file_without_its_tables_is_told_as_damaged() {
 }
 
 #[test]
+fn a_pack_without_a_valid_day_takes_rows_and_gets_a_day() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = CacheFolder::at(place.path()).expect("is ours");
+    let mut store = Store::open(&folder, &KEY).expect("is made");
+    for (inode, byte) in [(5, 1), (6, 2)] {
+        let (subvolume, row) = (0, row(byte));
+        let new = vec![Numbered {
+            subvolume,
+            inode,
+            row,
+        }];
+        store
+            .write([new], Day::from_number(7), newest)
+            .expect("is written");
+        let used = "SELECT used FROM pack";
+        let used = store.sqlite.query_row(used, [], |found| found.get(0));
+        assert_eq!(used, Ok(7));
+        let change = "UPDATE pack SET used = x'00'";
+        store.sqlite.execute_batch(change).expect("is changed");
+    }
+    assert_eq!(
+        [5, 6].map(|inode| stored(&store, 0, inode)),
+        [1, 2].map(|byte| Some(row(byte)))
+    );
+}
+
+#[test]
 fn a_file_that_is_cut_anywhere_is_told_as_damaged() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = CacheFolder::at(place.path()).expect("is ours");
