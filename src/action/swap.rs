@@ -156,7 +156,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     };
     if !link.is_right(aside) {
         let why = wrong_link(act, aside);
-        return Err(match take_away(folder, aside) {
+        return Err(match take_away(act, aside) {
             Ok(()) => why,
             Err(error) => stuck(act, error),
         });
@@ -182,10 +182,20 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     names::remove(folder, aside).map_err(|error| back(failed("remove the replaced file")(error)))
 }
 
-/// Removes a link that was just created, unless its name has become the last one of a file.
-fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
+/// Removes a link that was just created, unless its name has become the last one of a file, or another process has put
+/// another link in its place.
+fn take_away(act: &Act<'_>, name: &CStr) -> rustix::io::Result<()> {
+    let folder = &act.pair.victim.place.folder;
     let now = stat::fresh_entry(folder, name)?;
-    match now.links > 1 || now.kind == FileType::Symlink {
+    let is_spare = match &act.intent.link_text {
+        None => now.links > 1,
+        // Some mounts do not show the text.
+        Some(text) => {
+            let seen = link_text(folder, name);
+            now.kind == FileType::Symlink && seen.is_none_or(|seen| seen == text.0)
+        }
+    };
+    match is_spare {
         true => names::remove(folder, name),
         false => Err(Errno::STALE),
     }
@@ -221,7 +231,7 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
     set_aside(act)?;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
     (link.make)(name).map_err(|error| put_back(act, error))?;
-    let back = |error| match take_away(folder, name) {
+    let back = |error| match take_away(act, name) {
         Ok(()) => put_back(act, error),
         Err(error) => stuck(act, error),
     };

@@ -1,15 +1,18 @@
 //! `symlink`: the victim's name becomes a symbolic link to the keeper.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::OwnedFd;
 
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, Method, Preparation, Sketch, freed};
-use super::step::Done;
+use super::step::{Done, Failure};
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink, link_text};
 use crate::file::trust;
-use crate::sys::{names, stat};
+use crate::sys::{attributes, names, stat};
 
 pub const SYMLINK: Method = Method { prepare, perform };
 
@@ -53,8 +56,9 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let text = act.intent.link_text.as_ref().map(|raw| raw.0.as_slice());
     let text = text.unwrap_or_default();
     let c_text = CString::new(text).map_err(|_| failed("make a link")(Errno::INVAL))?;
+    let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
     let leads_to_keeper =
-        |name: &std::ffi::CStr| stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen));
+        |name: &CStr| stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen));
     let link = NewLink {
         make: &|name| {
             names::symlink(&c_text, folder, name).map_err(|error| match error {
@@ -65,13 +69,10 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
                 ),
                 error => failed("create a symbolic link")(error),
             })?;
-            // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot
-            // say so.
-            let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
-            if owner != trust::me() {
-                let _ = names::give_link(folder, name, owner, group);
+            match owner == trust::me() || hand_over(folder, name, text, (owner, group)) {
+                true => Ok(()),
+                false => Err(replaced()),
             }
-            Ok(())
         },
         is_it: &|name| link_text(folder, name).as_deref() == Some(text),
         leads_to_keeper: &leads_to_keeper,
@@ -81,6 +82,35 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     Ok(Done {
         freed,
         ..Done::default()
+    })
+}
+
+/// Gives a link that was just created to an owner and a group: root trusts links of root's, so those that it makes for
+/// others belong to them. False if the name leads to another file, which stays as it is.
+///
+/// A user who may rename entries of the folder can give the name to any file meanwhile. So only what is open is examined
+/// and given away. Some file systems cannot change the owner, or choose it themselves.
+fn hand_over(folder: &OwnedFd, name: &CStr, text: &[u8], (owner, group): (u32, u32)) -> bool {
+    let examined = names::open_link(folder, name).and_then(|link| {
+        let (seen, attributes) = attributes::both(&link)?;
+        let is_it = seen.kind == FileType::Symlink
+            && seen.links <= 1
+            && names::read_link(&link, c"")? == text;
+        if is_it && attributes.uid == trust::me() {
+            let _ = names::give(&link, owner, group);
+        }
+        Ok(is_it)
+    });
+    // The caller examines a link of which nothing is known.
+    examined.unwrap_or_else(|error| error != Errno::NOENT)
+}
+
+/// Another process has renamed the link that was just created.
+fn replaced() -> StepError {
+    StepError::Failed(Failure {
+        doing: "give the new link to the owner of the file".to_owned(),
+        cause: io::Error::other("another process has renamed the link"),
+        hint: Some("check which program changes this folder, and try again".into()),
     })
 }
 

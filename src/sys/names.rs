@@ -1,7 +1,7 @@
 //! Names in folders: links, renames, removal.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::{Errno, Result};
@@ -36,26 +36,26 @@ pub fn symlink(text: &CStr, folder: impl AsFd, name: &CStr) -> Result<()> {
     rustix::fs::symlinkat(text, folder, name)
 }
 
-/// Reads the text of a symbolic link.
+/// Reads the text of a symbolic link. The name of one that is open is empty.
 pub fn read_link(folder: impl AsFd, name: &CStr) -> Result<Vec<u8>> {
     fault::point()?;
     rustix::fs::readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes)
 }
 
-/// Gives a symbolic link another owner.
-pub fn give_link(folder: impl AsFd, name: &CStr, uid: u32, gid: u32) -> Result<()> {
+/// Opens a symbolic link itself (`O_PATH`).
+pub fn open_link(folder: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    fault::point()?;
+    super::open::any_handle(folder, name, false)
+}
+
+/// Gives an open file or symbolic link another owner, whatever its name leads to by now. A handle (`O_PATH`) will do.
+pub fn give(file: impl AsFd, uid: u32, gid: u32) -> Result<()> {
     fault::point()?;
     let (uid, gid) = (
         rustix::fs::Uid::from_raw(uid),
         rustix::fs::Gid::from_raw(gid),
     );
-    rustix::fs::chownat(
-        folder,
-        name,
-        Some(uid),
-        Some(gid),
-        AtFlags::SYMLINK_NOFOLLOW,
-    )
+    rustix::fs::chownat(file, c"", Some(uid), Some(gid), AtFlags::EMPTY_PATH)
 }
 
 // `renameat2`: giving names, taking them, exchanging them.
