@@ -112,7 +112,7 @@ impl<'a> ExistingFolders<'a> {
 fn is_foreign_mount(folder: &OwnedFd, base: &OwnedFd) -> Result<bool> {
     let (dev, named) = (stat::descriptor(folder)?.dev, stat::descriptor(base)?.dev);
     let is_served = dev != named && statfs::served_by(folder) == ServedBy::Others;
-    Ok(is_served && !Mounts::read().is_own(dev))
+    Ok(is_served && Mounts::read().foreign_server(dev).is_some())
 }
 
 /// True if other users may rename any entry of a folder.

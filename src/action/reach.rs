@@ -1,20 +1,23 @@
-//! The users who could rename the entries of a folder, according to the folders on its path.
+//! The users who could rename the entries of a folder, according to the folders on its path and the programs that serve
+//! them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use serde::{Deserialize, Serialize};
 
 use super::folder_entry::parent;
+use crate::device::Mounts;
 use crate::file::trust;
-use crate::sys::attributes;
 use crate::sys::parent as folder;
+use crate::sys::statfs::{self, ServedBy};
+use crate::sys::{attributes, stat};
 
 /// A user or group who may rename entries of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Who {
-    /// The owner of a folder.
+    /// The owner of a folder, or the user whose program serves it.
     Owner(u32),
     /// The users of a folder that lets others write: its group, whether it lets all users write, and a digest of its
     /// ACL, 0 without one.
@@ -34,6 +37,7 @@ pub enum Placers {
 #[derive(Debug, Default)]
 pub struct Reach {
     known: HashMap<Vec<u8>, BTreeSet<Who>>,
+    mounts: Option<Mounts>,
 }
 
 impl Reach {
@@ -67,6 +71,7 @@ impl Reach {
             match folder::open(path).and_then(|fd| Ok((attributes::get(&fd)?, fd))) {
                 Ok((now, fd)) => {
                     who.insert(Who::Owner(now.uid));
+                    who.extend(self.server(&fd).map(Who::Owner));
                     // With the sticky bit each file is its owner's to rename, and each folder.
                     if trust::others_may_write(&fd, &now) && !trust::is_sticky(&now) {
                         let acl = digest_of_acl(&fd, path);
@@ -80,6 +85,18 @@ impl Reach {
             self.known.insert(path.to_vec(), who);
         }
         &self.known[path]
+    }
+
+    /// The user whose program serves the file system of a folder. The program can show any file under any name.
+    fn server(&mut self, folder: &OwnedFd) -> Option<u32> {
+        if statfs::served_by(folder) != ServedBy::Others {
+            return None;
+        }
+        let mounts = self.mounts.get_or_insert_with(Mounts::read);
+        match stat::descriptor(folder) {
+            Ok(now) => mounts.foreign_server(now.dev),
+            Err(_) => Some(u32::MAX),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ impl Mounts {
                 return Err(NoName::Passing);
             }
             // Any user may mount a program's file system, and give it any name.
-            _ if !is_own(mount) => return Err(NoName::Nameless),
+            _ if foreign_server(mount).is_some() => return Err(NoName::Nameless),
             _ => {}
         }
         if let Some(shown) = shown(mount) {
@@ -64,11 +64,11 @@ impl Mounts {
         Ok([mount.filesystem.as_bytes(), b"\0", &uuid].concat())
     }
 
-    /// True unless a program of another user serves the file system with this device number, and could report anything
-    /// about its files. False if it is not mounted here.
-    pub fn is_own(&self, st_dev: u64) -> bool {
+    /// The user other than root and the effective user whose program serves the file system with this device number, and
+    /// could report anything about its files; `u32::MAX` if the user is unknown. Also if it is not mounted here.
+    pub fn foreign_server(&self, st_dev: u64) -> Option<u32> {
         let mount = self.table().of_device(DeviceNumber::of(st_dev)).last();
-        mount.is_some_and(is_own)
+        mount.map_or(Some(u32::MAX), foreign_server)
     }
 
     /// Where a real absolute path leads on the file system with this device number, whichever of its mounts is above;
@@ -97,13 +97,13 @@ fn shown(mount: &Mount) -> Option<&[u8]> {
     (is_remote && names && !source.starts_with(b"/dev/")).then_some(source)
 }
 
-/// False if a program of another user answers.
-fn is_own(mount: &Mount) -> bool {
-    mount.option_values("user_id").all(|user| {
+fn foreign_server(mount: &Mount) -> Option<u32> {
+    let users = mount.option_values("user_id").map(|user| {
         let user = std::str::from_utf8(user).ok();
-        let user = user.and_then(|user| user.parse().ok());
-        user.is_some_and(trust::is_ours_or_roots)
-    })
+        user.and_then(|user| user.parse().ok()).unwrap_or(u32::MAX)
+    });
+    let mut foreign = users.filter(|&user| !trust::is_ours_or_roots(user));
+    foreign.next()
 }
 
 fn is_shown_twice(mounts: &MountTable, this: &Mount) -> bool {
@@ -160,6 +160,21 @@ mod tests {
         for word in [5, 8] {
             assert!(!name(&table, word).is_ok_and(|name| name.ends_with("s3fs")));
         }
+    }
+
+    #[test]
+    fn a_mount_names_the_user_whose_program_serves_it() {
+        let table = mounts(
+            "1 0 0:2 / /nas rw - nfs4 nas:/data rw\n\
+             2 0 0:3 / /ours rw - fuse.sshfs host:/srv rw,user_id=0\n\
+             3 0 0:4 / /theirs rw - fuse.bindfs /srv rw,user_id=4294967294,allow_other\n\
+             4 0 0:5 / /odd rw - fuse.bindfs /srv rw,user_id=x\n",
+        );
+        let server = |minor| table.foreign_server(rustix::fs::makedev(0, minor));
+        assert_eq!([2, 3].map(server), [None; 2]);
+        assert_eq!(server(4), Some(4_294_967_294));
+        // The last one is not mounted here.
+        assert_eq!([5, 6].map(server), [Some(u32::MAX); 2]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::common::users::{
     ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,
     set_extended, set_mode,
 };
+use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
 use seekless::action::{ActionKind, Apart, Outcome, Settings, Skip};
 
@@ -337,6 +338,40 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
         stage.run(&format!("{line} --across-owners")).exits(0);
         let own = fs::symlink_metadata(stage.tree.path("alice/own"));
         assert!(!own.is_ok_and(|own| own.is_file()), "{mode:o} {action}");
+    }
+}
+
+/// A program can show another file at any time, or none, whatever owners and modes it reports.
+#[test]
+#[ignore = "mounts file systems, needs bindfs: root only"]
+fn a_copy_that_a_program_of_another_user_shows_is_not_relied_on() {
+    for (user, is_relied_on) in [(NOBODY, false), (ALICE, false), (0, true)] {
+        for action in ["remove", "symlink"] {
+            let tree = Tree::new().copies(["own/f", "store/in/f"], noise(1, 5000));
+            let stage = Stage::new(tree.folder("shown"));
+            let source = stage.tree.path("store");
+            let command = format!("setpriv --ruid {user} bindfs {}", source.display());
+            let mount = Mounted::by(&command, stage.tree.path("shown"));
+            let is_file =
+                |name| fs::symlink_metadata(stage.tree.path(name)).is_ok_and(|f| f.is_file());
+            let run = stage.run(&format!("{action} --yes --keep first-root shown own"));
+            assert_eq!(is_file("own/f"), !is_relied_on, "{user} {action}\n{run}");
+            assert!(is_file("shown/in/f"), "{user} {action}\n{run}");
+            if !is_relied_on {
+                run.exits(0)
+                    .says("can be moved or replaced by other users, unlike its copies");
+                // The other way round, nothing speaks against it.
+                stage
+                    .run(&format!("{action} --yes --keep first-root own shown"))
+                    .exits(0)
+                    .says("1 file");
+                assert!(
+                    is_file("own/f") && !is_file("shown/in/f"),
+                    "{user} {action}"
+                );
+            }
+            drop(mount);
+        }
     }
 }
 
