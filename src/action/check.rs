@@ -145,12 +145,15 @@ impl Opened {
             .is_ok_and(|now| now.kind == FileType::RegularFile && self.is(&now))
     }
 
-    /// Device number of the file system. Links and renames never cross it.
-    pub fn volume(&self) -> u64 {
-        self.place.volume(self.stat.dev)
+    /// The file system and the mount of its name. Links and renames never cross either.
+    pub fn volume(&self) -> Location {
+        Location {
+            dev: self.place.volume(self.stat.dev),
+            mount: self.stat.mount,
+        }
     }
 
-    /// The location of the file.
+    /// The location of the file. The files of an overlay may have other device numbers than their names.
     pub fn location(&self) -> Location {
         Location {
             dev: self.stat.dev,

@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 
+use rustix::io::Result;
+use serde::{Deserialize, Serialize};
+
 use super::action_kind::ActionKind;
 use super::folder_entry::NameInFolder;
 use crate::device::Mounts;
+use crate::sys::stat;
 use crate::sys::statfs::{self, ServedBy};
 
 /// Whether the names and bytes that a file system shows are current.
@@ -38,13 +42,23 @@ pub enum Distinct {
     Unprovable(String),
 }
 
-/// The location of a file, as far as it decides about the necessary proofs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The location of a file, as far as it decides about the necessary proofs, links and renames.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Location {
     /// `st_dev` of its file system.
     pub dev: u64,
-    /// The mount through which it was reached.
+    /// The mount through which it was reached; 0 if the kernel does not number mounts.
     pub mount: u64,
+}
+
+impl Location {
+    /// The location of an open folder, and of its entries.
+    pub fn of_folder(folder: impl AsFd) -> Result<Self> {
+        let stat::Stat { dev, mount, .. } = stat::descriptor(folder)?;
+        Ok(Self { dev, mount })
+    }
 }
 
 /// The known file systems.

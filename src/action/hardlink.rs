@@ -15,10 +15,18 @@ const DOING: &str = "link it to the kept file";
 
 const ANOTHER_FILE_SYSTEM: &str = "a hard link cannot cross file systems: use symlink or remove";
 
+const ANOTHER_MOUNT: &str = "a hard link cannot cross mounts, even of one file system: give paths that lead to both files \
+    through one mount, or use symlink or remove";
+
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
-    let is_elsewhere = || sketch.keeper.volume() != sketch.victim.volume();
-    if sketch.keeper.stat.dev != sketch.victim.stat.dev && is_elsewhere() {
-        return Err(failure_with(DOING, Errno::XDEV, ANOTHER_FILE_SYSTEM));
+    if sketch.keeper.location() != sketch.victim.location() {
+        let (keeper, victim) = (sketch.keeper.volume(), sketch.victim.volume());
+        let elsewhere = |hint| Err(failure_with(DOING, Errno::XDEV, hint));
+        match keeper.dev == victim.dev {
+            false => return elsewhere(ANOTHER_FILE_SYSTEM),
+            true if keeper.mount != victim.mount => return elsewhere(ANOTHER_MOUNT),
+            true => {}
+        }
     }
     // The system lets no further name be made, and does not say why.
     let keeper = sketch.keeper.attributes;

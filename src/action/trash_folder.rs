@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
+use super::coherence::Location;
 use super::folder_entry::join;
 use super::relocate::{self, Base};
 use super::step::{Failure, Hint};
@@ -24,10 +25,10 @@ pub const NO_TRASH: &str = "its file system has no trash that you can use: use m
 /// The variable that names the folder of the user's own trash.
 const DATA_HOME: &str = "XDG_DATA_HOME";
 
-/// The trash for the files below a folder that are on one device.
+/// The trash for the files below a folder that are at one location.
 #[derive(Debug)]
 pub struct TrashChoice {
-    /// The folder; empty if the user's own trash takes all files of the device.
+    /// The folder; empty if the user's own trash takes all files of the location.
     pub top: Vec<u8>,
     /// The trash; `None` if there is none that can be used.
     pub trash: Option<Vec<u8>>,
@@ -73,14 +74,18 @@ impl From<Untrusted> for RefusedTrash {
     }
 }
 
-/// Chooses the trash for a file on this device: the user's own trash if it is on the same file system, else one at the
-/// file system's top. It is the first one that this user can write to, and that no other user created or could change.
+/// Chooses the trash for a file at this location: the user's own trash if it is on the same file system and mount, else
+/// one at the top of the mount. Between two mounts of one file system, no file can be renamed. It is the first one that this user can write to, and that no other user created or could change.
 ///
 /// # Errors
 /// If a folder above the file cannot be examined.
-pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice, StepError> {
+pub fn choose(
+    path: &[u8],
+    volume: Location,
+    home: Option<&[u8]>,
+) -> Result<TrashChoice, StepError> {
     let mut refused = Vec::new();
-    let mut may_be_used = |trash: &[u8]| match look(trash, dev) {
+    let mut may_be_used = |trash: &[u8]| match look(trash, volume) {
         Ok(()) => true,
         Err(Refused::Untrusted(why)) => {
             refused.push(why.into());
@@ -93,7 +98,7 @@ pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice,
         Err(Refused::System(_)) => true,
     };
     if let Some(home) = home
-        && nearest_device(home)? == Some(dev)
+        && nearest_location(home)? == Some(volume)
         && may_be_used(home)
     {
         return Ok(TrashChoice {
@@ -103,7 +108,7 @@ pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice,
         });
     }
     let uid = rustix::process::geteuid().as_raw();
-    let top = top_folder(path, dev)?;
+    let top = top_folder(path, volume)?;
     let shared = join(&top, b".Trash");
     let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());
@@ -126,8 +131,8 @@ pub fn choose(path: &[u8], dev: u64, home: Option<&[u8]>) -> Result<TrashChoice,
 
 /// The trash for the file of a step.
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
-    let (path, dev) = (&sketch.step.victim.path, sketch.victim.volume());
-    let choice = choose(path, dev, sketch.settings.home_trash.as_deref())?;
+    let (path, volume) = (&sketch.step.victim.path, sketch.victim.volume());
+    let choice = choose(path, volume, sketch.settings.home_trash.as_deref())?;
     choice.trash.ok_or_else(|| cannot_be_used(&choice.refused))
 }
 
@@ -159,15 +164,15 @@ enum Refused {
     System(Errno),
 }
 
-/// Checks a trash for files of this device, and the two folders in it. Missing folders will be created.
-fn look(trash: &[u8], dev: u64) -> Result<(), Refused> {
+/// Checks a trash for files at this location, and the two folders in it. Missing folders will be created.
+fn look(trash: &[u8], volume: Location) -> Result<(), Refused> {
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => return can_be_made(trash),
         Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
         Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
         opened => opened.map_err(Refused::System)?,
     };
-    own(&at, trash, dev)?;
+    own(&at, trash, volume)?;
     for name in [c"files", c"info"] {
         let path = join(trash, name.to_bytes());
         match parent::step(&at, name) {
@@ -178,7 +183,7 @@ fn look(trash: &[u8], dev: u64) -> Result<(), Refused> {
             }
             folder => {
                 let folder = folder.map_err(Refused::System)?;
-                own(&folder, &path, dev)?;
+                own(&folder, &path, volume)?;
                 writable(&folder, &path)?;
             }
         }
@@ -209,14 +214,19 @@ fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
     }
 }
 
-/// Checks the rules for every folder of the trash: it is on the device of the files, it belongs to this user, and no
+/// Checks the rules for every folder of the trash: it is at the location of the files, it belongs to this user, and no
 /// other user may write to it. A program that another user mounted there could report any owner and mode.
 ///
 /// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
 /// change every file on the mount.
-fn own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Refused> {
-    if stat::descriptor(folder).map_err(Refused::System)?.dev != dev {
-        return Err(untrusted(path, Distrust::OtherFileSystem));
+fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
+    let here = Location::of_folder(folder).map_err(Refused::System)?;
+    if here != volume {
+        let why = match here.dev == volume.dev {
+            true => Distrust::OtherMount,
+            false => Distrust::OtherFileSystem,
+        };
+        return Err(untrusted(path, why));
     }
     let now = attributes::get(folder).map_err(Refused::System)?;
     match trust::ours_alone(&now) {
@@ -230,23 +240,25 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
     Refused::Untrusted(Untrusted { path, why })
 }
 
-/// Checks the trash of a moved file of this device once more, before undo takes the file from there.
+/// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
+/// if it cannot rename it, so the mount does not matter.
 pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), String> {
-    own(folder, path, dev).map_err(|refused| match refused {
+    let here = Location::of_folder(folder).map_err(Refused::System);
+    let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
+    checked.map_err(|refused| match refused {
         Refused::Untrusted(untrusted) => untrusted.to_string(),
         Refused::NotWritable(refused) => refused.why,
         Refused::System(error) => format!("{}: {error}", String::from_utf8_lossy(path)),
     })
 }
 
-/// The device of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
-pub fn nearest_device(path: &[u8]) -> Result<Option<u64>, StepError> {
-    let stat = match nearest(path) {
+/// The location of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
+pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, StepError> {
+    let location = match nearest(path) {
         Err(Errno::LOOP) => return Ok(None),
-        found => found.and_then(|(folder, _)| stat::descriptor(folder)),
+        found => found.and_then(|(folder, _)| Location::of_folder(folder)),
     };
-    let stat = stat.map_err(failed("look for the trash"))?;
-    Ok(Some(stat.dev))
+    location.map(Some).map_err(failed("look for the trash"))
 }
 
 /// The nearest existing folder of this one and those above it, with its path.
@@ -262,18 +274,14 @@ fn nearest(mut path: &[u8]) -> rustix::io::Result<(OwnedFd, &[u8])> {
     }
 }
 
-fn device(path: &[u8]) -> rustix::io::Result<u64> {
-    let folder = parent::open(path)?;
-    Ok(stat::descriptor(folder)?.dev)
-}
-
-/// The highest folder above a file that is on its device.
-fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, StepError> {
+/// The highest folder above a file that is at its location.
+fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, StepError> {
     let mut top = path;
     let mut here = path;
     while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
         here = &here[..slash];
-        if device(here).map_err(failed("look for the trash"))? != dev {
+        let location = parent::open(here).and_then(Location::of_folder);
+        if location.map_err(failed("look for the trash"))? != volume {
             break;
         }
         top = here;
@@ -322,7 +330,7 @@ pub struct Opened {
 
 /// Opens both folders of a trash one in the other, and creates missing ones.
 pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
-    let dev = act.pair.victim.volume();
+    let volume = act.pair.victim.volume();
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {
         let folder = at.try_clone();
@@ -332,7 +340,7 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
             path: trash,
         };
         let folder = relocate::make_way(base, name, 0o700, act.made)?;
-        checked(folder, &join(trash, name), dev)
+        checked(folder, &join(trash, name), volume)
     };
     Ok(Opened {
         files: below(b"files")?,
@@ -342,7 +350,7 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
 
 fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
-    let dev = act.pair.victim.volume();
+    let volume = act.pair.victim.volume();
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => {
             let top = Base {
@@ -351,18 +359,18 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
             };
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
             // There is nothing to move away: it was made a moment ago.
-            return match own(&at, trash, dev) {
+            return match own(&at, trash, volume) {
                 Err(Refused::Untrusted(why)) => Err(not_used(why.to_string(), Hint::MadeTrash)),
-                _ => checked(at, trash, dev),
+                _ => checked(at, trash, volume),
             };
         }
         at => at.map_err(refused)?,
     };
-    checked(at, trash, dev)
+    checked(at, trash, volume)
 }
 
-fn checked(folder: OwnedFd, path: &[u8], dev: u64) -> Result<OwnedFd, StepError> {
-    match own(&folder, path, dev) {
+fn checked(folder: OwnedFd, path: &[u8], volume: Location) -> Result<OwnedFd, StepError> {
+    match own(&folder, path, volume) {
         Ok(()) => Ok(folder),
         Err(Refused::Untrusted(why)) => Err(cannot_be_used(&[why.into()])),
         Err(Refused::NotWritable(why)) => Err(cannot_be_used(&[why])),

@@ -153,7 +153,7 @@ mod tests {
     fn set(names: &[&str]) -> SetPlan {
         let file = |path: &&str| PlannedFile {
             dev: 1,
-            volume: 1,
+            volume: Default::default(),
             shares_blocks: false,
             ino: 1,
             mtime_ns: 0,

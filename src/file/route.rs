@@ -37,7 +37,8 @@ impl Untrusted {
             | Distrust::NotFolder
             | Distrust::NotRegular
             | Distrust::FurtherNames
-            | Distrust::OtherFileSystem => format!("move {path} away"),
+            | Distrust::OtherFileSystem
+            | Distrust::OtherMount => format!("move {path} away"),
         }
     }
 }

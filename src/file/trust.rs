@@ -38,6 +38,9 @@ pub enum Distrust {
     /// It is on another file system, where only one is expected.
     #[error("is on another file system")]
     OtherFileSystem,
+    /// It is seen through another mount, where only one is expected.
+    #[error("is on another mount")]
+    OtherMount,
     /// It has further names (hard links), and is to be written to.
     #[error("is a file with several names (hard links)")]
     FurtherNames,

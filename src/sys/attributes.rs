@@ -10,7 +10,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
-use super::stat::Stat;
+use super::stat::{self, Stat};
 use super::{fault, open, statfs};
 
 /// A time as the kernel stores it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
@@ -72,6 +72,8 @@ pub const ACL: &CStr = c"system.posix_acl_access";
 /// The one that holds the ACL of what is made in a folder.
 pub const DEFAULT_ACL: &CStr = c"system.posix_acl_default";
 
+const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(stat::MOUNT);
+
 /// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
     both(fd).map(|(_, attributes)| attributes)
@@ -81,14 +83,14 @@ pub fn get(fd: impl AsFd) -> Result<Attributes> {
 pub fn both(fd: impl AsFd) -> Result<(Stat, Attributes)> {
     fault::point()?;
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-    statx(fd, c"", flags, StatxFlags::BASIC_STATS).map(told)
+    statx(fd, c"", flags, WANTED).map(told)
 }
 
 /// The same, of a name in a folder; the last component's symbolic link is not followed.
 pub fn entry(at: impl AsFd, name: &CStr) -> Result<(Stat, Attributes)> {
     fault::point()?;
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    statx(at, name, flags, StatxFlags::BASIC_STATS).map(told)
+    statx(at, name, flags, WANTED).map(told)
 }
 
 fn told(s: Statx) -> (Stat, Attributes) {

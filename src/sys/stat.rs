@@ -54,9 +54,12 @@ const WANTED: StatxFlags = StatxFlags::from_bits_retain(
         | StatxFlags::ATIME.bits()
         | StatxFlags::MTIME.bits()
         | StatxFlags::CTIME.bits()
-        | StatxFlags::MNT_ID.bits()
-        | MNT_ID_UNIQUE,
+        | MOUNT.bits(),
 );
+
+/// Asks for the number of the mount.
+pub(super) const MOUNT: StatxFlags =
+    StatxFlags::from_bits_retain(StatxFlags::MNT_ID.bits() | MNT_ID_UNIQUE);
 
 /// Metadata of a name in a folder; the last component's symbolic link is not followed.
 pub fn entry(at: impl AsFd, name: &CStr) -> Result<Stat> {

@@ -8,6 +8,7 @@ use super::set::{Fate, KeepReason, PlannedFile, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
+use crate::action::coherence::Location;
 use crate::action::keep::Rules;
 
 /// The rules and limits of decisions.
@@ -83,9 +84,9 @@ impl Policy {
     fn by_group(&self, set: &mut SetPlan, chosen: Option<&HashSet<usize>>) {
         let all: Vec<usize> = (0..set.files.len()).collect();
         let groups: Vec<Vec<usize>> = match self.action {
-            // A link cannot leave its file system, so one file stays on each.
+            // A link cannot leave its file system and its mount, so one file stays on each.
             ActionKind::Hardlink => {
-                let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+                let mut groups: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
                 for index in all {
                     groups
                         .entry(set.files[index].volume)
@@ -99,7 +100,7 @@ impl Policy {
         let single = groups.len() == 1;
         for group in groups {
             if group.len() == 1 && !single {
-                set.files[group[0]].fate = Fate::Leave(Left::OtherFileSystem);
+                set.files[group[0]].fate = Fate::Leave(alone(set, group[0]));
             } else if self.by_reference && !group.iter().any(|&i| is_reference(&set.files[i])) {
                 for index in group {
                     set.files[index].fate = Fate::Leave(Left::ReferenceElsewhere);
@@ -207,6 +208,16 @@ impl Policy {
         chosen
             .map(|best| (among[best.index], KeepReason::Because(best.why)))
             .collect()
+    }
+}
+
+/// The reason why no file can be a hard link to this one.
+fn alone(set: &SetPlan, index: usize) -> Left {
+    let dev = set.files[index].volume.dev;
+    let mut others = set.files.iter().enumerate();
+    match others.any(|(other, file)| other != index && file.volume.dev == dev) {
+        true => Left::OtherMount,
+        false => Left::OtherFileSystem,
     }
 }
 

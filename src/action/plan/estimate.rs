@@ -47,7 +47,7 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
         let stays_there = match action {
             // Into the trash of the same file system.
             ActionKind::Trash => true,
-            ActionKind::Move => destination == Some(file.volume) || elsewhere,
+            ActionKind::Move => destination == Some(file.volume.dev) || elsewhere,
             // The file itself gives its blocks back, whatever names it has.
             ActionKind::Reflink => false,
             ActionKind::Remove | ActionKind::Hardlink | ActionKind::Symlink => elsewhere,

@@ -63,7 +63,7 @@ mod tests {
     fn file(links: u64, fate: Fate) -> PlannedFile {
         PlannedFile {
             dev: 1,
-            volume: 1,
+            volume: Default::default(),
             shares_blocks: false,
             ino: 0,
             mtime_ns: 0,

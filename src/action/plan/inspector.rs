@@ -15,6 +15,7 @@ use super::left::{Left, LeftName};
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
+use crate::action::coherence::Location;
 use crate::action::folder_entry::NameInFolder;
 use crate::file::{Spellings, TrashPaths};
 use crate::heartbeat::current;
@@ -26,11 +27,11 @@ use crate::sys::statfs;
 /// Maximum number of folders whose real paths are cached; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
 
-/// A file system of planned files.
+/// A file system of planned files, seen through one mount.
 #[derive(Clone, Copy, Debug)]
 struct Volume {
-    /// Its device number.
-    dev: u64,
+    /// The location of the names.
+    location: Location,
     /// Files there may share blocks.
     shares_blocks: bool,
 }
@@ -321,7 +322,10 @@ impl Volume {
         let place = NameInFolder::of(path);
         let place = place.as_ref();
         Self {
-            dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
+            location: Location {
+                dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
+                mount: stat.mount,
+            },
             shares_blocks: place.is_ok_and(|place| statfs::shares_extents(&place.folder)),
         }
     }
@@ -330,7 +334,7 @@ impl Volume {
 fn planned(stat: &Stat, attributes: &Attributes, volume: Volume) -> PlannedFile {
     PlannedFile {
         dev: stat.dev,
-        volume: volume.dev,
+        volume: volume.location,
         shares_blocks: volume.shares_blocks,
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,

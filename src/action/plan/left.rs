@@ -46,13 +46,15 @@ pub enum Left {
     Refused(String),
     /// No file that stays is on its file system.
     OtherFileSystem,
+    /// No file that stays is on its mount, but one is on its file system, seen through another mount.
+    OtherMount,
     /// The file's companion stays.
     Companion,
     /// The user did not decide about the set.
     NotAsked,
     /// No file of the set lies below a reference.
     NoReference,
-    /// The set's file below a reference is on another file system.
+    /// The set's file below a reference is on another file system, or seen through another mount.
     ReferenceElsewhere,
     /// It is the same directory entry as another listed name, reached by another path.
     SameName,
@@ -86,6 +88,7 @@ impl Left {
         !matches!(
             self,
             Self::OtherFileSystem
+                | Self::OtherMount
                 | Self::Companion
                 | Self::NotAsked
                 | Self::OutsidePaths
@@ -156,6 +159,9 @@ impl Left {
             Self::OtherFileSystem => {
                 "is alone on its file system, and hard links cannot cross file systems"
             }
+            Self::OtherMount => {
+                "is alone on its mount, and hard links cannot cross mounts, even of one file system"
+            }
             Self::Companion => "belongs together with a file that stays",
             Self::NotAsked => "has no answer yet",
             Self::NoReference => "has no copy below a reference folder",
@@ -163,7 +169,7 @@ impl Left {
                 "is the same name as another in the report, seen through another mount"
             }
             Self::ReferenceElsewhere => {
-                "has its copy below a reference folder on another file system, and hard links cannot cross file systems"
+                "has its copy below a reference folder on another file system or mount, and hard links cannot cross them"
             }
         };
         words.to_owned()

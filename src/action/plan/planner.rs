@@ -123,7 +123,7 @@ impl Settings {
         if self.policy.action == ActionKind::Move {
             // A name cannot leave its file system; it would become a copy that takes more space.
             let files = set.files.iter_mut();
-            for file in files.filter(|file| self.destination != Some(file.volume)) {
+            for file in files.filter(|file| self.destination != Some(file.volume.dev)) {
                 file.names.iter_mut().for_each(|name| name.goes = false);
             }
         }

@@ -79,7 +79,7 @@ mod tests {
         };
         let file = PlannedFile {
             dev: 1,
-            volume: 1,
+            volume: Default::default(),
             shares_blocks: false,
             ino: 1,
             mtime_ns: 0,

@@ -11,6 +11,7 @@ use super::left::{Left, LeftName};
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
+use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;
 use crate::action::swap::is_temporary;
@@ -45,8 +46,8 @@ pub struct Shared {
 pub struct PlannedFile {
     /// `st_dev`.
     pub dev: u64,
-    /// Device number of its file system. Links and renames never cross it.
-    pub volume: u64,
+    /// The file system and the mount of its first name. Links and renames never cross either.
+    pub volume: Location,
     /// True if files there may share blocks.
     pub shares_blocks: bool,
     /// Inode number.

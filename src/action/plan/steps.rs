@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::{Common, PermissionClass};
+use crate::action::coherence::Location;
 use crate::action::{ActionKind, Expected, Step, StepFile};
 use crate::hash::ContentDigest;
 
@@ -91,14 +92,14 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
     file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
 }
 
-/// The properties that another keeper must share with the first one: its file system, since a hard link cannot leave
-/// it, its rights, and whether files may go because it stays.
-type KeeperClass = (u64, PermissionClass, bool);
+/// The properties that another keeper must share with the first one: its file system and its mount, since a hard
+/// link cannot leave either, its rights, and whether files may go because it stays.
+type KeeperClass = (Option<Location>, PermissionClass, bool);
 
 fn place_of(file: &PlannedFile, action: ActionKind) -> KeeperClass {
     let volume = match action {
-        ActionKind::Hardlink => file.volume,
-        _ => 0,
+        ActionKind::Hardlink => Some(file.volume),
+        _ => None,
     };
     // Whatever was let through for the keeper, or need not be asked: nothing else is let through in its place.
     let common = Common::demanded(action, false, true);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::left::{Left, LeftName};
 use super::set::{Fate, SetPlan};
+use crate::action::coherence::Location;
 use crate::action::trash_folder::{self, RefusedTrash, TrashChoice};
 use crate::file::Untrusted;
 
@@ -43,7 +44,7 @@ pub struct SkippedTrash {
     pub used: Vec<u8>,
 }
 
-/// A result for the files of one device below a folder.
+/// A result for the files at one location below a folder.
 struct Checked {
     /// The folder, with a slash at its end; empty for all files.
     top: Vec<u8>,
@@ -54,8 +55,8 @@ struct Checked {
 /// Checks sets, one after the other.
 pub(super) struct TrashCheck<'a> {
     home: &'a HomeTrash,
-    /// The results for the files of each device.
-    known: HashMap<u64, Vec<Checked>>,
+    /// The results for the files at each location.
+    known: HashMap<Location, Vec<Checked>>,
     skipped: Vec<SkippedTrash>,
 }
 
@@ -105,7 +106,7 @@ impl<'a> TrashCheck<'a> {
         is_changed
     }
 
-    fn why_not(&mut self, path: &[u8], volume: u64) -> Option<Left> {
+    fn why_not(&mut self, path: &[u8], volume: Location) -> Option<Left> {
         // Where another file system is mounted below, and this one again below that, the step chooses by itself.
         let known = self.known.entry(volume).or_default();
         if let Some(checked) = known.iter().find(|known| path.starts_with(&known.top)) {
@@ -122,7 +123,7 @@ impl<'a> TrashCheck<'a> {
             top.push(b'/');
         }
         if let HomeTrash::Refused(home, untrusted) = self.home
-            && trash_folder::nearest_device(home).is_ok_and(|dev| dev == Some(volume))
+            && trash_folder::nearest_location(home).is_ok_and(|there| there == Some(volume))
         {
             refused.insert(0, RefusedTrash::of_home(untrusted));
         }

@@ -1,6 +1,7 @@
 //! Actions: what they do to files, what may come between, and how undo takes them back.
 
 mod acting;
+mod bind_mounts;
 mod crash;
 mod empty_folders;
 mod faults;

@@ -24,7 +24,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
 fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
     PlannedFile {
         dev,
-        volume: dev,
+        volume: Location { dev, mount: 0 },
         shares_blocks: false,
         ino,
         mtime_ns: ino as i64,
@@ -166,6 +166,20 @@ fn hard_links_stay_on_their_file_system() {
     assert_eq!(fates(&link, files.clone(), &Choice::ByRule), "-k1-");
     let remove = policy(ActionKind::Remove, &[]);
     assert_eq!(fates(&remove, files, &Choice::ByRule), "k000");
+}
+
+#[test]
+fn hard_links_stay_in_their_mount() {
+    let on = |mount, ino| {
+        let file = file(1, ino, vec![name("/x", 0, None)]);
+        let volume = Location { dev: 1, mount };
+        PlannedFile { volume, ..file }
+    };
+    let link = policy(ActionKind::Hardlink, &[]);
+    let mut set = set(vec![on(7, 1), on(8, 2), on(8, 3), on(7, 4), on(9, 5)]);
+    assert_eq!(fates(&link, set.files.clone(), &Choice::ByRule), "kk10-");
+    link.decide(&mut set, &Choice::ByRule);
+    assert_eq!(set.files[4].fate, Fate::Leave(Left::OtherMount));
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! Two mounts of one file system have one device number, but no link and no rename leads from one to the other.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use crate::common::run::Run;
+use crate::common::users::{NOBODY, give};
+use crate::common::volume::{Mounted, Volume};
+use crate::common::{Tree, noise, seekless};
+
+/// The folder `real`, which the folder `bm` shows as well, on one file system with everything else.
+struct Ground {
+    _mounted: Mounted,
+    tree: Tree,
+    _volume: Volume,
+}
+
+impl Ground {
+    fn new<const N: usize>(names: [&str; N]) -> Self {
+        let volume = Volume::tmpfs("");
+        let tree = Tree::inside(&volume.path()).folder("bm").folder("real");
+        let tree = tree.folder("home").copies(names, noise(1, 5000));
+        let bind = format!("--bind {}", tree.path("real").display());
+        Self {
+            _mounted: Mounted::new(&bind, tree.path("bm")),
+            tree,
+            _volume: volume,
+        }
+    }
+
+    fn with_home(&self, home: &str, arguments: &str) -> Run {
+        let home = self.tree.path(home);
+        let home = home.to_str().expect("plain");
+        let run = seekless(self.tree.root(), arguments);
+        run.env("HOME", home)
+            .env("XDG_DATA_HOME", home)
+            .env("XDG_STATE_HOME", home)
+            .run()
+    }
+
+    fn run(&self, arguments: &str) -> Run {
+        self.with_home("home", arguments)
+    }
+
+    fn inode(&self, name: &str) -> u64 {
+        let now = fs::symlink_metadata(self.tree.path(name));
+        now.unwrap_or_else(|error| panic!("{name}: {error}")).ino()
+    }
+
+    fn entries(&self, folder: &str) -> usize {
+        fs::read_dir(self.tree.path(folder)).map_or(0, Iterator::count)
+    }
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn a_file_goes_to_the_trash_of_its_mount() {
+    for is_there in [false, true] {
+        let ground = Ground::new(["real/1", "real/2", "real/3"]);
+        if is_there {
+            fs::create_dir(ground.tree.path("real/.Trash-0")).expect("made");
+            give(&ground.tree.path("real/.Trash-0"), 0, 0o700);
+        }
+        ground.run("remove --trash --yes bm").exits(0);
+        assert_eq!(ground.entries("real/.Trash-0/files"), 2);
+        assert_eq!(ground.entries("home/Trash"), 0);
+        ground.run("undo --yes").exits(0).says("2 files restored");
+        assert_eq!(ground.entries("real/.Trash-0/files"), 0);
+        let inodes = ["real/1", "real/2", "real/3"].map(|name| ground.inode(name));
+        assert!(inodes[0] != inodes[1] && inodes[1] != inodes[2]);
+    }
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn the_trash_of_a_home_in_the_same_mount_is_used() {
+    let ground = Ground::new(["real/1", "real/2"]);
+    ground
+        .with_home("bm/home", "remove --trash --yes bm/1 bm/2")
+        .exits(0);
+    assert_eq!(ground.entries("real/home/Trash/files"), 1);
+    assert_eq!(ground.entries("real/.Trash-0"), 0);
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn a_plan_leaves_alone_what_no_trash_of_the_mount_takes() {
+    let ground = Ground::new(["real/1", "real/2"]);
+    let trash = ground.tree.path("real/.Trash-0");
+    fs::create_dir(&trash).expect("made");
+    give(&trash, NOBODY, 0o700);
+    for options in ["--dry-run", "--yes"] {
+        let run = ground.run(&format!("remove --trash {options} bm/1 bm/2"));
+        let said = format!("{}{}", run.stdout_text(), run.stderr_text());
+        assert!(said.contains("has no usable trash folder"), "{run}");
+        assert!(said.contains("belongs to user 65534"), "{run}");
+    }
+    // A folder of the trash that is mounted there takes no file either.
+    give(&trash, 0, 0o700);
+    for folder in ["real/.Trash-0/files", "elsewhere"] {
+        fs::create_dir(ground.tree.path(folder)).expect("made");
+        give(&ground.tree.path(folder), 0, 0o700);
+    }
+    let bind = format!("--bind {}", ground.tree.path("elsewhere").display());
+    let _mounted = Mounted::new(&bind, ground.tree.path("bm/.Trash-0/files"));
+    let run = ground.run("remove --trash --yes bm/1 bm/2");
+    assert!(
+        run.stderr_text().contains("files is on another mount"),
+        "{run}"
+    );
+    assert_ne!(ground.inode("real/1"), ground.inode("real/2"));
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn hard_links_stay_in_their_mount() {
+    let ground = Ground::new(["o/1", "o/2", "real/3", "real/4"]);
+    ground
+        .run("hardlink --yes o bm")
+        .exits(0)
+        .says("replaced 2 files");
+    assert_eq!(ground.inode("o/1"), ground.inode("o/2"));
+    assert_eq!(ground.inode("real/3"), ground.inode("real/4"));
+    assert_ne!(ground.inode("o/1"), ground.inode("real/3"));
+    ground.run("undo --yes").exits(0);
+    assert_ne!(ground.inode("real/3"), ground.inode("real/4"));
+    // One file of a mount has no other to be a link to.
+    fs::remove_file(ground.tree.path("real/4")).expect("removed");
+    let why = "is alone on its mount, and hard links cannot cross mounts";
+    let plan = ground.run("hardlink --dry-run o bm").exits(0).stdout_text();
+    assert!(plan.contains(why), "{plan}");
+    ground.run("hardlink --yes o bm").exits(0);
+    assert_eq!(ground.inode("o/1"), ground.inode("o/2"));
+    assert_ne!(ground.inode("o/1"), ground.inode("real/3"));
+}
+
+/// The names of one file may lie in two mounts.
+#[test]
+#[ignore = "mounts folders: root only"]
+fn a_name_in_another_mount_than_the_kept_file_is_refused_with_the_way_out() {
+    let ground = Ground::new(["o/a", "o/kept"]);
+    let further = ground.tree.path("real/a");
+    fs::hard_link(ground.tree.path("o/a"), further).expect("linked");
+    let rules = "--keep longest-path";
+    let run = ground.run(&format!("hardlink --yes {rules} o bm")).exits(1);
+    run.says("a hard link cannot cross mounts, even of one file system");
+    assert_eq!(ground.inode("o/a"), ground.inode("o/kept"));
+    assert_ne!(ground.inode("real/a"), ground.inode("o/kept"));
+}
