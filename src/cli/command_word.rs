@@ -8,20 +8,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use clap::{ArgAction, ArgMatches, Command};
-use seekless::engine::make_room;
+use clap::{ArgMatches, Command};
 
 use super::foreign_commands::{command_for, effect};
+use super::option_files::{self, is_here};
 use super::option_row::FOLDERS;
 use super::{other_words, sanitize};
-
-/// How long the current folder may take to say whether it has an entry. A server that does not answer must not
-/// keep a command waiting that may not need it.
-const ANSWER: Duration = Duration::from_secs(1);
 
 /// Moves the command's name to the front of the words, if it is there.
 pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
@@ -33,6 +26,20 @@ pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
     words
 }
 
+/// Refuses a command's name behind options if the name and an option are also entries of the current folder: a shell
+/// may have written both for `*`.
+pub fn refused(words: &[OsString], command: &Command) -> Option<String> {
+    let place = first_bare(words, command)?;
+    let name = words[place].to_str()?;
+    let is_entry = place > 1 && names_command(name.as_ref(), command) && is_here(name.as_ref());
+    let mut options = option_files::options(&words[..place]).filter(|_| is_entry);
+    let option = sanitize::path(Path::new(options.find(|option| is_here(option))?));
+    Some(format!(
+        "{option} would be read as an option and '{name}' as a command, and both are entries of the current folder: to \
+         search them, write ./{option} and ./{name}, or -- before all names; to run the command, write its name first"
+    ))
+}
+
 /// Says that a word was taken as a command if the current folder has an entry of that name.
 pub fn tell(matches: &ArgMatches) {
     let Some((name, options)) = matches.subcommand() else {
@@ -41,20 +48,11 @@ pub fn tell(matches: &ArgMatches) {
     let is_quiet = matches!(options.try_get_one("quiet"), Ok(Some(true)));
     // With a command of its own behind it, nothing else can be meant.
     let is_certain = options.subcommand().is_some();
-    if !is_quiet && !is_certain && is_here(name) {
+    if !is_quiet && !is_certain && is_here(name.as_ref()) {
         sanitize::complain(&format!(
             "'{name}' is read as a command; to search the entry of that name in the current folder, write ./{name}"
         ));
     }
-}
-
-fn is_here(name: &str) -> bool {
-    // Before there is a second thread.
-    make_room();
-    let (answer, until_answered) = mpsc::channel();
-    let path = Path::new(name).to_owned();
-    let asked = thread::Builder::new().spawn(move || answer.send(path.symlink_metadata().is_ok()));
-    asked.is_ok() && until_answered.recv_timeout(ANSWER) == Ok(true)
 }
 
 /// Says so if the first word is nearly a command's name, or a command of another program, and there is no such file.
@@ -171,7 +169,7 @@ fn is_unknown(word: &OsStr, command: &Command) -> bool {
 
 fn takes_value(command: &Command, is_meant: impl Fn(&clap::Arg) -> bool) -> bool {
     let arg = command.get_arguments().find(|arg| is_meant(arg));
-    arg.is_some_and(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append))
+    arg.is_some_and(option_files::takes_value)
 }
 
 #[cfg(test)]

@@ -124,7 +124,8 @@ pub fn main() -> ExitCode {
     let refused = command_word::mistyped(&words, &command);
     let refused = refused
         .or_else(|| clusters::output_word(&words))
-        .or_else(|| option_files::refused(&words));
+        .or_else(|| option_files::refused(&words, &command))
+        .or_else(|| command_word::refused(&words, &command));
     if let Some(line) = refused {
         sanitize::complain(&line);
         return Exit::Nothing.into();

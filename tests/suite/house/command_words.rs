@@ -44,3 +44,21 @@ fn nothing_is_said_where_only_one_meaning_is_left() {
         .exits(2)
         .never_says(SAID);
 }
+
+#[test]
+fn a_command_that_a_pattern_may_have_written_behind_options_is_refused() {
+    for (options, name) in [("-q", "remove"), ("-vq", "find"), ("-q -x", "hardlink")] {
+        let tree = Tree::new().copies(["x1", "x2"], "the same");
+        let option = options.split(' ').next().expect("a word");
+        let run = || seekless(tree.root(), &format!("{options} {name} x1 x2")).run();
+        fs::create_dir(tree.root().join(name)).expect("a folder can be made");
+        run().never_says("both are entries");
+        tree.write(option, "the same");
+        run().exits(2).says(&format!(
+            "{option} would be read as an option and '{name}' as a command, and both are entries"
+        ));
+        seekless(tree.root(), &format!("{name} {options} x1 x2"))
+            .run()
+            .never_says("both are entries");
+    }
+}

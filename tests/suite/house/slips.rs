@@ -169,7 +169,19 @@ fn a_file_whose_name_looks_like_an_option_is_named_in_another_way() {
 
 #[test]
 fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
-    for option in ["-y", "--yes", "--trust-hash"] {
+    for option in [
+        "-y",
+        "--yes",
+        "--trust-hash",
+        "-qy",
+        "-yq",
+        "-vy",
+        "-yH",
+        "-Hy",
+        "-xy",
+        "-Ly",
+        "-yd1",
+    ] {
         let tree = Tree::new().copies(["a", "b"], "same");
         tree.write(option, "same");
         let run = seekless(tree.root(), &format!("remove {option} a b")).run();
@@ -178,6 +190,11 @@ fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
             .says(&format!("write ./{option}, or --"));
         assert!(tree.path("a").exists() && tree.path("b").exists());
     }
+    // Behind a letter that takes a value, y is a value.
+    let tree = Tree::new().copies(["a", "b", "-oy"], "same");
+    seekless(tree.root(), "remove --dry-run -oy a b")
+        .run()
+        .exits(0);
 }
 
 #[test]
