@@ -84,50 +84,70 @@ impl Below {
 }
 
 /// A place that is never touched: a folder, a file, or all paths that match a pattern.
-#[derive(Clone, Debug)]
-pub struct ProtectedPath(ProtectedPathKind);
-
-#[derive(Clone, Debug)]
-enum ProtectedPathKind {
+#[derive(Clone, Debug, Default)]
+pub struct ProtectedPath {
     /// An existing folder or file.
-    Below(Below),
+    below: Option<Below>,
     /// A pattern for a path or for any folder above it, and its text.
-    Glob(PathGlobs, String),
+    glob: Option<(PathGlobs, String)>,
 }
 
 impl ProtectedPath {
-    /// Parses an existing path as a folder or file, and any other valid text as a pattern.
-    pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
-        let missing = match Below::folder(Path::new(text)) {
-            Ok(below) => return Ok(Self(ProtectedPathKind::Below(below))),
-            Err(missing) => missing,
+    /// Parses the path of an existing folder or file, and a pattern. A text may be both: a file with the name `*.raw`
+    /// must not remove the protection of all others. `real` is the real path of the text, if it is known.
+    pub fn parse(
+        text: &OsStr,
+        real: Option<&Path>,
+        working_folder: &Path,
+    ) -> Result<Self, BadPlace> {
+        let place = match real {
+            Some(real) => Ok(Below::from_real(real)),
+            None => Below::folder(Path::new(text)),
         };
-        if !text.as_bytes().iter().any(|byte| b"*?[{".contains(byte)) {
-            return Err(missing);
+        let is_pattern = text.as_bytes().iter().any(|byte| b"*?[{".contains(byte));
+        let glob = match is_pattern {
+            true => glob(text, working_folder),
+            false => Ok(None),
+        };
+        match place {
+            // The name of a file need not be a valid pattern.
+            Ok(below) => Ok(Self {
+                below: Some(below),
+                glob: glob.unwrap_or_default(),
+            }),
+            Err(missing) => match glob? {
+                None => Err(missing),
+                glob => Ok(Self { below: None, glob }),
+            },
         }
-        let pattern = text
-            .to_str()
-            .ok_or_else(|| BadPlace::NotText(text.into()))?;
-        let pattern = pattern.trim_end_matches('/').to_owned();
-        let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
-        let glob = globs.map(|globs| Self(ProtectedPathKind::Glob(globs, pattern)));
-        glob.ok_or(missing)
     }
 
     /// A file or folder whose path is real already.
     pub fn from_real(path: &Path) -> Self {
-        Self(ProtectedPathKind::Below(Below::from_real(path)))
+        Self {
+            below: Some(Below::from_real(path)),
+            glob: None,
+        }
     }
 
     fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
-        match &self.0 {
-            ProtectedPathKind::Below(below) => below.holds(path) || below.holds_inner(inner),
-            ProtectedPathKind::Glob(globs, _) => {
-                let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
-                any(path) || any(listed)
-            }
-        }
+        let is_below = |below: &Below| below.holds(path) || below.holds_inner(inner);
+        let matches = |(globs, _): &(PathGlobs, String)| {
+            let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
+            any(path) || any(listed)
+        };
+        self.below.as_ref().is_some_and(is_below) || self.glob.as_ref().is_some_and(matches)
     }
+}
+
+/// Compiles a pattern.
+fn glob(text: &OsStr, working_folder: &Path) -> Result<Option<(PathGlobs, String)>, BadPlace> {
+    let pattern = text
+        .to_str()
+        .ok_or_else(|| BadPlace::NotText(text.into()))?;
+    let pattern = pattern.trim_end_matches('/').to_owned();
+    let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
+    Ok(globs.map(|globs| (globs, pattern)))
 }
 
 /// The path, its folder, the folder of that one, and so on.
@@ -184,10 +204,7 @@ impl Bounds {
     #[must_use]
     pub fn through(mut self, mounts: Mounts) -> Self {
         let protected = self.protected.iter_mut();
-        let protected = protected.filter_map(|place| match &mut place.0 {
-            ProtectedPathKind::Below(below) => Some(below),
-            ProtectedPathKind::Glob(..) => None,
-        });
+        let protected = protected.filter_map(|place| place.below.as_mut());
         let all = self.reference.iter_mut().chain(protected);
         all.for_each(|below| below.through(&mounts));
         self.mounts = mounts;
@@ -232,12 +249,13 @@ impl Bounds {
             && self.hold(path, path).is_none()
     }
 
-    /// Protected patterns, each with its place among `protected`.
+    /// Protected patterns that are not also the path of a file, each with its place among `protected`.
     pub fn patterns(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.protected.iter().enumerate();
-        places.filter_map(|(place, protected)| match &protected.0 {
-            ProtectedPathKind::Glob(_, text) => Some((place, text.as_str())),
-            ProtectedPathKind::Below(_) => None,
+        let places = places.filter(|(_, protected)| protected.below.is_none());
+        places.filter_map(|(place, protected)| {
+            let (_, text) = protected.glob.as_ref()?;
+            Some((place, text.as_str()))
         })
     }
 
@@ -257,8 +275,12 @@ impl Bounds {
 mod tests {
     use super::*;
 
+    fn parse(text: &str, real: Option<&str>) -> Result<ProtectedPath, BadPlace> {
+        ProtectedPath::parse(OsStr::new(text), real.map(Path::new), Path::new("/home/me"))
+    }
+
     fn place(text: &str) -> ProtectedPath {
-        ProtectedPath::parse(OsStr::new(text), Path::new("/home/me")).expect("a place")
+        parse(text, None).expect("a place")
     }
 
     #[test]
@@ -353,13 +375,33 @@ mod tests {
 
     #[test]
     fn a_place_that_is_not_there_is_refused() {
-        let parse = |text: &str| ProtectedPath::parse(OsStr::new(text), Path::new("/"));
-        let said = parse("/no/such/folder").expect_err("missing").to_string();
+        let said = parse("/no/such/folder", None)
+            .expect_err("missing")
+            .to_string();
         assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
-        assert!(parse("[").is_err());
-        assert!(matches!(
-            parse("/"),
-            Ok(ProtectedPath(ProtectedPathKind::Below(_)))
-        ));
+        assert!(parse("[", None).is_err());
+        let folder = parse("[", Some("/["));
+        assert!(folder.expect("a place").holds(b"/[/a", b"[/a", None));
+    }
+
+    #[test]
+    fn a_file_with_the_name_of_a_pattern_does_not_replace_the_pattern() {
+        let both = parse("*.raw", Some("/home/me/*.raw")).expect("a place");
+        for (path, expected) in [
+            ("/home/me/*.raw", true),
+            ("/x/y.raw", true),
+            ("/x/y.jpg", false),
+        ] {
+            assert_eq!(
+                both.holds(path.as_bytes(), b"elsewhere", None),
+                expected,
+                "{path}"
+            );
+        }
+        let bounds = Bounds {
+            protected: vec![both, place("*.jpg")],
+            ..Bounds::default()
+        };
+        assert_eq!(bounds.patterns().collect::<Vec<_>>(), [(1, "*.jpg")]);
     }
 }

@@ -94,8 +94,9 @@ pub struct StayArgs {
 
     /// Never change this folder or file, or files that match this pattern
     ///
-    /// A pattern that matches a folder protects everything in it. Protected files stay, and their copies elsewhere can
-    /// be removed. Can be repeated.
+    /// A pattern that matches a folder protects everything in it. A text with *, ?, [ or { that is also the path of a
+    /// file protects that file and what the pattern matches. Protected files stay, and their copies elsewhere can be
+    /// removed. Can be repeated.
     #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files to keep")]
     pub protect: Vec<OsString>,
 

@@ -314,11 +314,10 @@ fn protected(
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(format!("--protect: {EMPTY_PATH}"));
     }
-    let place = |given: &OsString| match links.check(Path::new(given))? {
-        Ok(way) => Ok(ProtectedPath::from_real(&way.real)),
-        Err(_) => {
-            ProtectedPath::parse(given, &around.folder).map_err(|e| not_a_place("protect", &e))
-        }
+    let place = |given: &OsString| {
+        let real = links.check(Path::new(given))?.ok().map(|way| way.real);
+        let place = ProtectedPath::parse(given, real.as_deref(), &around.folder);
+        place.map_err(|e| not_a_place("protect", &e))
     };
     given.iter().map(place).collect()
 }

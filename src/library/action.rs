@@ -301,9 +301,10 @@ impl Action {
             paths.iter().map(below).collect::<Result<Vec<_>, Error>>()
         };
         let here = std::env::current_dir().unwrap_or_default();
-        let place = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
-            Ok(way) => Ok(ProtectedPath::from_real(&way.real)),
-            Err(_) => Ok(ProtectedPath::parse(path.as_os_str(), &here).map_err(Cause::from)?),
+        let place = |path: &PathBuf| {
+            let real = own_way(path).map_err(Cause::from)?.ok().map(|way| way.real);
+            let place = ProtectedPath::parse(path.as_os_str(), real.as_deref(), &here);
+            Ok(place.map_err(Cause::from)?)
         };
         let protected = self.protected.iter().map(place);
         let to = match &self.destination {

@@ -79,3 +79,14 @@ fn a_protected_pattern_that_matches_nothing_is_named() {
     let quiet = stage.seekless("remove -q --dry-run in --protect *.rew");
     quiet.run().exits(0).says(&PATTERN.replace("raw", "rew"));
 }
+
+#[test]
+fn a_file_with_the_name_of_a_protected_pattern_does_not_replace_the_pattern() {
+    let stage = Stage::new(Tree::new().copies(["in/a", "in/x.raw", "in/y.raw", "*.raw"], "one"));
+    let run = stage
+        .seekless("remove --quiet --yes in")
+        .arg("--protect")
+        .arg("*.raw");
+    run.run().exits(0);
+    assert_eq!(stage.names(), ["*.raw", "in/x.raw", "in/y.raw"]);
+}
