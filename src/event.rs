@@ -63,7 +63,7 @@ pub enum ProblemKind {
     Changed,
     /// A line of an ignore file that is no pattern.
     BadIgnoreFile,
-    /// An ignore file whose patterns cannot be used.
+    /// An ignore file that cannot be read, is no regular file, is too long, or whose patterns cannot be used.
     UnusableIgnoreFile,
     /// A symbolic link that leads back to a folder above it.
     LinkLoop,
@@ -148,7 +148,7 @@ impl ProblemKind {
             Self::Vanished => "removed since the scan",
             Self::Changed => "changed since the scan; skipped",
             Self::BadIgnoreFile => "not a pattern; ignored",
-            Self::UnusableIgnoreFile => "continuing without this ignore file",
+            Self::UnusableIgnoreFile => "cannot use this ignore file",
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",

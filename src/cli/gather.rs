@@ -98,6 +98,11 @@ fn search(
     match (found, exit) {
         (Err(error), _) => refuse(console, &error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
+        (Ok(_), _) if listener.missed_ignore_file() => refuse(
+            console,
+            "files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
+             use --exclude; nothing was done",
+        ),
         (Ok(summary), found) => {
             if run.talk.summary {
                 let trash = trash_text::skipped(summary.left_out.trash);

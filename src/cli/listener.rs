@@ -34,6 +34,11 @@ impl<'a> Listener<'a> {
         }
     }
 
+    /// True if an ignore file could not be used: files that it lists were found.
+    pub fn missed_ignore_file(&self) -> bool {
+        self.tally.missed_ignore_file.load(Ordering::Relaxed)
+    }
+
     /// The exit status of a finished run over `roots` paths, from the problems so far. `seen` folders and files were
     /// found.
     pub fn exit(&self, roots: usize, seen: u64) -> Exit {
@@ -68,6 +73,7 @@ struct Tally {
     something_left: AtomicBool,
     /// The run no longer waited for some file system.
     gave_up: AtomicBool,
+    missed_ignore_file: AtomicBool,
 }
 
 impl Tally {
@@ -77,6 +83,9 @@ impl Tally {
         }
         if kind == ProblemKind::Unanswered {
             self.gave_up.store(true, Ordering::Relaxed);
+        }
+        if kind == ProblemKind::UnusableIgnoreFile {
+            self.missed_ignore_file.store(true, Ordering::Relaxed);
         }
         if kind.is_of_root() {
             self.bad_roots.fetch_add(1, Ordering::Relaxed);

@@ -102,7 +102,9 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Obeys ignore files of this name (`.gitignore` syntax).
+    /// Obeys ignore files of this name (`.gitignore` syntax). One that is longer than 1 MiB, is not a regular file or
+    /// cannot be read is a [`ProblemKind::UnusableIgnoreFile`](crate::ProblemKind::UnusableIgnoreFile), and files
+    /// that it lists are found.
     pub fn ignore_file(mut self, name: impl Into<String>) -> Self {
         self.config.ignore_files.push(name.into());
         self

@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,25 +13,31 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::io::Errno;
+use rustix::fs::FileType;
 
 use crate::sys::{open, stat};
 
 /// Maximum length of an ignore file, bytes. A longer file is no list made by a person.
 const LONGEST: u64 = 1 << 20;
 
-/// Reads an ignore file of an open folder.
-pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+/// Reads an ignore file of an open folder, all of it or none: what it lists last counts most.
+pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Vec<u8>> {
+    if stat::entry(folder, name)?.kind != FileType::RegularFile {
+        return Err(io::Error::other("not a regular file"));
+    }
     let manner = open::Manner {
         keep_access_time: true,
         follow: false,
     };
-    let fd = open::file(folder, name, manner)?;
+    let fd = open::file(folder, name, manner).map_err(open::error)?;
     let size = stat::descriptor(&fd)?.size.min(LONGEST);
     let mut contents = Vec::with_capacity(size as usize);
-    match File::from(fd).take(size).read_to_end(&mut contents) {
-        Ok(_) => Ok(contents),
-        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    File::from(fd)
+        .take(LONGEST + 1)
+        .read_to_end(&mut contents)?;
+    match contents.len() as u64 > LONGEST {
+        true => Err(io::Error::other("longer than 1 MiB")),
+        false => Ok(contents),
     }
 }
 
@@ -54,9 +60,7 @@ pub enum BadPart {
         reason: String,
     },
     /// All patterns: together they need more memory than the matcher may use.
-    #[error(
-        "its patterns are too many or too long together, so that none of them is used: use fewer or shorter patterns"
-    )]
+    #[error("its patterns are too many or too long together: use fewer or shorter patterns")]
     Whole,
 }
 

@@ -314,8 +314,10 @@ impl Walker {
                     }
                 }
                 // It may be among those that are listed later.
-                Err(Errno::NOENT) if !is_listed => {}
-                Err(e) => self.problem(dir, Some(&name), ProblemKind::UnreadableFile, e),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound && !is_listed => {}
+                Err(e) => {
+                    self.tell(dir, Some(&name), ProblemKind::UnusableIgnoreFile, Some(e));
+                }
             }
         }
         rules

@@ -22,7 +22,10 @@ fn find(tree: &Tree, follow: &str) -> Run {
 #[test]
 fn one_that_is_a_fifo_is_not_waited_for() {
     for follow in ["", "-L"] {
-        find(&tree().fifo("x/.skip"), follow).finds(["x/1 x/2"]);
+        let run = find(&tree().fifo("x/.skip"), follow);
+        run.finds(["x/1 x/2"])
+            .exits(1)
+            .says("x/.skip: cannot use this ignore file: not a regular file");
     }
 }
 
@@ -46,7 +49,34 @@ fn one_with_too_many_patterns_is_named_with_a_way_out() {
     let patterns: String = (0..20_000).map(|at| format!("*a{at}*b*\n")).collect();
     let tree = tree().file("x/.skip", patterns);
     let run = find(&tree, "").exits(1).finds(["x/1 x/2"]);
-    run.says("x/.skip: continuing without this ignore file: its patterns are too many")
+    run.says("x/.skip: cannot use this ignore file: its patterns are too many")
         .says("use fewer or shorter patterns")
         .never_says("line 0");
+}
+
+#[test]
+fn one_that_is_too_long_is_named_and_nothing_acts_without_it() {
+    const LONGEST: usize = 1 << 20;
+    for (length, is_used) in [(LONGEST, true), (LONGEST + 1, false)] {
+        let mut patterns = vec![b'#'; length - 3];
+        patterns.extend_from_slice(b"\n1\n");
+        let tree = tree().file("x/.skip", patterns);
+        let run = find(&tree, "");
+        match is_used {
+            true => run.exits(0).finds([]),
+            false => run
+                .exits(1)
+                .finds(["x/1 x/2"])
+                .says("x/.skip: cannot use this ignore file: longer than 1 MiB"),
+        };
+        for how in ["--dry-run", "--yes --quiet"] {
+            let line = format!("remove {how} --ignore-file .skip x");
+            let run = seekless(tree.root(), &line).run();
+            match is_used {
+                true => run.exits(0).never_says("an ignore file"),
+                false => run.exits(2).says("because it cannot be used (see above)"),
+            };
+        }
+        assert!(tree.path("x/1").exists() && tree.path("x/2").exists());
+    }
 }
