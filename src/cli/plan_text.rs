@@ -11,7 +11,7 @@ use seekless::units::Bytes;
 
 use super::progress_text::count;
 use super::resolve_act::ActRun;
-use super::{dangling_text, option_words, plan_summary};
+use super::{dangling_text, option_words, plan_summary, sanitize};
 
 /// The indent of the lines below a path.
 const REASON: &str = "             ";
@@ -178,7 +178,9 @@ impl PlanText {
         }
     }
 
+    /// Writes a line. Reasons may contain text of the system, such as the type of a file system.
     fn sentence(&self, out: &mut dyn Write, line: String) -> io::Result<()> {
+        let line = sanitize::message(&line).into_owned();
         fitting([line], self.columns.unwrap_or(usize::MAX))
             .iter()
             .try_for_each(|line| writeln!(out, "{line}"))

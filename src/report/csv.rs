@@ -60,7 +60,7 @@ fn push_facts(to: &mut String, member: &Member, cached: bool) {
     time::push_rfc3339(to, member.mtime_ns);
     let (dev, ino, links) = (member.dev, member.ino, member.links);
     let _ = write!(to, ",{dev},{ino},{links},{},", member.allocated);
-    push_quoted(to, &member.disk);
+    push_text(to, &member.disk);
     let cached = if cached { "true" } else { "" };
     let _ = write!(to, ",{},{cached}\r\n", member.root);
 }
@@ -94,6 +94,14 @@ fn no_formula(name: &[u8]) -> Cow<'_, [u8]> {
     {
         true => Cow::Owned([b"./", name].concat()),
         false => Cow::Borrowed(name),
+    }
+}
+
+/// Text of the system, such as the type of a file system that a user mounted; escaped if it is not printable.
+fn push_text(to: &mut String, text: &str) {
+    match is_printable(text) {
+        true => push_quoted(to, text),
+        false => push_quoted(to, &escape::escape(text.as_bytes())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is shown on a terminal, and how it differs from what goes into a file or a pipe.
 
 use crate::common::terminal::{on_terminal, stdout_on_terminal};
+use crate::common::volume::Mounted;
 use crate::common::{Tree, seekless};
 use regex::Regex;
 
@@ -306,4 +307,31 @@ fn disks_fit_the_terminal_and_advice_is_given_once() {
         .collect();
     let once: std::collections::BTreeSet<&&str> = warnings.iter().collect();
     assert_eq!(once.len(), warnings.len(), "{piped}");
+}
+
+#[test]
+#[ignore = "mounts file systems, needs bindfs: root only"]
+fn the_type_of_a_file_system_cannot_steer_the_terminal() {
+    let tree = Tree::new()
+        .copies(["source/a", "source/b"], "same")
+        .folder("view");
+    let source = tree.path("source");
+    let subtype = r#"-o subtype="$(printf 'q\033]0;TITLE\007z')""#;
+    let command = format!("bindfs {subtype} {}", source.display());
+    let _view = Mounted::by(&command, tree.path("view"));
+    for (line, says) in [
+        (
+            "remove --dry-run source view",
+            "fuse.q\\u{1b}]0;TITLE\\u{7}z",
+        ),
+        ("find -f csv view", "fuse.q\\x1B]0;TITLE\\x07z"),
+        ("find -f json view", "fuse.q\\u001b]0;TITLE\\u0007z"),
+        ("find -v view", "TITLE"),
+        ("devices view", "TITLE"),
+    ] {
+        let run = seekless(tree.root(), line).run();
+        let shown = format!("{}{}", run.stdout_text(), run.stderr_text());
+        assert!(shown.contains(says), "{line}: {run}");
+        assert!(!shown.contains(['\x1b', '\x07']), "{line}: {run}");
+    }
 }
