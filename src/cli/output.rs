@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use seekless::decide::{DuplicateSet, Summary};
 use seekless::heartbeat::current;
 use seekless::report::file::Output;
-use seekless::report::output_error::OutputError;
+use seekless::report::output_error::{Cause, OutputError};
 use seekless::report::{Header, Report, earlier};
 
 use super::console::Console;
@@ -39,7 +39,17 @@ pub enum NotWritten {
     Plan(io::Error),
     /// The file named with `-o` cannot be written.
     #[error(transparent)]
-    File(#[from] OutputError),
+    File(OutputError),
+}
+
+impl From<OutputError> for NotWritten {
+    fn from(error: OutputError) -> Self {
+        match &error.cause {
+            // As of standard output: -o may name /dev/stdout or a FIFO.
+            Cause::System(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::File(error),
+        }
+    }
 }
 
 /// An error of the source, not of the place that is written to.
@@ -124,7 +134,7 @@ impl OutputStream {
             Self::Stdout(out) => write(out).map_err(stdout_error),
             Self::File(out) => match write(out) {
                 Ok(()) => Ok(()),
-                Err(cause) => Err(NotWritten::File(out.error(cause))),
+                Err(cause) => Err(out.error(cause).into()),
             },
         }
     }

@@ -335,3 +335,19 @@ fn the_type_of_a_file_system_cannot_steer_the_terminal() {
         assert!(!shown.contains(['\x1b', '\x07']), "{line}: {run}");
     }
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_report_and_nothing_is_wrong() {
+    let tree = tree();
+    for output in ["", "-o /dev/stdout"] {
+        for command in ["find -f fdupes", "find", "remove --dry-run", "folders"] {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            drop(reader);
+            seekless(tree.root(), &format!("{command} {output} ."))
+                .stdout(writer)
+                .run()
+                .exits(0)
+                .never_says("Broken pipe");
+        }
+    }
+}
