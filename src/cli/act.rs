@@ -23,7 +23,7 @@ use super::plan_json::PlanJson;
 use super::plan_preview;
 use super::plan_summary;
 use super::plan_text::PlanText;
-use super::question::{self, Reply};
+use super::question;
 use super::resolve_act::{ActRun, Special, resolve};
 use super::script::Script;
 use super::source::Source;
@@ -312,8 +312,5 @@ fn agreed(run: &ActRun, plan: &Plan, console: &Console) -> bool {
         return true;
     }
     let wanted = plan_summary::question(plan, &run.acting);
-    match question::ask(console, &wanted) {
-        Reply::Said(answer) => question::is_yes(&answer),
-        Reply::Ended => false,
-    }
+    question::is_agreed(console, &wanted)
 }

@@ -19,7 +19,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::option_words;
 use super::progress_text::count;
-use super::question::{self, Reply};
+use super::question;
 use super::sanitize::{complain, message, path, say};
 use super::shell_word;
 use super::time_arg::Moment;
@@ -234,9 +234,9 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
     lines(place.path(), &kept, Terminal::of(&io::stderr()))
         .iter()
         .for_each(|line| say(line));
-    match question::ask(&Console::new(false), "Remove the whole cache? [y/N]") {
-        Reply::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
-        _ => Ok(Exit::Done),
+    match question::is_agreed(&Console::new(false), "Remove the whole cache? [y/N]") {
+        true => Ok(removed(&place, &kept)),
+        false => Ok(Exit::Done),
     }
 }
 

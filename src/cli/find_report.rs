@@ -10,7 +10,7 @@ use seekless::report::escape::escape;
 use super::config_defaults::InForce;
 use super::console::Console;
 use super::exit::Exit;
-use super::from_report::FromReport;
+use super::from_report::{FromReport, tell_what_is_typed};
 use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
@@ -45,6 +45,7 @@ pub fn select(
             OutputStream::replacing(run.output.as_deref(), may_replace(run, reported), console);
         place.map_err(|error| error.to_string())
     };
+    tell_what_is_typed(&wanted.source, console);
     let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
         (FromReport::open(&wanted.source), length(&wanted.source))
     });

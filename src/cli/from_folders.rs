@@ -19,7 +19,7 @@ use seekless::report::read::{self, ReadError, ReadFolders};
 
 use super::console::Console;
 use super::exit::Exit;
-use super::from_report::FromReport;
+use super::from_report::{FromReport, tell_what_is_typed};
 use super::gather::read_report;
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
@@ -49,6 +49,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     if matches!(run.source, Source::Search(_)) {
         return Ok(Opened::Paths);
     }
+    tell_what_is_typed(&run.source, console);
     let opened = read_report(run, console, || {
         let (mut input, about) = FromReport::open(&run.source)?;
         let mut start = Vec::new();

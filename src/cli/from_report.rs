@@ -1,6 +1,6 @@
 //! Whose report a plan is made of, what it is about, and what that permits.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use seekless::acting::ReportAbout;
 use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
+use super::console::Console;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::source::Source;
@@ -22,6 +23,16 @@ const NAMED: usize = 5;
 pub struct FromReport {
     name: String,
     about: ReportAbout,
+}
+
+/// Says what is read if a person would have to type it.
+pub fn tell_what_is_typed(source: &Source, console: &Console) {
+    if matches!(source, Source::Stdin) && io::stdin().is_terminal() {
+        console.complain(
+            "--from - reads a report from standard input, which is this terminal; Ctrl-C ends seekless, --from FILE \
+             reads a file",
+        );
+    }
 }
 
 impl FromReport {

@@ -6,6 +6,7 @@ use seekless::action::{self, JournalError, Run};
 use seekless::file::Untrusted;
 use seekless::file::trust::Distrust;
 use seekless::report::escape::escape;
+use seekless::report::printable::is_printable;
 
 use super::config_folder;
 use super::shell_word;
@@ -149,8 +150,14 @@ pub fn words(run: &Run) -> String {
     command(&run.header)
 }
 
-/// The same of what a journal's first line says.
+/// The same of what a journal's first line says: as a shell takes it, if it is printable.
 pub fn command(header: &seekless::action::RunHeader) -> String {
-    let words = header.command.iter().map(|word| escape(&word.0));
+    let words = header
+        .command
+        .iter()
+        .map(|word| match str::from_utf8(&word.0) {
+            Ok(text) if is_printable(text) => shell_word::word(&word.0),
+            _ => shell_word::word(escape(&word.0).as_bytes()),
+        });
     words.collect::<Vec<_>>().join(" ")
 }

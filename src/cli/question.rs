@@ -39,6 +39,20 @@ pub fn ask(console: &Console, question: &str) -> Reply {
     )
 }
 
+/// Asks whether something may be done. If not, says that nothing was.
+pub fn is_agreed(console: &Console, question: &str) -> bool {
+    let reply = ask(console, question);
+    if matches!(&reply, Reply::Said(answer) if is_yes(answer)) {
+        return true;
+    }
+    // The terminal is in the middle of a line.
+    if reply == Reply::Ended {
+        console.line("");
+    }
+    console.sentence("The answer was not y or yes: nothing was changed.");
+    false
+}
+
 /// True for an answer that agrees; no answer does not.
 pub fn is_yes(answer: &str) -> bool {
     matches!(answer.to_lowercase().as_str(), "y" | "yes")

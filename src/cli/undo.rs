@@ -155,7 +155,10 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
                 match question::ask(&Console::new(false), "Undo which run? [1, 2, Enter = none]") {
                     Reply::Said(answer) if answer == "1" => last.name,
                     Reply::Said(answer) if answer == "2" => before.name,
-                    _ => return Ok(None),
+                    _ => {
+                        say("No run was chosen: nothing was changed.");
+                        return Ok(None);
+                    }
                 };
             open(Some(&run)).map(Some)
         }
@@ -199,10 +202,7 @@ fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
     let lines = undo_text::wishes(&tally, &command(reversion.header()));
     lines.iter().for_each(|line| say(line));
     let wanted = format!("Undo run {}? [y/N]", tally.run);
-    match question::ask(&Console::new(false), &wanted) {
-        Reply::Said(answer) => question::is_yes(&answer),
-        Reply::Ended => false,
-    }
+    question::is_agreed(&Console::new(false), &wanted)
 }
 
 fn can_ask() -> bool {

@@ -659,3 +659,14 @@ fn what_cannot_be_put_back_is_named() {
     // It is a copy like any other by then.
     assert_eq!(fs::read(scene.keeper()).expect("there"), noise(1, SIZE));
 }
+
+#[test]
+fn commands_of_runs_are_shown_as_a_shell_takes_them() {
+    let scene = Scene::new();
+    fs::rename(scene.tree(), scene.top.join("a tree")).expect("renamed");
+    let command = prepared(&scene, "hardlink --yes").arg("a tree");
+    command.run().exits(0);
+    let list = run(&scene, "undo --list").exits(0);
+    let shown = list.stdout_text();
+    assert!(shown.contains("hardlink --yes 'a tree'"), "{shown}");
+}

@@ -65,6 +65,8 @@ fn the_summary_is_shown_and_asked_for_once() {
         let talk = talk.ends(0, "Permanently remove 2 files? [y/N]");
         assert!(talk.said.contains("cannot be undone"), "{}", talk.said);
         assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
+        let said = "The answer was not y or yes: nothing was changed.";
+        assert_eq!(talk.said.contains(said), left == 3, "{}", talk.said);
     }
     let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
     let talk = stage.talk("remove --yes .", "");
@@ -377,8 +379,20 @@ fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
     assert!(!half_done(&stage), "{}", talk.said);
     assert!(stage.tree.path("b").is_symlink(), "{}", talk.said);
     let which = "Undo which run? [1, 2, Enter = none]";
-    stage.talk("undo", "\n").ends(0, which);
+    let talk = stage.talk("undo", "\n").ends(0, which);
+    let said = "No run was chosen: nothing was changed.";
+    assert!(talk.said.contains(said), "{}", talk.said);
     assert!(stage.tree.path("b").is_symlink());
     stage.talk("undo", "1\ny\n").ends(0, "1 file restored");
     assert!(!stage.tree.path("b").is_symlink());
+}
+
+#[test]
+fn a_report_that_would_have_to_be_typed_is_announced() {
+    let stage = three_sets();
+    for command in ["--from -", "remove --from -"] {
+        let said = "--from - reads a report from standard input, which is this terminal";
+        let talk = stage.talk(command, "").ends(2, said);
+        assert_eq!(talk.said.matches(said).count(), 1, "{}", talk.said);
+    }
 }
