@@ -60,6 +60,17 @@ fn wrong_type(arg: &Arg, setting: &Setting) -> Option<String> {
             "{key} takes one value, not a list: write {key} = \"...\""
         ));
     }
+    // In a shell, the shell replaces it.
+    let has_tilde = |word: &String| {
+        let mut parts = word.split([' ', ',']);
+        parts.any(|part| part == "~" || part.starts_with("~/"))
+    };
+    if let Some(word) = words.iter().find(|word| has_tilde(word)) {
+        let right = word.replace('~', "/home/NAME");
+        return Some(format!(
+            "{key}: a ~ stands for no folder in this file: write the whole path, as in {key} = \"{right}\""
+        ));
+    }
     let is_relative = |word: &String| !word.starts_with('/');
     (key == "cache" && words.iter().any(is_relative)).then(|| {
         "cache needs an absolute path: a relative path would depend on the current folder"

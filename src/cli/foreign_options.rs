@@ -239,8 +239,30 @@ pub const FOREIGN: &[Row] = &[
     ),
     row(
         &["-1"],
+        FIND,
+        "use -x to stay on one file system (-1 of jdupes), or -f ndjson, which prints each set on one line (-1 of \
+         fdupes)",
+    ),
+    row(&["-1"], FOLDERS, "use -x to stay on one file system"),
+    row(
+        &["-M", "--printwithsummary", "--print-summarize"],
+        SEARCHES,
+        "omit it: a summary is shown unless --quiet is given",
+    ),
+    row(
+        &["-Z", "--softabort", "--soft-abort"],
+        FIND,
+        "omit it: after Ctrl-C, the report contains the sets so far",
+    ),
+    row(
+        &["-Z", "--softabort", "--soft-abort"],
+        ACTIONS,
+        "to act on the sets of an interrupted search, write a report with 'seekless find -o FILE PATH', and use --from FILE",
+    ),
+    row(
+        &["-g"],
         FOLDERS,
-        "use -x to stay on one file system; no option takes a negative number",
+        "omit it: a terminal shows the progress; --no-progress hides it",
     ),
     row(&["--iname"], FILTERS, "use --name with -i"),
     row(

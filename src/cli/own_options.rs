@@ -301,7 +301,7 @@ pub const OWN: &[Row] = &[
     row(
         &["--preset", "--no-config"],
         TOOLS,
-        "omit it: the command does not read the configuration file",
+        "omit it: the configuration file has no options for the command",
     ),
     row(
         &["--cache", "--no-cache", "--trust-mtime"],

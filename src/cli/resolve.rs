@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use seekless::acting::Selection;
-use seekless::action::keep::Rules;
+use seekless::action::keep::{RULES, Rules};
 use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Delivery, Replication};
 use seekless::report::{Format, Header, Style};
@@ -15,6 +15,7 @@ use super::find_args::{DigestWhen, FindArgs};
 use super::option_words;
 use super::resolve_search::search;
 use super::root_links::RootLinks;
+use super::shell_word;
 use super::source::Source;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
@@ -102,7 +103,10 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
     let ranking = match (args.keep.is_empty(), &wanted) {
         (true, _) => None,
         // The report says where its files are.
-        (false, Some(_)) => Some(Ranking::new(keep_rules(&args.keep)?, Origin::default())),
+        (false, Some(_)) => Some(Ranking::new(
+            keep_rules(&args.keep, args.paths.roots.iter().map(Path::new))?,
+            Origin::default(),
+        )),
         (false, None) => Some(ranking(&args.keep, &config, around)?),
     };
     Ok(FindRun {
@@ -168,8 +172,9 @@ fn ranking(
 ) -> Result<Ranking, WrongUse> {
     let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
     let origin = origin.with_hard_links(config.hard_links);
-    let roots = config.roots.iter().map(|root| root.path.as_path());
-    Ok(Ranking::new(keep_rules(rules)?, origin.with_roots(roots)))
+    let roots = || config.roots.iter().map(|root| root.path.as_path());
+    let rules = keep_rules(rules, roots())?;
+    Ok(Ranking::new(rules, origin.with_roots(roots())))
 }
 
 /// Refuses options that a format cannot follow.
@@ -197,8 +202,21 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
     Ok(())
 }
 
-/// Reads the rules of `--keep`.
-pub fn keep_rules(rules: &[String]) -> Result<Rules, WrongUse> {
+/// Reads the rules of `--keep`. `roots` are the given paths, among which may be a rule.
+pub fn keep_rules<'r>(
+    rules: &[String],
+    mut roots: impl Iterator<Item = &'r Path>,
+) -> Result<Rules, WrongUse> {
+    let rule_of = |root: &Path| RULES.iter().find(|rule| root == Path::new(rule.name));
+    if let Some(before) = rules.last()
+        && let Some(meant) = roots.find_map(rule_of).map(|rule| rule.name)
+        && Path::new(meant).symlink_metadata().is_err()
+    {
+        let both = shell_word::word(format!("{before},{meant}").as_bytes());
+        return contradiction(format!(
+            "no such file: {meant}; for several rules, write --keep {both}"
+        ));
+    }
     Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
 }
 

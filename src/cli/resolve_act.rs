@@ -98,7 +98,7 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     // What is wrong anywhere is said before what is missing here.
-    let rules = keep_rules(&args.stay.keep)?;
+    let rules = keep_rules(&args.stay.keep, args.paths.roots.iter().map(Path::new))?;
     if args.from.is_none() {
         needs_path(&args, action)?;
     }

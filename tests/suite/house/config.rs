@@ -279,7 +279,17 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[find]\ncolor = \"red\"\n", 2, "auto, always, never"),
         ("[find]\nio-idle = \"on\"\n", 2, "write io-idle = true"),
         ("[find]\nmin-size = true\n", 2, "min-size needs a value"),
-        ("[find]\ncache = \"~/x\"\n", 2, "absolute path"),
+        ("[find]\ncache = \"x\"\n", 2, "absolute path"),
+        (
+            "[find]\ncache = \"~/x\"\n",
+            2,
+            "a ~ stands for no folder in this file",
+        ),
+        (
+            "[find]\nkeep = [\"newest\", \"under ~/x\"]\n",
+            2,
+            "as in keep = \"under /home/NAME/x\"",
+        ),
         ("[find]\nregex = \"\"\n", 2, "omit --regex"),
         ("[find]\nquiet = yes\n", 2, "write quiet = \"yes\""),
         // Values that the parser of the options accepts.

@@ -130,6 +130,21 @@ fn options_of_other_programs_are_answered_with_ours() {
         ("remove --noempty .", "--empty includes them"),
         ("--keep-cache .", "use --page-cache keep"),
         ("remove --drop-cache .", "use --page-cache drop"),
+        ("config --no-config", "has no options for the command"),
+        ("-1 .", "-f ndjson, which prints each set on one line"),
+        ("remove -1 .", "use -x to stay on one file system"),
+        ("-M .", "a summary is shown unless --quiet is given"),
+        ("-Z .", "after Ctrl-C, the report contains the sets so far"),
+        ("remove -Z .", "and use --from FILE"),
+        ("-g .", "--no-progress hides it"),
+        (
+            "--keep newest oldest .",
+            "no such file: oldest; for several rules, write --keep newest,oldest",
+        ),
+        (
+            "remove --keep newest oldest .",
+            "no such file: oldest; for several rules, write --keep newest,oldest",
+        ),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(ours);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
