@@ -176,7 +176,7 @@ fn join(sizes: u64) -> usize {
             via_link: false,
             mounted: false,
         };
-        machine.found(&found, &name, dir, 0, volume);
+        machine.found(&found, &name, dir, 0, volume, None);
         if i % 512 == 511 {
             answer(&mut machine);
         }
