@@ -23,6 +23,21 @@ pub struct FoundBatch {
     pub names: Vec<u8>,
 }
 
+impl FoundBatch {
+    /// True if it has files from other devices than this one.
+    pub fn holds_others(&self, dev: u64) -> bool {
+        self.runs.iter().any(|run| run.dev != dev)
+    }
+
+    /// Reserves room for the files of one message. Grown bit by bit it would leave holes behind in the walker's heap.
+    fn make_room(&mut self) {
+        if self.files.capacity() == 0 {
+            self.files.reserve_exact(FILES);
+            self.names.reserve(FILES * USUAL_NAME);
+        }
+    }
+}
+
 /// The place of a found file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundIn {
@@ -115,11 +130,6 @@ impl Outbox {
         self.heartbeat.beat();
     }
 
-    /// True if the batch has files from other devices than this one.
-    pub fn holds_others(&self, dev: u64) -> bool {
-        self.batch.runs.iter().any(|run| run.dev != dev)
-    }
-
     /// True if a file from this device can be added without a call of `numbering`.
     pub fn knows(&self, dev: u64) -> bool {
         matches!(self.last, Some((last, Some(_))) if last == dev)
@@ -143,11 +153,7 @@ impl Outbox {
         file: FoundFile,
         numbering: impl FnOnce() -> Option<Numbering>,
     ) {
-        if self.batch.files.capacity() == 0 {
-            // Grown bit by bit it would leave holes behind in the walker's heap.
-            self.batch.files.reserve_exact(FILES);
-            self.batch.names.reserve(FILES * USUAL_NAME);
-        }
+        self.batch.make_room();
         let FoundIn { dir, root, dev } = place;
         match self.batch.runs.last_mut() {
             Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
@@ -171,17 +177,36 @@ impl Outbox {
         }
     }
 
-    /// Sends the batch, and reports that a group has done its work.
-    pub fn walked(&mut self, group: usize) {
-        self.flush();
+    /// Moves the batch to another one. Returns what that one had if both are too much for one message.
+    pub fn move_to(&mut self, other: &mut FoundBatch) -> FoundBatch {
+        let full = match other.files.len() + self.batch.files.len() > FILES {
+            true => std::mem::take(other),
+            false => FoundBatch::default(),
+        };
+        if !self.batch.files.is_empty() {
+            other.make_room();
+            other.runs.append(&mut self.batch.runs);
+            other.files.append(&mut self.batch.files);
+            other.names.append(&mut self.batch.names);
+        }
+        full
+    }
+
+    /// Reports that a group has done its work.
+    pub fn walked(&self, group: usize) {
         self.send(ScanMessage::Walked { group });
+    }
+
+    /// Sends this batch, unless it is empty.
+    pub fn hand_over(&self, batch: FoundBatch) {
+        if !batch.files.is_empty() {
+            self.send(ScanMessage::Found(batch));
+        }
     }
 
     /// Sends the batch.
     pub fn flush(&mut self) {
-        if !self.batch.files.is_empty() {
-            let batch = std::mem::take(&mut self.batch);
-            self.send(ScanMessage::Found(batch));
-        }
+        let batch = std::mem::take(&mut self.batch);
+        self.hand_over(batch);
     }
 }

@@ -165,14 +165,13 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// Folders that no walker took.
-    pub fn left(&self) -> u64 {
-        let state = self.lock();
-        state
-            .groups
-            .iter()
-            .map(|group| group.waiting.len() as u64)
-            .sum()
+    /// Takes the folders that no walker took.
+    pub fn take_left(&self) -> Vec<T> {
+        let mut state = self.lock();
+        let groups = state.groups.iter_mut();
+        groups
+            .flat_map(|group| std::mem::take(&mut group.waiting))
+            .collect()
     }
 
     /// Makes all walkers end as soon as they have finished their current folders.

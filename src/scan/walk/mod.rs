@@ -12,6 +12,8 @@
 mod again;
 mod entries;
 mod follow;
+mod hand_over;
+mod kept;
 mod links;
 mod trash;
 mod walked;
@@ -27,7 +29,7 @@ use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
 use crate::file::{DirId, FolderId, FoundFile, SharedDirs, UnnamedTrash};
-use crate::heartbeat::{Heartbeat, Subject, Watchlist};
+use crate::heartbeat::{Subject, Watchlist};
 use crate::lock::locked;
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
@@ -38,6 +40,7 @@ use crate::scan::stamp::Stamp;
 use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
 
+use kept::Known;
 use links::Links;
 pub use walked::Walked;
 use walker::Walker;
@@ -149,16 +152,19 @@ impl Walk {
     ) -> Walked {
         let mut walked = self.round(roots, Round::First, groups, to);
         if self.list_again {
-            for _ in 0..LISTED_AGAIN {
+            let rounds = [Round::Again; LISTED_AGAIN].into_iter();
+            for round in rounds.chain([Round::Last]) {
+                // Whoever receives the stamps looks for changes, too.
+                if self.watchlist.is_given_up() {
+                    break;
+                }
                 let folders = once_each(std::mem::take(&mut walked.listed));
                 let changed_before = walked.changed.len();
-                walked.add(self.round(folders, Round::Again, groups, to));
+                walked.add(self.round(folders, round, groups, to));
                 if walked.changed.len() == changed_before {
-                    return walked;
+                    break;
                 }
             }
-            let folders = once_each(std::mem::take(&mut walked.listed));
-            walked.add(self.round(folders, Round::Last, groups, to));
         }
         walked
     }
@@ -176,7 +182,7 @@ impl Walk {
             folders = self.take_waiting();
             if is_over {
                 if self.watchlist.is_given_up() {
-                    total.left_out.unanswered += folders.len() as u64;
+                    self.leave(folders, &mut total);
                 }
                 break;
             }
@@ -227,48 +233,49 @@ impl Walk {
             queue.push(group_of(&folder), folder);
         }
         let mut workers = Workers::new(&self.watchlist, &self.stop);
-        let (mut heartbeats, mut stuck) = (Vec::new(), Vec::new());
+        let (mut walkers, mut stuck) = (Vec::new(), Vec::new());
         let mut are_told = false;
-        let walker = |workers: &Workers<Walked>, heartbeat: &Arc<Heartbeat>| {
-            Walker::new(self, round, &queue, workers.waker(), to, heartbeat)
+        let new = |workers: &Workers<()>| {
+            let known = Known::new(self.watchlist.admit(Subject::Folder));
+            let (heartbeat, kept) = (&known.heartbeat, &known.kept);
+            let walker = Walker::new(self, round, &queue, workers.waker(), to, heartbeat, kept);
+            (walker, known)
         };
-        let start = |workers: &mut Workers<Walked>| {
-            let heartbeat = self.watchlist.admit(Subject::Folder);
-            let walker = walker(workers, &heartbeat);
+        let start = |workers: &mut Workers<()>| {
+            let (walker, known) = new(workers);
             // With fewer threads than wished for, those that run do the work.
             workers
-                .start("walk", &heartbeat, || walker.work())
-                .then_some(heartbeat)
+                .start("walk", &known.heartbeat, || walker.work())
+                .then_some(known)
         };
         let mut wanted = queue.allowed();
-        heartbeats.extend((0..wanted).map_while(|_| start(&mut workers)));
+        walkers.extend((0..wanted).map_while(|_| start(&mut workers)));
         if workers.at_work() == 0 {
-            let heartbeat = self.watchlist.admit(Subject::Folder);
-            total.add(walker(&workers, &heartbeat).work());
-            heartbeat.rest();
+            let (walker, known) = new(&workers);
+            walker.work();
+            known.heartbeat.rest();
+            walkers.push(known);
         }
-        while let Some(walked) = workers.next(|workers| {
+        while let Some(()) = workers.next(|workers| {
             if workers.is_over() {
                 return queue.stop();
             }
             let more = queue.allowed() - wanted;
             wanted += more;
-            heartbeats.extend((0..more).map_while(|_| start(workers)));
+            walkers.extend((0..more).map_while(|_| start(workers)));
             // In the place of one that waits for a file system another one walks the others.
-            let silent = heartbeats
-                .iter()
-                .position(|heartbeat| heartbeat.is_silent());
+            let silent = walkers.iter().position(Known::is_silent);
             if let Some(silent) = silent {
-                stuck.push(heartbeats.swap_remove(silent));
+                let silent = walkers.swap_remove(silent);
+                // Its files are read meanwhile.
+                total.add(silent.take(to));
+                stuck.push(silent);
                 queue.allow_extra();
                 wanted += groups.len();
-                heartbeats.extend(start(workers));
+                walkers.extend(start(workers));
             }
             // What links lead to does not wait for it either.
-            let silent = stuck
-                .iter()
-                .filter(|heartbeat| heartbeat.is_silent())
-                .count();
+            let silent = stuck.iter().filter(|walker| walker.is_silent()).count();
             let (mut files, mut only_silent) = (Vec::new(), false);
             queue.add_beside(silent, || {
                 let folders = self.links().next_folders(&self.dirs);
@@ -287,12 +294,19 @@ impl Walk {
                     let _ = to.send(ScanMessage::Walked { group });
                 }
             }
-        }) {
-            total.add(walked);
-        }
+        }) {}
         // What an interruption leaves was not asked.
-        if self.watchlist.is_given_up() {
-            total.left_out.unanswered += workers.at_work() as u64 + queue.left();
+        let is_given_up = self.watchlist.is_given_up();
+        for walker in walkers.into_iter().chain(stuck) {
+            let is_visiting = locked(&walker.kept).is_visiting;
+            total.add(walker.take(to));
+            if is_given_up && is_visiting {
+                self.leave_begun(&walker.heartbeat, total);
+            }
+        }
+        if is_given_up {
+            total.left_out.unanswered += workers.at_work() as u64;
+            self.leave(queue.take_left(), total);
         }
         workers.is_over()
     }

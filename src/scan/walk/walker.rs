@@ -2,8 +2,8 @@
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
 
+use super::kept::Kept;
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
 /// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
@@ -35,7 +36,7 @@ pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Folder>>,
     /// Wakes the thread that starts walkers.
-    waker: Waker<Walked>,
+    waker: Waker<()>,
     pub(super) outbox: Outbox,
     pub(super) heartbeat: Arc<Heartbeat>,
     handles: DirHandles,
@@ -46,7 +47,10 @@ pub struct Walker {
     pub(super) round: Round,
     /// Names since the last check of the free memory.
     pub(super) unlooked: usize,
+    /// The results of the current folder.
     pub(super) walked: Walked,
+    /// The results of the folders before.
+    pub(super) kept: Arc<Mutex<Kept>>,
 }
 
 impl Walker {
@@ -55,9 +59,10 @@ impl Walker {
         walk: &Arc<Walk>,
         round: Round,
         queue: &Arc<Queue<Folder>>,
-        waker: Waker<Walked>,
+        waker: Waker<()>,
         to: &Sender<ScanMessage>,
         heartbeat: &Arc<Heartbeat>,
+        kept: &Arc<Mutex<Kept>>,
     ) -> Self {
         Self {
             walk: Arc::clone(walk),
@@ -73,33 +78,36 @@ impl Walker {
             round,
             unlooked: 0,
             walked: Walked::default(),
+            kept: Arc::clone(kept),
         }
     }
 
-    /// Lists folders until there are none; returns the results.
-    pub fn work(mut self) -> Walked {
+    /// Lists folders until there are none.
+    pub fn work(mut self) {
         let mut waits = process::thread_waits();
         loop {
             self.heartbeat.rest();
-            let outbox = &mut self.outbox;
             let taken = self.queue.take(|| {
-                outbox.flush();
-                outbox.rest();
+                self.hand_over();
+                self.outbox.rest();
             });
             let Some((group, folder)) = taken else { break };
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
             if self.may_not_answer(&folder, name) {
-                self.outbox.flush();
+                self.hand_over();
             }
             self.heartbeat.ask_about(folder.dir.0, name);
             if self.is_stopped() {
                 self.queue.stop();
             } else if !self.is_put_aside(&folder) {
+                locked(&self.kept).is_visiting = true;
                 self.visit(folder);
+                self.keep();
             }
             let is_last = self.queue.done(group, &mut self.below);
             // Links may lead to more.
             if is_last && self.round == Round::First && !self.walk.follow_links {
+                self.hand_over();
                 self.outbox.walked(group);
             }
             let now = process::thread_waits();
@@ -108,8 +116,7 @@ impl Walker {
             }
             waits = process::thread_waits();
         }
-        self.outbox.flush();
-        self.walked
+        self.hand_over();
     }
 
     fn device_of(&self, dir: DirId) -> u64 {
@@ -122,7 +129,9 @@ impl Walker {
         !remote.is_empty()
             && (folder.reached_by != ReachedBy::Entry
                 || remote.contains(name)
-                || self.outbox.holds_others(self.device_of(folder.dir)))
+                || locked(&self.kept)
+                    .batch
+                    .holds_others(self.device_of(folder.dir)))
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -167,6 +176,7 @@ impl Walker {
     }
 
     pub(super) fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: &Stat, folder: Folder) {
+        self.heartbeat.ask_about(dir.0, b"");
         let stamp = self.walk.list_again.then(|| Stamp::of(stat, &fd));
         self.list(dir, &fd, &folder);
         if let Some(stamp) = stamp {

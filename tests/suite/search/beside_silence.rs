@@ -1,0 +1,59 @@
+//! A search beside a file system that does not answer: nothing is lost of what does answer. Root only.
+
+
+use crate::common::daemon::{Daemon, Shows};
+use crate::common::{Tree, noise, seekless};
+
+/// Pairs of folders, of which a walker lists some before it waits.
+const PAIRS: usize = 12;
+
+/// Pairs of equal folders, `k/a0` and `k/b0` and so on, and `k/z` for a file system.
+fn pairs() -> Tree {
+    let mut tree = Tree::new();
+    for pair in 0..PAIRS {
+        let names = ["a", "b"].map(|side| format!("k/{side}{pair}/f"));
+        tree = tree.copies([&names[0], &names[1]], noise(pair as u64, 5000));
+    }
+    tree.folder("k/z")
+}
+
+fn silent(tree: &Tree, place: &str) -> Daemon {
+    let shows = Shows::Files { count: 3, size: 10 };
+    let daemon = Daemon::mount(tree.path(place), shows);
+    daemon.be_silent(true);
+    daemon
+}
+
+/// What was left out of a folder is known, although the walker that listed it waits for another file system.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn what_was_not_seen_in_a_folder_counts_beside_a_silent_file_system() {
+    type Leave = fn(Tree, usize) -> Tree;
+    let ways: [(&str, Leave); 2] = [
+        ("in the trash", |tree, pair| {
+            tree.file(format!("k/a{pair}/.Trash-0/files/only"), "only here")
+        }),
+        ("a special file", |tree, pair| {
+            tree.fifo(format!("k/a{pair}/pipe"))
+        }),
+    ];
+    for (what, leave) in ways {
+        let tree = (0..PAIRS).fold(pairs(), leave);
+        tree.tick();
+        let _daemon = silent(&tree, "k/z");
+        let run = seekless(tree.root(), "folders --patience 2 k").run();
+        let run = run.exits(1).says("z: did not answer");
+        let text = run.stdout_text();
+        for pair in 0..PAIRS {
+            assert!(
+                !text.contains(&format!("k/a{pair} is identical")),
+                "{what}: {run}"
+            );
+        }
+        assert_eq!(
+            text.matches("not fully seen").count(),
+            PAIRS,
+            "{what}: {run}"
+        );
+    }
+}
