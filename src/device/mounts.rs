@@ -1,6 +1,6 @@
 //! Where on its file system a path lies, whichever mount leads there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,12 @@ impl Mounts {
     pub fn has_branches(&self, device: u64) -> bool {
         self.type_of(device)
             .is_some_and(|(kind, _)| has_branches(kind))
+    }
+
+    /// True if what has this device number is mounted at one of these points.
+    pub fn is_at(&self, device: u64, points: &HashSet<PathBuf>) -> bool {
+        let mut mounts = self.0.of_device(DeviceNumber::of(device));
+        mounts.any(|mount| points.contains(&mount.mount_point))
     }
 
     /// True if something is mounted right there.

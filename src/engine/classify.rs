@@ -68,7 +68,7 @@ pub fn classify(
             session.settle_names(files);
         }
     }
-    session.check_folders();
+    session.check_folders(scope);
     let tree = tree_of(session, metadata, &same_blocks);
     run.close();
     Ok(tree)

@@ -10,19 +10,26 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
 use crate::scan::{Stamp, is_same_place, path_of};
 use crate::sys::stat;
-use crate::tree::Unseen;
+use crate::tree::{Scope, Unseen};
 
 use super::session::Session;
 
 impl Session<'_> {
-    /// Checks every listed folder, and records those that have changed since.
-    pub fn check_folders(&mut self) {
+    /// Checks every listed folder, and records those that have changed since. Of file systems that the run gave up on,
+    /// none is checked.
+    pub fn check_folders(&mut self, scope: Scope) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.handles.close_all();
         for (dir, stamp) in std::mem::take(&mut self.listed) {
-            // The answer stays open anyway, and a disk that does not answer would not do so now.
-            if self.is_left_open() {
+            if self.control.is_cancelled() {
                 return;
+            }
+            if self.is_silent(dir) {
+                // The answer of a comparison stays open anyway.
+                if scope == Scope::AllFiles {
+                    self.account.unseen(dir, b"", Unseen::Unanswered);
+                }
+                continue;
             }
             let cause = match self.holds_still(dir, stamp) {
                 Ok(true) => continue,

@@ -9,6 +9,7 @@ use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject};
 
 use super::session::Session;
+use super::silence::Silence;
 
 /// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
@@ -32,6 +33,7 @@ impl Session<'_> {
         if self.silence.counts.is_too_long() && !self.silence.is_over {
             self.silence.is_over = true;
             self.silence.named.clear();
+            self.silence.mounts = Mounts::read();
             self.watchlist.give_up();
             for heartbeat in heartbeats.iter().filter(|heartbeat| heartbeat.is_silent()) {
                 let (place, _) = self.place_of(heartbeat);
@@ -60,6 +62,23 @@ impl Session<'_> {
             true => silent,
             false => vec![true; silent.len()],
         }
+    }
+
+    /// True if the run gave up on the file system of a folder, or on one that the path of the folder leads through.
+    pub fn is_silent(&self, dir: DirId) -> bool {
+        if !self.watchlist.is_given_up() {
+            return false;
+        }
+        let device = self.dirs.read().identity(dir).0;
+        let Silence { named, mounts, .. } = &self.silence;
+        if self.watchlist.is_silent(device) || mounts.is_at(device, named) {
+            return true;
+        }
+        let path = absolute(&crate::scan::path_of(&self.dirs, dir, None));
+        let path = without_dots(&path);
+        // The kernel knows the folders on the way to another mount. It asks nothing but servers and daemons about them.
+        let mut on_the_way = named.iter().filter(|named| named.parent().is_some());
+        on_the_way.any(|named| path.starts_with(named))
     }
 
     /// Reports a file system, once.

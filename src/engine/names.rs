@@ -120,8 +120,7 @@ impl Session<'_> {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.handles.close_all();
         for file in (0..self.machine.file_table().len() as u32).map(FileIndex) {
-            // The answer stays open anyway, and a disk that does not answer would not do so now.
-            if self.is_left_open() {
+            if self.control.is_cancelled() {
                 return;
             }
             self.settle_names_of(file);
@@ -136,6 +135,10 @@ impl Session<'_> {
     fn settle_names_of(&mut self, file: FileIndex) {
         let records = self.records_of(file);
         let names = self.names_of(&records);
+        // Where every entry counts, its folder counts as not seen, or the answer stays open.
+        if self.config.every_entry && names.iter().any(|(dir, _)| self.is_silent(*dir)) {
+            return;
+        }
         let (mut looked, mut too_many) = self.look(&records, &names);
         for _ in 1..LOOKS {
             if too_many {

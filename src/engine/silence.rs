@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::device::Mounts;
 use crate::heartbeat;
 
 /// The threads that call file systems, and the messages about them.
@@ -11,6 +12,8 @@ pub struct Silence {
     pub counts: heartbeat::Silence,
     /// File systems that were reported.
     pub named: HashSet<PathBuf>,
+    /// The mounts at the time when the run gave up on those that are [named](Self::named).
+    pub mounts: Mounts,
     /// When the user interrupted the run.
     pub interrupted: Option<Instant>,
     /// The run no longer waits for calls in flight.
@@ -22,6 +25,7 @@ impl Silence {
         Self {
             counts: heartbeat::Silence::new(patience),
             named: HashSet::new(),
+            mounts: Mounts::default(),
             interrupted: None,
             is_over: false,
         }

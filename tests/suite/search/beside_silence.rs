@@ -1,8 +1,12 @@
 //! A search beside a file system that does not answer: nothing is lost of what does answer. Root only.
 
+use std::fs::{self, File};
+use std::time::Duration;
 
 use crate::common::daemon::{Daemon, Shows};
+use crate::common::run::finish;
 use crate::common::{Tree, noise, seekless};
+use crate::search::endless::until;
 
 /// Pairs of folders, of which a walker lists some before it waits.
 const PAIRS: usize = 12;
@@ -56,4 +60,45 @@ fn what_was_not_seen_in_a_folder_counts_beside_a_silent_file_system() {
             "{what}: {run}"
         );
     }
+}
+
+/// The folders of other file systems are checked for changes all the same.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn what_changes_while_a_file_system_does_not_answer_is_noticed() {
+    let tree = pairs();
+    tree.tick();
+    let _daemon = silent(&tree, "k/z");
+    let said = tree.path("said");
+    let stderr = File::create(&said).expect("a file");
+    let run = seekless(tree.root(), "folders --patience 2 k").stderr(stderr);
+    let child = run.spawn();
+    until("it is named", || {
+        fs::read_to_string(&said).is_ok_and(|said| said.contains("does not answer"))
+    });
+    tree.write("k/a0/new", "only here");
+    let run = finish(child, Duration::from_secs(60)).exits(1);
+    let text = run.stdout_text();
+    assert!(text.contains("k/a0 (changed during the run)"), "{run}");
+    assert_eq!(text.matches("not fully seen").count(), 1, "{run}");
+    assert_eq!(text.matches("identical to").count(), 2 * (PAIRS - 1), "{run}");
+}
+
+/// The folders of what stopped answering while it was read are not asked once more, and have no verdict.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn folders_of_what_stopped_answering_are_not_checked() {
+    let tree = pairs();
+    tree.tick();
+    let shows = Shows::Files {
+        count: 200,
+        size: 400_000,
+    };
+    let daemon = Daemon::mount(tree.path("k/z"), shows);
+    daemon.be_silent_after_reads(40);
+    let run = seekless(tree.root(), "folders --patience 2 k").run();
+    let run = run.exits(1).says("z: did not answer");
+    let text = run.stdout_text();
+    assert!(!text.contains("k/z\n"), "{run}");
+    assert_eq!(text.matches("identical to").count(), 2 * PAIRS, "{run}");
 }
