@@ -7,7 +7,7 @@ use seekless::engine::{self, Control};
 use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
-use seekless::tree::{Scope, Tree};
+use seekless::tree::{EntryKind, RootPlace, Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
 use super::begin::begin;
@@ -163,10 +163,23 @@ fn drive(
     })
 }
 
-/// Folders and files below the given folders. Those themselves are in the tree before they are listed.
+/// Folders and files that were seen. A given folder is in the tree before it is listed.
 fn seen_by(tree: &Tree) -> u64 {
-    let given = tree.roots().len() as u64;
-    u64::from(tree.folder_count()).saturating_sub(given) + u64::from(tree.file_count())
+    let hides = |unseen| {
+        use Unseen::{OtherUnanswered, Unanswered, Unreadable};
+        matches!(unseen, Unreadable | Unanswered | OtherUnanswered)
+    };
+    let is_listed = |folder| {
+        let mut others = tree.others_in(folder);
+        !others.any(|other| {
+            other.name.is_empty()
+                && matches!(other.kind, EntryKind::Unseen(unseen) if hides(*unseen))
+        })
+    };
+    let roots = tree.roots().iter();
+    let unlisted =
+        roots.filter(|root| matches!(root.place, RootPlace::Folder(folder) if !is_listed(folder)));
+    u64::from(tree.folder_count()) - unlisted.count() as u64 + u64::from(tree.file_count())
 }
 
 impl Told {

@@ -13,7 +13,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::listener::Listener;
-use super::patience::{Changes, Patience, patiently, run_watched};
+use super::patience::{Changes, NOTHING_DONE, Patience, patiently, run_watched};
 use super::read_only_watch::ReadOnlyWatch;
 use super::report_error::with_command;
 use super::resolve_act::ActRun;
@@ -93,7 +93,6 @@ fn search(
     );
     watch.clear();
     listener.sum_up();
-    // A given path that does not answer was refused before the search.
     let exit = listener.exit(config.roots.len(), 1);
     match (found, exit) {
         (Err(error), _) => refuse(console, &error.to_string()),
@@ -110,8 +109,13 @@ fn search(
             }
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
             // Whoever looks for links would wait where the search did.
-            let any_links = any_links && summary.left_out.unanswered == 0;
-            finish(planner, found, any_links, console)
+            let has_all = summary.left_out.unanswered == 0;
+            let gathered = finish(planner, found, any_links && has_all, console)?;
+            let totals = gathered.plan.totals();
+            match has_all || totals.steps > 0 || totals.has_problems() {
+                true => Ok(gathered),
+                false => refuse(console, NOTHING_DONE),
+            }
         }
     }
 }

@@ -81,7 +81,11 @@ fn what_changes_while_a_file_system_does_not_answer_is_noticed() {
     let text = run.stdout_text();
     assert!(text.contains("k/a0 (changed during the run)"), "{run}");
     assert_eq!(text.matches("not fully seen").count(), 1, "{run}");
-    assert_eq!(text.matches("identical to").count(), 2 * (PAIRS - 1), "{run}");
+    assert_eq!(
+        text.matches("identical to").count(),
+        2 * (PAIRS - 1),
+        "{run}"
+    );
 }
 
 /// The folders of what stopped answering while it was read are not asked once more, and have no verdict.
@@ -101,4 +105,40 @@ fn folders_of_what_stopped_answering_are_not_checked() {
     let text = run.stdout_text();
     assert!(!text.contains("k/z\n"), "{run}");
     assert_eq!(text.matches("identical to").count(), 2 * PAIRS, "{run}");
+}
+
+/// Another path that does not answer changes nothing about it.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_path_that_answers_is_searched_and_reported() {
+    // It does not answer at all, or is opened and not listed.
+    for requests in [0, 2, 3] {
+        for (line, folders) in [
+            (
+                "find -f json --min-size 1MB k mounted",
+                2 + 2 * PAIRS as u64,
+            ),
+            ("find -f json empty mounted", 1),
+            ("folders -f json k/a0 mounted", 0),
+            ("folders -f json empty mounted", 0),
+        ] {
+            let tree = pairs().folder("empty").folder("mounted");
+            let shows = Shows::Files { count: 3, size: 10 };
+            let daemon = Daemon::mount(tree.path("mounted"), shows);
+            daemon.wait_for(1);
+            match requests {
+                // Whether a given folder answers is looked at before the search.
+                0 if line.starts_with("folders") => continue,
+                0 => daemon.be_silent(true),
+                more => daemon.be_silent_after(more),
+            }
+            let line = format!("{line} --patience 1");
+            let run = seekless(tree.root(), &line).run().exits(1);
+            let run = run.says("mounted: did not answer");
+            let listed = run.json()["summary"]["folders"].as_u64();
+            if folders > 0 {
+                assert!(listed >= Some(folders), "{requests}: {run}");
+            }
+        }
+    }
 }

@@ -356,6 +356,42 @@ fn an_action_refuses_a_path_that_does_not_answer() {
     }
 }
 
+/// Nothing was found because the only path stopped answering while it was searched.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn an_action_that_finds_nothing_beside_a_silent_file_system_has_done_nothing() {
+    type Silence = fn(&Daemon);
+    let silences: [(&str, Silence); 3] = [
+        ("soon", |daemon| daemon.be_silent_after(3)),
+        ("later", |daemon| daemon.be_silent_after(8)),
+        ("in a read", |daemon| {
+            daemon.be_silent_after_reads(daemon.reads() + 1);
+        }),
+    ];
+    for (when, fall_silent) in silences {
+        for line in [
+            "remove --yes",
+            "remove --dry-run",
+            "hardlink --dry-run",
+            "move --yes --to there",
+        ] {
+            let tree = Tree::new().folder("there");
+            let shows = Shows::Files {
+                count: 200,
+                size: 400_000,
+            };
+            let daemon = mounted(&tree, shows);
+            // The kernel asks once whether the file system wants to know of each file that is closed.
+            std::fs::read(tree.path("mounted/n0")).expect("it answers");
+            fall_silent(&daemon);
+            let line = format!("{line} --patience 1 mounted");
+            let run = seekless(tree.root(), &line).run();
+            assert_eq!(run.code(), 2, "{when}: {run}");
+            run.says("mounted: did not answer").says("nothing was done");
+        }
+    }
+}
+
 /// Each ends after the patience, with a line that names the path, and does nothing.
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
