@@ -250,7 +250,11 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             .for_each(|line| console.complain(line));
     }
     if let Some(output) = output {
-        return match written(&run, &mut plan, output) {
+        let (run, plan) = (&run, &mut plan);
+        let written = patiently(patience, &console, Changes::None, || {
+            written(run, plan, output)
+        });
+        return match written {
             Ok(()) | Err(NotWritten::Closed) => so_far,
             Err(error) => refuse(&console, &error),
         };

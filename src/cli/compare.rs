@@ -57,7 +57,7 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     let control = Control::default();
     let listener = Listener::new(&console);
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
-    let mut watch = EngineWatch::new(&control, &console, words, || ());
+    let mut watch = EngineWatch::new(&control, &console, run.config.patience, words, || ());
     let seen = watched(
         || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
         &mut watch,

@@ -1,12 +1,20 @@
 //! Progress and signals beside the engine, for every command that searches.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use seekless::engine::Control;
+use seekless::heartbeat::Watchlist;
 
 use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
-use super::patience::Patience;
+use super::patience::{Patience, Watchdog};
 use super::run::Watcher;
+
+/// The message if the place of the report does not answer.
+const NOT_WRITTEN: &str =
+    "the report was not written: write it elsewhere with -o, or wait longer with --patience";
 
 /// Draws progress, tells the engine to stop at the first signal, and leaves if it cannot.
 pub struct EngineWatch<'a, D: FnMut()> {
@@ -15,6 +23,8 @@ pub struct EngineWatch<'a, D: FnMut()> {
     control: &'a Control,
     console: &'a Console,
     patience: Patience,
+    /// Watches the thread that writes the report.
+    watchdog: Watchdog<'a>,
     words: &'static str,
     discard: D,
 }
@@ -24,6 +34,7 @@ impl<'a, D: FnMut()> EngineWatch<'a, D> {
     pub fn new(
         control: &'a Control,
         console: &'a Console,
+        patience: Duration,
         words: &'static str,
         discard: D,
     ) -> Self {
@@ -33,9 +44,15 @@ impl<'a, D: FnMut()> EngineWatch<'a, D> {
             control,
             console,
             patience: Patience::default(),
+            watchdog: Watchdog::new(patience, console),
             words,
             discard,
         }
+    }
+
+    /// The threads that are watched while they write the report.
+    pub fn watchlist(&self) -> Arc<Watchlist> {
+        self.watchdog.watchlist()
     }
 }
 
@@ -43,6 +60,15 @@ impl<D: FnMut()> Watcher for EngineWatch<'_, D> {
     fn tick(&mut self) {
         self.draw.update(&self.control.progress());
         self.patience.look(self.control, self.console);
+        if let Some(exit) = self.watchdog.look() {
+            self.draw.clear();
+            self.console.complain(NOT_WRITTEN);
+            let exit = match exit {
+                Exit::Interrupted => exit,
+                _ => Exit::Nothing,
+            };
+            std::process::exit(exit.code().into());
+        }
         if self.interrupted && Patience::is_stuck(self.control) {
             self.abandon();
             std::process::exit(Exit::Interrupted.code().into());
@@ -52,6 +78,7 @@ impl<D: FnMut()> Watcher for EngineWatch<'_, D> {
     fn interrupt(&mut self) {
         self.interrupted = true;
         self.control.cancel();
+        self.watchdog.interrupt();
         self.console.complain(self.words);
     }
 

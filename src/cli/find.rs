@@ -25,8 +25,8 @@ use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::{Listener, seen};
 use super::output::{self, NotWritten, ReportOutput};
+use super::patience::run_watched;
 use super::resolve::{FindRun, resolve};
-use super::run::watched;
 use super::{next_command, option_words, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
 
@@ -112,7 +112,7 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
     let control = Control::default();
     let listener = Listener::new(console);
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
-    let mut watch = EngineWatch::new(&control, console, words, || {
+    let mut watch = EngineWatch::new(&control, console, run.config.patience, words, || {
         // Dropping the output removes the temporary file of -o. If it is being written to just
         // now, leaving at once is worth more.
         if let Ok(mut output) = output.try_lock() {
@@ -126,7 +126,8 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
         if run.delivery == Delivery::AsFinal {
             scope.spawn(|| flush_now_and_then(&output, &control, until_over));
         }
-        watched(
+        run_watched(
+            watch.watchlist(),
             || drive(run, ranking, &output, &control, &listener, &mut hidden),
             &mut watch,
         )

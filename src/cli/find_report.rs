@@ -116,8 +116,11 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
         ..header
     };
     let mut output = ReportOutput::at(place, &run);
-    let written = sets.iter().try_for_each(|set| output.set(set));
-    match written.and_then(|()| output.finish(&summary)) {
+    let written = patiently(run.config.patience, console, Changes::None, || {
+        let written = sets.iter().try_for_each(|set| output.set(set));
+        written.and_then(|()| output.finish(&summary))
+    });
+    match written {
         Ok(()) => {}
         // With --exit-code, whoever closed the pipe did not hear all of the answer.
         Err(NotWritten::Closed) if !run.exit_code => return Exit::Done,

@@ -17,8 +17,8 @@ use super::exit::Exit;
 use super::folders_args::FoldersArgs;
 use super::listener::Listener;
 use super::output::{NotWritten, OutputStream};
+use super::patience::run_watched;
 use super::resolve_folders::{FoldersRun, resolve};
-use super::run::watched;
 use super::trash_text;
 
 /// Looks at folders and says what they have in common.
@@ -43,14 +43,18 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     let control = Control::default();
     let listener = Listener::new(&console);
     let words = "interrupted: folders that were not read completely get no verdict";
-    let mut watch = EngineWatch::new(&control, &console, words, || {
+    let mut watch = EngineWatch::new(&control, &console, run.config.patience, words, || {
         // Dropping the place removes the temporary file of -o. If it is being written to just now, leaving at once is
         // worth more.
         if let Ok(mut place) = place.try_lock() {
             place.take();
         }
     });
-    let outcome = watched(|| drive(&run, &place, &control, &listener), &mut watch);
+    let outcome = run_watched(
+        watch.watchlist(),
+        || drive(&run, &place, &control, &listener),
+        &mut watch,
+    );
     watch.draw.clear();
     listener.sum_up();
     if watch.interrupted && !matches!(outcome, FoldersOutcome::Told(_)) {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
@@ -13,6 +14,7 @@ use super::output_error::{Cause, Document, OutputError};
 use super::place::{self, Found, OutputPlace};
 use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
+use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::Manner;
 use crate::sys::stat::{self, Stat};
@@ -32,13 +34,39 @@ pub struct Output {
 #[derive(Debug)]
 enum OutputTarget {
     Replace {
-        content: BufWriter<File>,
+        content: BufWriter<WatchedFile>,
         temporary: Temporary,
         place: Box<OutputPlace>,
         /// The file that is replaced.
         earlier: Option<Earlier>,
     },
     Direct(BufWriter<File>),
+}
+
+/// A file that names itself before each call to its file system: a thread that watches this one knows what it waits for.
+#[derive(Debug)]
+struct WatchedFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl WatchedFile {
+    fn ask<T>(&self, call: impl FnOnce(&File) -> T) -> T {
+        current::ask_about(self.path.as_os_str().as_bytes());
+        let answer = call(&self.file);
+        current::rest();
+        answer
+    }
+}
+
+impl Write for WatchedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.ask(|mut file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Output {
@@ -169,7 +197,13 @@ impl OutputTarget {
             attributes::set_mode(&content, mode)?;
         }
         Ok(Self::Replace {
-            content: BufWriter::with_capacity(BUFFER, content.into()),
+            content: BufWriter::with_capacity(
+                BUFFER,
+                WatchedFile {
+                    file: content.into(),
+                    path: path.to_owned(),
+                },
+            ),
             temporary,
             place: Box::new(place),
             earlier,
@@ -187,14 +221,16 @@ impl OutputTarget {
             } => {
                 let content = content.into_inner();
                 let content = content.map_err(io::IntoInnerError::into_error)?;
-                content.sync_all()?;
-                temporary.replace(&place, earlier.as_ref())?;
-                if !place.is_safe() && !leads_to(&place, &stat::descriptor(&content)?) {
+                content.ask(File::sync_all)?;
+                content.ask(|_| temporary.replace(&place, earlier.as_ref()))?;
+                let leads_here =
+                    |file: &File| stat::descriptor(file).map(|stat| leads_to(&place, &stat));
+                if !place.is_safe() && !content.ask(leads_here)? {
                     return Err(Cause::Replaced);
                 }
                 // The report is in place. If the folder cannot be synced (some file systems do
                 // not know how), a power cut may bring the old report back, as a whole.
-                let _ = sync::folder(&place.folder);
+                let _ = content.ask(|_| sync::folder(&place.folder));
                 Ok(())
             }
         }

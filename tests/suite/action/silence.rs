@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::daemon::{Daemon, LOOKUP, OPENDIR, READ};
-use crate::common::mirror::{self, CREATE, FSYNC, LINK, RENAME2};
+use crate::common::mirror::{self, CREATE, FSYNC, LINK, RENAME2, WRITE};
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
@@ -353,5 +353,28 @@ fn a_trash_behind_a_link_that_gets_no_answer_is_given_up() {
         let named = "mounted: does not answer; waiting for it";
         running.ends(daemon, 2, &[named, words, "nothing was done"]);
         assert!(picture(&stage.tree.path("data")) == before, "{command}");
+    }
+}
+
+/// The place of a report falls silent while the report is written, synced or put in its place.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_report_whose_place_does_not_answer_is_not_waited_for() {
+    for kind in [WRITE, FSYNC, RENAME2] {
+        for command in [
+            "find -f json real",
+            "find --from report",
+            "folders real",
+            "remove --dry-run real",
+            "remove --script real",
+        ] {
+            let stage = stage();
+            stage.run("find -f json -o report real").exits(0);
+            let daemon = shown(&stage);
+            daemon.be_silent_at(kind, 1);
+            let command = format!("{command} -o mounted/out --patience 1");
+            let running = Running::start(&stage, &command);
+            running.ends(daemon, 2, &["mounted: did not answer for ", "mounted/out"]);
+        }
     }
 }
