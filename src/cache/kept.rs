@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::time::UNIX_EPOCH;
+
+use crate::heartbeat::current;
 
 use super::contents::Contents;
 use super::error::CacheError;
@@ -52,6 +55,7 @@ impl CacheFolder {
     }
 
     fn one(&self, name: String) -> StoredVolume {
+        current::ask_about(self.path().join(&name).as_os_str().as_bytes());
         let all = ends().filter_map(|end| {
             let path = self.path().join(format!("{name}{end}"));
             path.symlink_metadata().ok()
@@ -73,6 +77,7 @@ impl CacheFolder {
     /// # Errors
     /// If the file is not the user's own, is no file of rows, or is in use; if the system refuses.
     pub fn remove(&self, kept: &StoredVolume) -> Result<(), CacheError> {
+        current::ask_about(self.path().join(&kept.name).as_os_str().as_bytes());
         let path = self.own(&kept.name)?;
         let _lock = Store::lock(&path)?;
         for end in ends() {

@@ -18,6 +18,7 @@ use super::config_folder;
 use super::console::Console;
 use super::exit::Exit;
 use super::option_words;
+use super::patience::patiently_about;
 use super::progress_text::count;
 use super::question;
 use super::sanitize::{complain, message, path, say};
@@ -54,7 +55,7 @@ impl CachePlace {
             "cannot determine the cache folder: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         let shown = path(&folder).into_owned();
-        match CacheFolder::existing(&folder, choice) {
+        match asking(&folder, || CacheFolder::existing(&folder, choice)) {
             Ok(Some(there)) => Ok(Self::There(there)),
             Ok(None) => Ok(Self::Missing(folder)),
             Err(error) => Err(format!(
@@ -72,12 +73,16 @@ impl CachePlace {
 
     fn kept(&self) -> Result<Vec<StoredVolume>, String> {
         match self {
-            Self::There(folder) => folder
-                .kept()
+            Self::There(folder) => asking(folder.path(), || folder.kept())
                 .map_err(|error| format!("{}: cannot list it: {error}", path(folder.path()))),
             Self::Missing(_) => Ok(Vec::new()),
         }
     }
+}
+
+/// Asks about a cache folder. The program ends if its file system does not answer.
+fn asking<T: Send>(folder: &Path, work: impl FnOnce() -> T + Send) -> T {
+    patiently_about(folder, &Console::new(false), "nothing was done", work)
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, String> {
@@ -252,7 +257,13 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
     }
     let (mut all, mut unusable) = (Removed::default(), Removed::default());
     for kept in kept {
-        match folder.remove(kept) {
+        let done = patiently_about(
+            &folder.path().join(&kept.name),
+            &Console::new(false),
+            "files of the cache may be left",
+            || folder.remove(kept),
+        );
+        match done {
             Ok(()) => {
                 all.add(kept);
                 if is_unusable(kept) {

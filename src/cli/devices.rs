@@ -13,8 +13,10 @@ use seekless::report::devices::{write_json, write_table};
 use super::args::DevicesArgs;
 use super::color;
 use super::config_folder;
+use super::console::Console;
 use super::device_terms::DEVICE_TERMS;
 use super::exit::Exit;
+use super::patience::patiently_about;
 use super::sanitize;
 
 /// Looks, prints, and complains about what could not be looked at.
@@ -94,12 +96,18 @@ fn named(
 ) -> Vec<VolumeId> {
     let mut chosen = Vec::new();
     for path in paths.iter().map(Path::new) {
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.file_type().is_block_device() => {
-                chosen.extend(on_device(device_map, metadata.rdev()));
-            }
-            Ok(metadata) => chosen.push(device_map.volume(metadata.dev(), path)),
-            Err(error) => complaints.push(format!(
+        let device_map = &mut *device_map;
+        let words = "nothing was shown: omit this path";
+        let found = patiently_about(path, &Console::new(false), words, || {
+            let metadata = fs::metadata(path)?;
+            Ok(match metadata.file_type().is_block_device() {
+                true => on_device(device_map, metadata.rdev()),
+                false => vec![device_map.volume(metadata.dev(), path)],
+            })
+        });
+        match found {
+            Ok(found) => chosen.extend(found),
+            Err::<_, io::Error>(error) => complaints.push(format!(
                 "{}: {error}; 'seekless devices' without a PATH shows all mounted disks",
                 sanitize::path(path)
             )),

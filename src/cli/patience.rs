@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use seekless::device::Mounts;
-use seekless::engine::Control;
+use seekless::engine::{Config, Control};
 use seekless::event::{Problem, ProblemKind};
 use seekless::heartbeat::{NAMED, Silence, Watchlist, current};
 
@@ -149,6 +149,8 @@ fn place_of(path: &[u8]) -> (PathBuf, String) {
 pub enum Changes<'a> {
     /// It changes nothing: the program can end at once.
     None,
+    /// It can end at once as well, in a command without `--patience`. This says what the end means.
+    Few(&'static str),
     /// It changes files in steps, and ends after the current one.
     Steps {
         /// Set to end the work.
@@ -194,6 +196,22 @@ pub fn patiently<T: Send>(
     run_watched(wait.watchdog.watchlist(), work, &mut wait)
 }
 
+/// Does work about one path in a command without `--patience`. `words` say what it means if the path does not answer.
+pub fn patiently_about<T: Send>(
+    path: &Path,
+    console: &Console,
+    words: &'static str,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    let patience = Config::default().patience;
+    patiently(patience, console, Changes::Few(words), || {
+        current::ask_about(path.as_os_str().as_bytes());
+        let done = work();
+        current::rest();
+        done
+    })
+}
+
 struct Wait<'a> {
     watchdog: Watchdog<'a>,
     console: &'a Console,
@@ -210,6 +228,10 @@ impl Watcher for Wait<'_> {
                 self.console.complain(NOTHING_DONE);
                 Exit::Nothing
             }
+            Changes::Few(words) => {
+                self.console.complain(words);
+                Exit::Nothing
+            }
             Changes::Steps { way_out, .. } => {
                 self.console.complain(way_out);
                 exit
@@ -222,6 +244,10 @@ impl Watcher for Wait<'_> {
         match &self.changes {
             Changes::None => {
                 self.console.complain("interrupted; nothing was done");
+                process::exit(Exit::Interrupted.code().into());
+            }
+            Changes::Few(words) => {
+                self.console.complain(&format!("interrupted; {words}"));
                 process::exit(Exit::Interrupted.code().into());
             }
             Changes::Steps { stop, .. } => {

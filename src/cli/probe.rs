@@ -15,6 +15,7 @@ use super::color::{self, Terminal};
 use super::config_folder;
 use super::console::Console;
 use super::exit::Exit;
+use super::patience::patiently_about;
 use super::probe_args::ProbeArgs;
 use super::probe_terms::terms;
 use super::run::{Watcher, watched};
@@ -57,6 +58,9 @@ pub fn probe(args: ProbeArgs) -> Exit {
         profiles: profiles.clone(),
         ..Overrides::default()
     };
+    // What cannot be examined is named by the measurement.
+    let words = "nothing was measured";
+    let _examined = patiently_about(&args.path, &console, words, || args.path.metadata());
     let control = Control::default();
     let mut watch = Watch::new(&control, &console);
     let measured = watched(|| probe::measure(&spec, overrides, &control), &mut watch);

@@ -419,6 +419,35 @@ fn a_command_whose_only_path_does_not_answer_has_done_nothing() {
     }
 }
 
+/// Commands without `--patience` name what they wait for, and end when they are interrupted.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_command_about_a_silent_path_names_it() {
+    let tree = with_neighbours();
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    daemon.be_silent(true);
+    let lines = [
+        "cache --cache mounted/o",
+        "cache clear --yes --cache mounted/o",
+        "devices mounted",
+        "probe mounted",
+    ];
+    let runs = lines.map(|line| {
+        let said = tree.path(line.replace('/', "-"));
+        let stderr = std::fs::File::create(&said).expect("a file");
+        let run = seekless(tree.root(), line).stderr(stderr);
+        (line, said, run.spawn())
+    });
+    for (line, said, child) in runs {
+        let named = format!("{}: does not answer", daemon.path().display());
+        until(line, || {
+            std::fs::read_to_string(&said).is_ok_and(|said| said.contains(&named))
+        });
+        kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+        crate::common::run::finish(child, PATIENCE).exits(130);
+    }
+}
+
 /// Opened from the top each time, a tree of this shape takes time by the square of its depth.
 #[test]
 #[ignore = "needs strace"]
