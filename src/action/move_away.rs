@@ -12,6 +12,7 @@ use super::new_folders;
 use super::relocate::{self, Base};
 use super::step::{Done, Hint, Unfit};
 use super::step_error::{StepError, failed, failure_with};
+use crate::heartbeat::current;
 use crate::sys::parent;
 
 pub const MOVE: Method = Method { prepare, perform };
@@ -50,6 +51,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         return Err(failed("move it")(Errno::INVAL));
     };
     let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
+    current::ask_about(&destination.0);
     let like = &Original {
         folder: &act.pair.victim.place.folder,
         path: folder_of(&act.intent.victim.0),

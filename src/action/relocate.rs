@@ -16,8 +16,9 @@ use super::metadata::SET_ID;
 use super::step::{Change, Done, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
+use crate::heartbeat::current;
 use crate::read::{Unequal, Which, equal};
-use crate::sys::{attributes, names, page_cache, parent, stat, statfs, sync, write};
+use crate::sys::{attributes, names, open, page_cache, parent, stat, statfs, sync, write};
 
 /// Renames the victim into another folder of its file system.
 ///
@@ -25,6 +26,7 @@ use crate::sys::{attributes, names, page_cache, parent, stat, statfs, sync, writ
 pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, StepError> {
     let victim = &act.pair.victim;
     let from = &victim.place;
+    current::ask_about(&act.intent.victim.0);
     if act.to_prove {
         // No rename leaves its file system: the name stays until there is a copy. (The files of an overlay may have
         // other device numbers than its folders.)
@@ -106,6 +108,7 @@ fn copy_to(
     name: &CStr,
 ) -> Result<Vec<&'static str>, StepError> {
     let part = part(act.temporary);
+    open::ask_about(folder);
     let file = write::create(folder, &part).map_err(failed("create the copy"))?;
     let clean = |error| match names::remove(folder, &part) {
         Ok(()) => error,
@@ -222,6 +225,7 @@ fn make(
     for (place, part) in parts.iter().enumerate() {
         let height = parts.len() - 1 - place;
         path = join(&path, part);
+        current::ask_about(&path);
         let name = CString::new(*part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
         let next = match parent::step(&at, &name) {
             Err(Errno::NOENT) => {

@@ -13,6 +13,7 @@ use super::proof;
 use super::step::{Change, Failure, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata};
+use crate::heartbeat::current;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, names, stat, sync, write};
 
@@ -27,6 +28,7 @@ pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
 /// Moves the victim's name aside: only then is it certain to which file it led. The temporary name remains if the
 /// process dies here, and `undo` moves it back.
 pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
+    current::ask_about(&act.intent.victim.0);
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     names::rename_no_replace(folder, name, folder, aside).map_err(failed("remove its name"))?;
@@ -61,6 +63,7 @@ pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
 
 /// Puts a name back that was set aside.
 pub fn back(act: &Act<'_>) -> Result<(), StepError> {
+    current::ask_about(&act.intent.victim.0);
     let place = &act.pair.victim.place;
     let renamed =
         names::rename_no_replace(&place.folder, act.temporary, &place.folder, &place.name);
@@ -92,6 +95,7 @@ pub fn times_again(act: &Act<'_>) {
 
 /// Removes the name that was set aside, or puts it back.
 pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
+    current::ask_about(&act.intent.victim.0);
     let folder = &act.pair.victim.place.folder;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
     names::remove(folder, act.temporary)

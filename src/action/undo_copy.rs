@@ -12,6 +12,7 @@ use super::undo_step::{Manner, Refusal, Scene, is_as, said, unfollowed};
 use super::undone::{Lack, Undone};
 use super::{compare, copy, metadata};
 use crate::file::trust;
+use crate::heartbeat::current;
 use crate::sys::stat::Stat;
 use crate::sys::{names, sync, write};
 
@@ -57,6 +58,7 @@ impl Scene<'_> {
         {
             return Ok(Lack::NOTHING);
         }
+        current::ask_about(&self.intent.victim.0);
         let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
         self.fill(source, &file).inspect_err(|_| self.drop_copy())
     }

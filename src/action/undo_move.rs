@@ -15,6 +15,7 @@ use super::trash_folder;
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, said, unfollowed};
 use super::undone::{Lack, Undone};
 use crate::file::trust;
+use crate::heartbeat::current;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{attributes, names, statfs, sync};
 
@@ -110,6 +111,7 @@ impl Scene<'_> {
             return Ok(Lack::NOTHING);
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
+        current::ask_about(&self.intent.victim.0);
         match names::rename_no_replace(&there.folder, &there.name, folder, name) {
             // Only now is it out of reach of whoever can change names there.
             Ok(()) if self.is_here(moved) => {
@@ -127,10 +129,12 @@ impl Scene<'_> {
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
+        current::ask_about(path);
         let source = self
             .opened(path, &moved.into())
             .map_err(|unfit| format!("the copy {unfit}"))?;
         let lack = self.copy_here(&source)?;
+        current::ask_about(path);
         let unchanged = source
             .still_there()
             .map_err(|unfit| format!("the copy {unfit}"));
@@ -140,6 +144,7 @@ impl Scene<'_> {
         // The copy goes only when the original is certain to be back.
         sync::folder(folder).map_err(said("put it back safely"))?;
         if leads_to(&there.folder, &there.name, source.identity()) {
+            current::ask_about(path);
             self.unlink(&there.folder, &there.name, "remove the copy")?;
         }
         Ok(lack)

@@ -20,6 +20,7 @@ use super::undo_parent::Parents;
 use super::undone::Undone;
 use super::{metadata, swap};
 use crate::hash::ContentDigest;
+use crate::heartbeat::current;
 use crate::sys::names;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
@@ -305,6 +306,7 @@ impl<'a> Scene<'a> {
 
     pub(super) fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
         let folder = &self.place.folder;
+        current::ask_about(&self.intent.victim.0);
         self.change("put it back", || {
             names::rename_no_replace(folder, from, folder, &self.place.name)
         })?;
