@@ -18,6 +18,7 @@ use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::Manner;
 use crate::sys::stat::{self, Stat};
+use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{open, sync};
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
@@ -43,16 +44,30 @@ enum OutputTarget {
     Direct(BufWriter<File>),
 }
 
-/// A file that names itself before each call to its file system: a thread that watches this one knows what it waits for.
+/// A file that names itself before each call to a server or a daemon: a thread that watches this one knows what it waits
+/// for. A disk may need minutes to write what waits for it, and no result of hours of work is given up for that.
 #[derive(Debug)]
 struct WatchedFile {
     file: File,
     path: PathBuf,
+    is_local: bool,
 }
 
 impl WatchedFile {
+    fn new(file: OwnedFd, path: &Path) -> Self {
+        let is_local = statfs::served_by(&file) != ServedBy::Others;
+        let (file, path) = (file.into(), path.to_owned());
+        Self {
+            file,
+            path,
+            is_local,
+        }
+    }
+
     fn ask<T>(&self, call: impl FnOnce(&File) -> T) -> T {
-        current::ask_about(self.path.as_os_str().as_bytes());
+        if !self.is_local {
+            current::ask_about(self.path.as_os_str().as_bytes());
+        }
         let answer = call(&self.file);
         current::rest();
         answer
@@ -197,13 +212,7 @@ impl OutputTarget {
             attributes::set_mode(&content, mode)?;
         }
         Ok(Self::Replace {
-            content: BufWriter::with_capacity(
-                BUFFER,
-                WatchedFile {
-                    file: content.into(),
-                    path: path.to_owned(),
-                },
-            ),
+            content: BufWriter::with_capacity(BUFFER, WatchedFile::new(content, path)),
             temporary,
             place: Box::new(place),
             earlier,
