@@ -42,7 +42,7 @@ pub fn escape(bytes: &[u8]) -> Cow<'_, str> {
 
 /// True if the text stands for itself: printable, on one line, no space at its ends.
 fn is_plain(text: &str) -> bool {
-    // Most names are plain ASCII, and this is an inner loop of every report: it has no branch for each byte.
+    // As in `is_printable`, in one pass with the backslash.
     let stands = |byte| matches!(byte, b' '..=b'~') & (byte != b'\\');
     let all_stand = text.bytes().fold(true, |all, byte| all & stands(byte));
     let ends_with_space = text.starts_with(' ') || text.ends_with(' ');

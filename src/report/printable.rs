@@ -61,7 +61,11 @@ static VIRAMA: LazyLock<Ranges> = LazyLock::new(|| Ranges::of(r"\p{Grapheme_Link
 
 /// True if every character of the text may be shown as it is.
 pub fn is_printable(text: &str) -> bool {
-    characters(text).all(|(_, _, stays)| stays)
+    // Most names are plain ASCII, and this is an inner loop of every report: it has no branch for each byte.
+    let is_ascii = text
+        .bytes()
+        .fold(true, |all, b| all & matches!(b, b' '..=b'~'));
+    is_ascii || characters(text).all(|(_, _, stays)| stays)
 }
 
 /// Each character with its place, and whether it may be shown as it is.
