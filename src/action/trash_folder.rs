@@ -109,6 +109,14 @@ pub fn choose(
     }
     let uid = rustix::process::geteuid().as_raw();
     let top = top_folder(path, volume)?;
+    if top == path {
+        // The file is a mount point itself, and no folder of its mount can hold it.
+        return Ok(TrashChoice {
+            top,
+            trash: None,
+            refused,
+        });
+    }
     let shared = join(&top, b".Trash");
     let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());

@@ -60,13 +60,14 @@ fn wrong_type(arg: &Arg, setting: &Setting) -> Option<String> {
             "{key} takes one value, not a list: write {key} = \"...\""
         ));
     }
-    // In a shell, the shell replaces it.
-    let has_tilde = |word: &String| {
-        let mut parts = word.split([' ', ',']);
-        parts.any(|part| part == "~" || part.starts_with("~/"))
+    // In a shell, the shell replaces it. A name may contain one.
+    let is_home = |path: &str| path == "~" || path.starts_with("~/");
+    let has_tilde = |word: &&String| match key.as_str() {
+        "keep" => word.split([' ', ',']).any(is_home),
+        _ => is_home(word),
     };
-    if let Some(word) = words.iter().find(|word| has_tilde(word)) {
-        let right = word.replace('~', "/home/NAME");
+    if let Some(word) = words.iter().find(has_tilde) {
+        let right = word.replacen('~', "/home/NAME", 1);
         return Some(format!(
             "{key}: a ~ stands for no folder in this file: write the whole path, as in {key} = \"{right}\""
         ));

@@ -34,7 +34,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// True if an ignore file could not be used: files that it lists were found.
+    /// True if an ignore file, or a line of one, could not be used: files that it lists may have been found.
     pub fn missed_ignore_file(&self) -> bool {
         self.tally.missed_ignore_file.load(Ordering::Relaxed)
     }
@@ -84,7 +84,11 @@ impl Tally {
         if kind == ProblemKind::Unanswered {
             self.gave_up.store(true, Ordering::Relaxed);
         }
-        if kind == ProblemKind::UnusableIgnoreFile {
+        // A line that is no pattern may list files, too.
+        if matches!(
+            kind,
+            ProblemKind::UnusableIgnoreFile | ProblemKind::BadIgnoreFile
+        ) {
             self.missed_ignore_file.store(true, Ordering::Relaxed);
         }
         if kind.is_of_root() {

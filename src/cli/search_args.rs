@@ -82,8 +82,8 @@ pub struct SearchArgs {
     /// Skip files that are listed in files of this name, in the syntax of .gitignore
     ///
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
-    /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used; actions
-    /// then do nothing. Can be repeated; later names take precedence.
+    /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used, and so is a
+    /// line that is not a pattern; actions then do nothing. Can be repeated; later names take precedence.
     #[arg(long, value_name = "NAME", value_parser = ignore_file, help_heading = "Where to search")]
     pub ignore_file: Vec<String>,
 

@@ -130,6 +130,11 @@ impl BySize {
         chain.list(std::mem::take(&mut class.held))
     }
 
+    /// True if two files have one size.
+    pub fn has_classes(&self) -> bool {
+        !self.classes.is_empty()
+    }
+
     /// A class by its number.
     pub fn class(&self, id: ClassId) -> &SizeClass {
         &self.classes[id.0 as usize]

@@ -204,6 +204,9 @@ impl Machine {
     /// call do not depend on each other, so they wait together.
     pub fn look_up_sizes(&self, files: &[FoundFile], classes: &mut Vec<Option<ClassId>>) {
         classes.clear();
+        if !self.by_size.has_classes() {
+            return classes.resize(files.len(), None);
+        }
         let find = |file: &FoundFile| self.by_size.find(file.size, &self.file_table);
         classes.extend(files.iter().map(|file| match find(file) {
             Some(SameSize::Class(class)) => Some(class),

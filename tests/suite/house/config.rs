@@ -29,6 +29,16 @@ fn run(tree: &Tree, line: &str) -> Seekless {
 }
 
 #[test]
+fn a_tilde_within_a_value_is_a_letter() {
+    let values = "name = [\"a ~ old*\", \"*.jpg\"]\nexclude = \"x ~ y\"\nregex = \"a ~ b|jpg\"\n";
+    let tree = tree(&format!("[find]\n{values}"));
+    run(&tree, "find -f nul .")
+        .run()
+        .exits(0)
+        .finds(["a.jpg b.jpg"]);
+}
+
+#[test]
 fn compare_and_folders_follow_it_and_name_it_once() {
     let options = "progress = \"json:1\"\nio-idle = true\n";
     let tree = tree(&format!("[compare]\n{options}\n[folders]\n{options}"));

@@ -80,3 +80,16 @@ fn one_that_is_too_long_is_named_and_nothing_acts_without_it() {
         assert!(tree.path("x/1").exists() && tree.path("x/2").exists());
     }
 }
+
+/// The line may be the one that lists a file to keep.
+#[test]
+fn nothing_acts_without_a_line_that_is_no_pattern() {
+    let tree = tree().file("x/.skip", b"keep\xe9\n");
+    find(&tree, "").exits(1).finds(["x/1 x/2"]);
+    for how in ["--dry-run", "--yes --quiet"] {
+        let line = format!("remove {how} --ignore-file .skip x");
+        let run = seekless(tree.root(), &line).run();
+        run.exits(2).says("because it cannot be used (see above)");
+    }
+    assert!(tree.path("x/1").exists() && tree.path("x/2").exists());
+}
