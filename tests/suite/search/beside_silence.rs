@@ -71,7 +71,8 @@ fn what_changes_while_a_file_system_does_not_answer_is_noticed() {
     let _daemon = silent(&tree, "k/z");
     let said = tree.path("said");
     let stderr = File::create(&said).expect("a file");
-    let run = seekless(tree.root(), "folders --patience 2 k").stderr(stderr);
+    // It is named after ten seconds, and given up after these.
+    let run = seekless(tree.root(), "folders --patience 14 k").stderr(stderr);
     let child = run.spawn();
     until("it is named", || {
         fs::read_to_string(&said).is_ok_and(|said| said.contains("does not answer"))
