@@ -61,7 +61,7 @@ impl Session<'_> {
             known.applies?;
             Some((effect.size, known.row.content?))
         });
-        self.machine.look_up_contents(contents);
+        self.machine.prefetch_contents(contents);
     }
 
     /// Replaces a read with an answer from the cache, if an earlier run read the same part of the file in its present

@@ -29,8 +29,8 @@ impl Default for Delivery {
     }
 }
 
-/// Number of sizes, and of sets, whose files are brought near together. A guess: what is known of a few dozen files fits
-/// into the processor's first cache.
+/// Number of sizes, and of sets, whose files are prefetched together. A guess: the columns of a few dozen files fit into
+/// the processor's first cache.
 const TOGETHER: usize = 8;
 
 /// Receives sets.
@@ -122,7 +122,7 @@ impl<'a> Deliverer<'a> {
         for sizes in sizes.chunks(TOGETHER) {
             contents.extend(sizes.iter().flat_map(|&size| machine.contents(size)));
             let files = contents.iter().flat_map(|(_, files)| files);
-            machine.file_table().bring_near(files.copied());
+            machine.file_table().prefetch(files.copied());
             for (content, files) in contents.drain(..) {
                 self.equal(Some(content), files, machine, dirs, volumes)?;
             }
@@ -270,7 +270,7 @@ impl<'a> Deliverer<'a> {
             if nth.is_multiple_of(TOGETHER) {
                 let next = sets[nth..].iter().take(TOGETHER);
                 let files = next.flat_map(|kept| kept.files(&files));
-                file_table.bring_near(files.copied());
+                file_table.prefetch(files.copied());
             }
             draft.content = kept.content;
             draft.replicas = self.replicas(kept.files(&files), file_table, dirs);

@@ -19,7 +19,7 @@ use super::volumes::Volumes;
 pub const SMALL: u64 = 128 << 10;
 
 /// Number of effects whose rows are read before the first of them is answered: few enough that the rows stay in the
-/// processor's first cache, and enough for their look-ups to wait for memory together.
+/// processor's first cache, and enough for their lookups to wait for memory together.
 const TOGETHER: usize = 16;
 
 impl Session<'_> {

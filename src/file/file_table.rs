@@ -377,9 +377,10 @@ impl FileTable {
         }
     }
 
-    /// Reads the columns of some files, each of which waits for memory. Files do not depend on each other, so they wait
-    /// together. Whoever needs the columns one file after the other finds them in the processor's caches afterwards.
-    pub fn bring_near(&self, files: impl IntoIterator<Item = FileIndex>) {
+    /// Loads the columns of some files into the processor's caches. Each load waits for memory; loads of different files do
+    /// not depend on each other, so they wait together. A caller that uses the files one after the other would wait for
+    /// each.
+    pub fn prefetch(&self, files: impl IntoIterator<Item = FileIndex>) {
         let read = |file: FileIndex| {
             let i = file.0 as usize;
             let name = self.names.get(i);

@@ -200,7 +200,7 @@ impl Machine {
         self.effects.drain(..)
     }
 
-    /// The classes of the sizes of these files, as far as they have classes. Each look-up waits for memory. Those of one
+    /// The classes of the sizes of these files, as far as they have classes. Each lookup waits for memory. Those of one
     /// call do not depend on each other, so they wait together.
     pub fn look_up_sizes(&self, files: &[FoundFile], classes: &mut Vec<Option<ClassId>>) {
         classes.clear();

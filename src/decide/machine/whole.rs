@@ -167,9 +167,9 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Looks up the classes of these contents, of which the files follow. Each look-up waits for memory. Those of one call
-    /// do not depend on each other, so they wait together.
-    pub fn look_up_contents(&self, contents: impl Iterator<Item = (ClassId, ContentDigest)>) {
+    /// Loads the classes of these contents into the processor's caches, before files with them arrive. Each lookup waits for
+    /// memory. Those of one call do not depend on each other, so they wait together.
+    pub fn prefetch_contents(&self, contents: impl Iterator<Item = (ClassId, ContentDigest)>) {
         for (size, digest) in contents {
             let key = ContentKey::new(size, Content::Digest(digest));
             black_box(self.by_content.find(key));
