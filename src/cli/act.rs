@@ -17,7 +17,7 @@ use super::from_folders::{self, Opened};
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::output::{NotWritten, OutputStream};
-use super::patience::{Changes, patiently};
+use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently};
 use super::perform;
 use super::plan_json::PlanJson;
 use super::plan_preview;
@@ -251,9 +251,8 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     }
     if let Some(output) = output {
         let (run, plan) = (&run, &mut plan);
-        let written = patiently(patience, &console, Changes::None, || {
-            written(run, plan, output)
-        });
+        let changes = Changes::Few(MAYBE_NOT_WRITTEN);
+        let written = patiently(patience, &console, changes, || written(run, plan, output));
         return match written {
             Ok(()) | Err(NotWritten::Closed) => so_far,
             Err(error) => refuse(&console, &error),

@@ -9,12 +9,8 @@ use seekless::heartbeat::Watchlist;
 use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
-use super::patience::{Patience, Watchdog};
+use super::patience::{MAYBE_NOT_WRITTEN, Patience, Watchdog};
 use super::run::Watcher;
-
-/// The message if the place of the report does not answer.
-const NOT_WRITTEN: &str =
-    "the report was not written: write it elsewhere with -o, or wait longer with --patience";
 
 /// Draws progress, tells the engine to stop at the first signal, and leaves if it cannot.
 pub struct EngineWatch<'a, D: FnMut()> {
@@ -62,7 +58,7 @@ impl<D: FnMut()> Watcher for EngineWatch<'_, D> {
         self.patience.look(self.control, self.console);
         if let Some(exit) = self.watchdog.look() {
             self.draw.clear();
-            self.console.complain(NOT_WRITTEN);
+            self.console.complain(MAYBE_NOT_WRITTEN);
             let exit = match exit {
                 Exit::Interrupted => exit,
                 _ => Exit::Nothing,

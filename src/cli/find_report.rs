@@ -12,7 +12,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::from_report::{FromReport, tell_what_is_typed};
 use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
-use super::patience::{Changes, patiently, run_watched};
+use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
 use super::report_error::with_command;
@@ -116,7 +116,8 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
         ..header
     };
     let mut output = ReportOutput::at(place, &run);
-    let written = patiently(run.config.patience, console, Changes::None, || {
+    let changes = Changes::Few(MAYBE_NOT_WRITTEN);
+    let written = patiently(run.config.patience, console, changes, || {
         let written = sets.iter().try_for_each(|set| output.set(set));
         written.and_then(|()| output.finish(&summary))
     });

@@ -149,7 +149,7 @@ fn place_of(path: &[u8]) -> (PathBuf, String) {
 pub enum Changes<'a> {
     /// It changes nothing: the program can end at once.
     None,
-    /// It can end at once as well, in a command without `--patience`. This says what the end means.
+    /// It can end at once as well. This says what the end means.
     Few(&'static str),
     /// It changes files in steps, and ends after the current one.
     Steps {
@@ -264,6 +264,9 @@ impl Watcher for Wait<'_> {
 /// The message if a run that changes files is interrupted.
 pub const ENDING: &str = "interrupted: stopping after the current step (press Ctrl-C again to stop at once; no file \
 is lost)";
+
+/// The message if the place of a result does not answer. The last call may be the one that only makes it durable.
+pub const MAYBE_NOT_WRITTEN: &str = "the result may not have been written: write it elsewhere with -o, or wait longer with --patience";
 
 /// The message if the run gives up before its first step.
 pub const NOTHING_DONE: &str =
