@@ -60,14 +60,8 @@ pub fn classify(
         Scope::AllFiles => Vec::new(),
     };
     fault::arm();
-    match scope {
-        // A file that was read hours ago may have been moved to the side that goes.
-        Scope::AcrossRoots => session.settle_all_names(),
-        Scope::AllFiles => {
-            let files = (0..session.machine.file_table().len() as u32).map(FileIndex);
-            session.settle_names(files);
-        }
-    }
+    // A file that was read hours ago may be another one by now, gone, or on the side that goes.
+    session.settle_all_names();
     session.check_folders(scope);
     let tree = tree_of(session, metadata, &same_blocks);
     run.close();
@@ -235,14 +229,20 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
     (roots, gaps)
 }
 
-/// Folders that were reached from two roots: by different mounts, or because the user also named a file in them. A
+/// Folders that were reached at two places: by different mounts, or because the user also named a file in them. A
 /// folder of which only files were named counts if the same name was given twice.
 fn reached_twice(dirs: &DirTable, unlisted: &[DirId], file_table: &FileTable) -> Vec<DirId> {
     let mut first: HashMap<(u64, u64), DirId> = HashMap::new();
     let mut twice = Vec::new();
+    // A folder that was listed again is still at its place.
+    let place = |dir| {
+        let mut path = Vec::new();
+        dirs.path_of(dir, b"", &mut path);
+        (dirs.root(dir), path)
+    };
     for dir in (0..dirs.len() as u32).map(DirId) {
         match first.get(&dirs.identity(dir)) {
-            Some(&before) if dirs.root(before) != dirs.root(dir) => {
+            Some(&before) if place(before) != place(dir) => {
                 let is_listed = |dir: &DirId| unlisted.binary_search(dir).is_err();
                 if is_listed(&before) || is_listed(&dir) {
                     twice.extend([before, dir]);

@@ -11,6 +11,7 @@ mod crowds;
 mod determinism;
 mod endless;
 mod find;
+mod folders_mounted;
 mod folders_oracle;
 mod folders_real;
 mod hostile;

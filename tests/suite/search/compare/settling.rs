@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 use crate::common::run::Seekless;
 use crate::common::standin::{Rules, Standin};
 use crate::common::stopped::Stopped;
+use crate::common::tree::contents_below;
 use crate::common::{Run, Tree, seekless};
 
 /// Two sides that are the same in every way.
@@ -137,4 +138,35 @@ fn a_folder_that_changed_since_it_was_listed_gets_no_verdict() {
     let answer = fs::read_to_string(tree.path("answer.json")).expect("written");
     assert!(!answer.contains("identical"), "{answer}");
     run(&tree).run().exits(0);
+}
+
+#[test]
+fn no_change_after_the_last_read_leaves_a_verdict_on_a_folder() {
+    for (what, change) in CHANGES {
+        let tree = sides();
+        for side in ["a", "b"] {
+            fs::remove_file(tree.path(side).join("pipe")).expect("removed");
+        }
+        // A special file is never seen as a whole.
+        if what.contains("pipe") {
+            continue;
+        }
+        tree.tick();
+        let run = seekless(tree.root(), "folders -f csv -o answer.csv a b");
+        let stopped = Stopped::start(run, 1);
+        change(&tree);
+        stopped.ends().exits(1);
+        let answer = fs::read_to_string(tree.path("answer.csv")).expect("written");
+        let is_whole = |side: &str| {
+            let whole = ["identical", "same-contents", "contained"];
+            let verdicts = whole.map(|verdict| format!(",{verdict},"));
+            let of_side = |line: &&str| line.contains(&format!(",\"{side}\",text,"));
+            let mut lines = answer.lines().filter(of_side);
+            lines.any(|line| verdicts.iter().any(|verdict| line.contains(verdict)))
+        };
+        assert!(!is_whole("b"), "{what}: {answer}");
+        // What came is no reason against the other side.
+        let [a, b] = ["a", "b"].map(|side| contents_below(&tree.path(side)));
+        assert!(!is_whole("a") || a.is_subset(&b), "{what}: {answer}");
+    }
 }
