@@ -69,6 +69,8 @@ pub struct Actor {
     on_end: Box<dyn Fn(&Step)>,
     /// A step could not be recorded.
     unwritten: bool,
+    /// Only the files show whether a step was carried out.
+    has_open_steps: bool,
     /// The idle I/O class: this thread, and those that it starts, read only while no other program uses the disk.
     _idle: Option<Idle>,
 }
@@ -117,6 +119,7 @@ impl Actor {
             progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
             unwritten: false,
+            has_open_steps: false,
             _idle: idle,
         }
     }
@@ -210,11 +213,14 @@ impl Actor {
             .unwrap_or_default()
     }
 
-    /// Records the end of the run: its journal is complete.
+    /// Records the end of the run: its journal is complete. With an open step the run counts as cut short.
     ///
     /// # Errors
     /// If the record cannot be written. The run then counts as cut short.
     pub fn end_of_run(mut self) -> Result<(), JournalError> {
+        if self.has_open_steps {
+            return Ok(());
+        }
         self.journal.end()
     }
 

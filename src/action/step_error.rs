@@ -35,6 +35,18 @@ impl fmt::Display for StepError {
 }
 
 impl StepError {
+    /// True if only the files show whether the step was carried out: the answer to a call was lost, or the call was
+    /// repeated on the way to a server.
+    pub fn leaves_it_open(&self) -> bool {
+        match self {
+            Self::Already | Self::Skip(_) | Self::Full => false,
+            Self::Failed(failure) => {
+                !Errno::from_io_error(&failure.cause).is_some_and(|error| REFUSALS.contains(&error))
+            }
+            Self::Stuck(_) => true,
+        }
+    }
+
     /// The way to make the step possible.
     pub fn way_out(&self) -> Option<WayOut> {
         match self {
@@ -130,6 +142,28 @@ pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepErr
         hint: Some(hint.into()),
     })
 }
+
+/// True if a call with this error was not carried out.
+pub fn is_refusal(error: Errno) -> bool {
+    REFUSALS.contains(&error)
+}
+
+const REFUSALS: [Errno; 14] = [
+    Errno::ACCESS,
+    Errno::BUSY,
+    Errno::DQUOT,
+    Errno::FBIG,
+    Errno::INVAL,
+    Errno::MLINK,
+    Errno::NAMETOOLONG,
+    Errno::NOSPC,
+    Errno::NOSYS,
+    Errno::OPNOTSUPP,
+    Errno::PERM,
+    Errno::RANGE,
+    Errno::ROFS,
+    Errno::XDEV,
+];
 
 const HINTS: &[(Errno, &str)] = &[
     (Errno::NOSPC, "free some space there and try again"),

@@ -63,11 +63,18 @@ pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
 
 /// Puts a name back that was set aside.
 pub fn back(act: &Act<'_>) -> Result<(), StepError> {
+    renamed_back(act, false).map_err(|error| stuck(act, error))
+}
+
+/// `over` says that a link has the name and must be replaced.
+fn renamed_back(act: &Act<'_>, over: bool) -> rustix::io::Result<()> {
     current::ask_about(&act.intent.victim.0);
-    let place = &act.pair.victim.place;
-    let renamed =
-        names::rename_no_replace(&place.folder, act.temporary, &place.folder, &place.name);
-    renamed.map_err(|error| stuck(act, error))?;
+    let (folder, name) = (&act.pair.victim.place.folder, &act.pair.victim.place.name);
+    if over {
+        names::rename(folder, act.temporary, name)?;
+    } else {
+        names::rename_no_replace(folder, act.temporary, folder, name)?;
+    }
     // If somebody wrote to it meanwhile, the new time is right.
     let is_equal = || still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok();
     if is_retimed(act) && is_equal() {
@@ -96,11 +103,26 @@ pub fn times_again(act: &Act<'_>) {
 /// Removes the name that was set aside, or puts it back.
 pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
     current::ask_about(&act.intent.victim.0);
-    let folder = &act.pair.victim.place.folder;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
-    names::remove(folder, act.temporary)
-        .map_err(|error| put_back(act, failed("remove it")(error)))?;
+    drop_aside(act, false, "remove it")?;
     rescue(act, false)
+}
+
+/// Removes the file that was set aside. If that fails, it gets its name back, `over` the link that has it now.
+fn drop_aside(act: &Act<'_>, over: bool, doing: &str) -> Result<(), StepError> {
+    let folder = &act.pair.victim.place.folder;
+    let Err(error) = names::remove(folder, act.temporary) else {
+        return Ok(());
+    };
+    if over && !is_spare(act, &act.pair.victim.place.name).unwrap_or(false) {
+        return Err(stuck(act, error));
+    }
+    match renamed_back(act, over) {
+        Ok(()) => Err(failed(doing)(error)),
+        // It was removed, and only the answer was lost.
+        Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(stuck(act, error)),
+    }
 }
 
 /// Reports if a file that lost one of its names does not have one name fewer: another process added or removed a name
@@ -189,20 +211,24 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
 /// Removes a link that was just created, unless its name has become the last one of a file, or another process has put
 /// another link in its place.
 fn take_away(act: &Act<'_>, name: &CStr) -> rustix::io::Result<()> {
+    match is_spare(act, name)? {
+        true => names::remove(&act.pair.victim.place.folder, name),
+        false => Err(Errno::STALE),
+    }
+}
+
+/// True if no content is lost with the link at this name.
+fn is_spare(act: &Act<'_>, name: &CStr) -> rustix::io::Result<bool> {
     let folder = &act.pair.victim.place.folder;
     let now = stat::fresh_entry(folder, name)?;
-    let is_spare = match &act.intent.link_text {
+    Ok(match &act.intent.link_text {
         None => now.links > 1,
         // Some mounts do not show the text.
         Some(text) => {
             let seen = link_text(folder, name);
             now.kind == FileType::Symlink && seen.is_none_or(|seen| seen == text.0)
         }
-    };
-    match is_spare {
-        true => names::remove(folder, name),
-        false => Err(Errno::STALE),
-    }
+    })
 }
 
 /// The reason why a link that was just created does not lead to the keeper.
@@ -230,8 +256,7 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
 /// Sets the victim aside, then creates the link in its place: for folders in which names cannot be exchanged, and for
 /// FUSE and network mounts. If another process creates a file under that name in between, that file stays.
 fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
-    let victim = &act.pair.victim;
-    let (folder, name) = (&victim.place.folder, &victim.place.name);
+    let name = &act.pair.victim.place.name;
     set_aside(act)?;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
     (link.make)(name).map_err(|error| put_back(act, error))?;
@@ -242,8 +267,7 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
     if !link.is_right(name) {
         return Err(back(wrong_link(act, name)));
     }
-    let removed = names::remove(folder, act.temporary);
-    removed.map_err(|error| back(failed("remove the replaced file")(error)))
+    drop_aside(act, true, "remove the replaced file")
 }
 
 /// Restores the victim if the keeper lost its last name while the victim lost its own: the bytes exist as long as a

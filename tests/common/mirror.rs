@@ -8,6 +8,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use rustix::fs::{AtFlags, CWD, RenameFlags, Timespec, Timestamps, linkat, renameat_with};
 
@@ -35,6 +37,23 @@ pub const RENAME2: u32 = 45;
 pub fn mount(folder: &Path, place: PathBuf) -> Daemon {
     let mut mirror = Mirror::new(folder);
     Daemon::serving(place, move |request| mirror.answer(request))
+}
+
+/// The same, and the answer to one change of names is lost: the change is made, and whoever asked is told `EIO`. Before
+/// it come so many others, whose answers arrive; the number is negative once the answer is lost.
+pub fn losing(folder: &Path, place: PathBuf, before: Arc<AtomicI64>) -> Daemon {
+    const CHANGES: [u32; 7] = [SYMLINK, UNLINK, RMDIR, RENAME, LINK, CREATE, RENAME2];
+    let mut mirror = Mirror::new(folder);
+    Daemon::serving(place, move |request| {
+        let answer = mirror.answer(request);
+        let is_made = CHANGES.contains(&request.opcode()) && matches!(answer, Some(Ok(_)));
+        let is_lost = is_made && before.fetch_sub(1, Ordering::SeqCst) == 0;
+        if is_lost {
+            Some(Err(libc::EIO))
+        } else {
+            answer
+        }
+    })
 }
 
 /// Each file by its inode number, held open for nothing but its identity: names may change.

@@ -232,19 +232,22 @@ impl Actor {
                     if matches!(error, StepError::Full) {
                         self.stand_in_for(&pair, &sketched);
                     }
-                    self.not_done(of, &sketched, error);
+                    if error.leaves_it_open() {
+                        // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
+                        self.has_open_steps = true;
+                        self.end(of, error.into(), None);
+                    } else {
+                        self.not_done(of, &sketched, error);
+                    }
                 }
             }
         }
     }
 
     fn not_done(&mut self, of: Numbered, sketched: &Sketched, error: StepError) {
-        // Of what is stuck only the files tell what it came to.
-        if !matches!(error, StepError::Stuck(_)) {
-            let step = sketched.intent.step;
-            let why = error.to_string();
-            let _ = self.journal.note(&[Record::NotDone { step, why }]);
-        }
+        let step = sketched.intent.step;
+        let why = error.to_string();
+        let _ = self.journal.note(&[Record::NotDone { step, why }]);
         self.end(of, error.into(), None);
     }
 

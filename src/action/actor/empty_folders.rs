@@ -13,6 +13,7 @@ use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
 use crate::action::step::Unfit;
+use crate::action::step_error;
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
 use crate::sys::{attributes, names, open, stat};
@@ -44,6 +45,8 @@ struct Found<'a> {
 enum Stays {
     NotEmpty,
     Because(String),
+    /// The same, unless it is gone and only the answer was lost.
+    Unclear(String),
 }
 
 impl Actor {
@@ -92,22 +95,21 @@ impl Actor {
         let Found { of, place, step } = found;
         current::ask_about(&of.path);
         let removed = take_away(&place.folder, &place.name, of.identity);
+        let step = *step;
+        let not_done = |why| Some(Record::NotDone { step, why });
         let record = match &removed {
-            Ok(()) => Record::Done {
-                step: *step,
+            Ok(()) => Some(Record::Done {
+                step,
                 now: None,
                 digest: None,
-            },
-            Err(why) => Record::NotDone {
-                step: *step,
-                why: match why {
-                    Stays::NotEmpty => "is not empty".to_owned(),
-                    Stays::Because(why) => why.clone(),
-                },
-            },
+            }),
+            Err(Stays::NotEmpty) => not_done("is not empty".to_owned()),
+            Err(Stays::Because(why)) => not_done(why.clone()),
+            Err(Stays::Unclear(_)) => None,
         };
+        self.has_open_steps |= record.is_none();
         // What it says can be seen from the folders.
-        let _ = self.journal.note(&[record]);
+        let _ = self.journal.note(record.as_slice());
         let is_gone = removed.is_ok();
         tally.note(of, removed);
         is_gone
@@ -124,7 +126,9 @@ impl FolderTally {
         match removed {
             Ok(()) => self.removed += 1,
             Err(Stays::NotEmpty) => self.not_empty += 1,
-            Err(Stays::Because(why)) => self.left.push((of.path.clone(), why)),
+            Err(Stays::Because(why) | Stays::Unclear(why)) => {
+                self.left.push((of.path.clone(), why))
+            }
         }
     }
 }
@@ -157,7 +161,10 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), St
     }
     match names::remove_folder(folder, name) {
         Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
-        removed => removed.map_err(stays("remove the folder")),
+        removed => removed.map_err(|error| match stays("remove the folder")(error) {
+            Stays::Because(why) if !step_error::is_refusal(error) => Stays::Unclear(why),
+            stays => stays,
+        }),
     }
 }
 

@@ -114,7 +114,11 @@ impl MountTests {
     /// Creates a file under a new name.
     fn file(&mut self, action: ActionKind, site: Site<'_>) -> Option<CString> {
         let name = self.name(action, site)?;
-        let file = write::create(site.0, &name).ok()?;
+        let created = write::create(site.0, &name).inspect_err(|_| {
+            // The answer may have been lost.
+            let _ = names::remove(site.0, &name);
+        });
+        let file = created.ok()?;
         // Some daemons create an empty file only after it was closed, and so after it was removed.
         let written = write::at(&file, test_file::CONTENT, 0).and_then(|()| sync::file(&file));
         if let Err(error) = written {

@@ -12,6 +12,7 @@ mod folder_times;
 mod folders_refused;
 mod full_disk;
 mod journals;
+mod lost_replies;
 mod many_steps;
 mod moved_folders;
 mod new_folders;
