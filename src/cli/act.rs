@@ -186,7 +186,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     let about = about.or(folders_about);
     let found = found.worse(swept).worse(usable);
     if let Some(answers) = answers {
-        plan = match ask::each_set(plan, answers, &console, run.talk.columns) {
+        plan = match ask::each_set(plan, answers, &console, &run) {
             Ok(plan) => plan,
             Err(error) => return refuse(&console, &error),
         };
@@ -279,8 +279,8 @@ fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
 
 /// Shows the plan or makes a script of it.
 fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
-    enum Form {
-        Text(PlanText),
+    enum Form<'r> {
+        Text(PlanText<'r>),
         Json(PlanJson),
         Script(Script),
     }

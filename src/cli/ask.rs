@@ -13,6 +13,7 @@ use super::console::Console;
 use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Reply};
+use super::resolve_act::ActRun;
 
 /// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,14 +65,14 @@ pub fn answers(console: &Console) -> Answers {
     answers
 }
 
-/// Asks for each set in which something would be done, on a terminal of so many columns.
+/// Asks for each set in which something would be done.
 pub fn each_set(
     mut plan: Plan,
     mut answers: Answers,
     console: &Console,
-    columns: Option<usize>,
+    run: &ActRun,
 ) -> io::Result<Plan> {
-    let width = columns.unwrap_or(usize::MAX);
+    let width = run.talk.columns.unwrap_or(usize::MAX);
     if let Some(path) = answers.path() {
         let path = super::sanitize::path(&path);
         let saved = format!("Answers are saved in {path}. Remove that file to be asked again.");
@@ -100,7 +101,7 @@ pub fn each_set(
             recalled += 1;
             return Ok(choice);
         }
-        show(console, set, number, total);
+        show(console, run, set, number, total);
         let choice = loop {
             question.iter().for_each(|line| console.line(line));
             let wish = match question::ask(console, &last_line) {
@@ -146,7 +147,7 @@ fn marked(set: &SetPlan) -> Vec<usize> {
     (0..set.files.len()).filter(stays).collect()
 }
 
-fn show(console: &Console, set: &SetPlan, number: u64, total: u64) {
+fn show(console: &Console, run: &ActRun, set: &SetPlan, number: u64, total: u64) {
     console.line("");
     console.line(&format!(
         "Set {} of {}: {} files of {}",
@@ -163,7 +164,11 @@ fn show(console: &Console, set: &SetPlan, number: u64, total: u64) {
         };
         for (nth, name) in file.names.iter().enumerate() {
             let mark = if nth == 0 { mark } else { '=' };
-            console.line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
+            console.line(&format!(
+                "  {:2} {mark} {}",
+                index + 1,
+                escape(&run.links.as_given(&name.path))
+            ));
         }
         if let Fate::Keep(why) = &file.fate {
             console.line(&format!("         {}", option_words::kept(why)));

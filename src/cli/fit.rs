@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use seekless::report::fit::{columns_that_fit, fitting};
+use seekless::report::fit::{columns_that_fit, fitting, width_of};
 
 use super::color;
 
@@ -41,7 +41,7 @@ fn glue_quotes(text: &str, longest: usize) -> String {
         glued.push_str(before);
         let opens = before.is_empty() || before.ends_with([' ', '(', '=', '\0']);
         let end = quoted[1..].find('\'').map(|end| end + 2);
-        match end.filter(|&end| opens && quoted[..end].chars().count() <= longest) {
+        match end.filter(|&end| opens && width_of(&quoted[..end]) <= longest) {
             Some(end) => {
                 glued.push_str(&quoted[..end].replace(' ', GLUE));
                 rest = &quoted[end..];

@@ -1,134 +1,148 @@
-//! The first sets of a plan, shown on the terminal above the totals and the question.
+//! The largest sets of a plan, shown on the terminal above the totals and the question.
 
 use std::io;
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
 use seekless::report::escape::escape;
+use seekless::report::fit::shortened;
+use seekless::units::{Bytes, counted};
 
 use super::console::Console;
-use super::plan_text::PlanText;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 
-/// Maximum number of lines, unless the first set has more: a terminal of 24 lines also shows the totals and the question.
-const LINES: usize = 16;
-
-/// Maximum number of names that are shown of each set: of files to keep, and of files to act on.
-const KEPT: usize = 3;
-const ACTED: usize = 10;
+/// Maximum number of sets, of two or three lines each: a terminal of 24 lines also shows the totals and the question.
+const SETS: usize = 5;
 
 /// Maximum number of folders, and of noise files in them.
-const FOLDERS: usize = 5;
+const FOLDERS: usize = 2;
 
-/// Why the sets after this one are not shown.
-enum Stop {
-    NoRoom,
-    Unreadable(io::Error),
+/// A set as it is shown.
+struct Shown {
+    /// Bytes of the files that are acted on.
+    bytes: u64,
+    lines: Vec<String>,
+    /// Files that are acted on.
+    files: u64,
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-/// Shows what a plan would do to which file, as far as there is room.
+/// Shows what a plan would do to the files of the largest sets.
 ///
 /// # Errors
 /// If the plan cannot be read.
 pub fn show(run: &ActRun, plan: &mut Plan, console: &Console) -> io::Result<()> {
-    let columns = run.talk.columns.unwrap_or(usize::MAX).max(1);
-    let text = PlanText::new(run, plan, Some(columns));
-    let action = plan.action();
-    let (mut used, mut shown) = (0, 0);
-    let read = plan.each_set(|set| {
-        if !set.acts() {
-            return Ok(());
+    let lines = Lines::new(run, plan.action());
+    let mut largest: Vec<Shown> = Vec::with_capacity(SETS + 1);
+    plan.each_set(|set| {
+        if let Some(shown) = lines.of_set(set) {
+            let place = largest.partition_point(|other| other.bytes >= shown.bytes);
+            largest.insert(place, shown);
+            largest.truncate(SETS);
         }
-        let (lines, steps) = of_set(&text, set, action)?;
-        let height = |line: &String| line.chars().count().div_ceil(columns).max(1);
-        let height: usize = lines.iter().map(height).sum();
-        if used > 0 && used + height > LINES {
-            return Err(Stop::NoRoom);
-        }
-        used += height;
-        shown += steps;
-        lines.iter().for_each(|line| console.line(line));
-        Ok(())
-    });
-    if let Err(Stop::Unreadable(error)) = read {
-        return Err(error);
+        io::Result::Ok(())
+    })?;
+    for line in largest.iter().flat_map(|set| &set.lines) {
+        console.line(line);
     }
-    let more = plan.totals().steps.saturating_sub(shown);
-    let folders = of_folders(plan);
-    if more > 0 {
-        console.line("");
+    for line in lines.of_folders(plan) {
+        console.line(&line);
+    }
+    let files: u64 = largest.iter().map(|set| set.files).sum();
+    let totals = plan.totals();
+    if let more @ 1.. = totals.sets.saturating_sub(largest.len() as u64) {
         console.sentence(&format!(
-            "… and {} more to {}: --dry-run shows the whole plan",
-            count(more),
-            action.name(),
+            "  … and {} in {}: --dry-run shows the whole plan",
+            counted(totals.steps.saturating_sub(files), "file", "files"),
+            counted(more, "more set", "more sets"),
         ));
     }
-    folders.iter().for_each(|line| console.line(line));
-    if used > 0 {
-        console.line("");
-    }
+    console.line("");
     Ok(())
 }
 
-/// The lines of a set, and the number of steps in them.
-fn of_set(text: &PlanText, set: &SetPlan, action: ActionKind) -> io::Result<(Vec<String>, u64)> {
-    let mut out = Vec::new();
-    text.short_head(&mut out, set)?;
-    let names = |acted: bool| {
+/// Makes lines that fit into the terminal.
+struct Lines<'r> {
+    run: &'r ActRun,
+    action: ActionKind,
+    columns: usize,
+}
+
+impl<'r> Lines<'r> {
+    fn new(run: &'r ActRun, action: ActionKind) -> Self {
+        let columns = run.talk.columns.unwrap_or(usize::MAX);
+        Self {
+            run,
+            action,
+            columns,
+        }
+    }
+
+    /// The first file that goes and the one that stays for it, and a third line for what else goes.
+    fn of_set(&self, set: &SetPlan) -> Option<Shown> {
         let names = set
             .files
             .iter()
             .flat_map(|file| (0..file.names.len()).map(move |nth| (file, nth)));
-        names.filter(move |&(file, nth)| is_acted_on(file, nth) == Some(acted))
-    };
-    for (file, nth) in names(false).take(KEPT) {
-        text.name(&mut out, set, file, nth)?;
+        let goes: Vec<_> = names.filter(|&(file, nth)| self.goes(file, nth)).collect();
+        let &(first, _) = goes.first()?;
+        let stays = match first.fate {
+            Fate::Act { keeper, .. } => set.files.get(keeper)?,
+            _ => first,
+        };
+        let stays = stays.names.iter().find(|name| !name.goes)?;
+        let shown = if goes.len() > 2 { 1 } else { goes.len() };
+        let size = Bytes(set.size).to_string();
+        let mut lines = vec![self.line(&size, "keep", &self.path(&stays.path))];
+        let going = goes.iter().take(shown);
+        let going = going.map(|&(file, nth)| self.path(&file.names[nth].path));
+        lines.extend(going.map(|path| self.line("", self.action.name(), &path)));
+        lines.extend(self.more(self.action.name(), goes.len() - shown));
+        Some(Shown {
+            bytes: set.size.saturating_mul(goes.len() as u64),
+            lines,
+            files: goes.len() as u64,
+        })
     }
-    text.more(&mut out, "keep", names(false).count().saturating_sub(KEPT))?;
-    let mut steps = 0;
-    for (file, nth) in names(true).take(ACTED) {
-        text.name(&mut out, set, file, nth)?;
-        // Of a file that only shares its blocks, the first name is the step.
-        steps += u64::from(nth == 0 || action != ActionKind::Reflink);
-    }
-    let more = names(true).count().saturating_sub(ACTED);
-    text.more(&mut out, action.name(), more)?;
-    let out = String::from_utf8_lossy(&out);
-    Ok((out.lines().map(str::to_owned).collect(), steps))
-}
 
-/// True if a name is acted on, false if it stays; the names that are left alone are counted below.
-fn is_acted_on(file: &PlannedFile, nth: usize) -> Option<bool> {
-    match file.fate {
-        Fate::Keep(_) => Some(file.names[nth].goes),
-        Fate::Act { .. } => Some(true),
-        Fate::Leave(_) => None,
-    }
-}
-
-/// Names the noise and the folders that are removed at the end.
-fn of_folders(plan: &Plan) -> Vec<String> {
-    let noise = plan.noise().map(|file| &file.path[..]).collect();
-    let folders = plan.empty_folders().iter();
-    let folders = folders.map(|folder| &folder.path[..]).collect();
-    let mut lines = Vec::new();
-    let all: [(&str, Vec<&[u8]>); 2] = [(plan.action().name(), noise), ("remove", folders)];
-    for (what, paths) in all {
-        let shown = paths.iter().take(FOLDERS);
-        lines.extend(shown.map(|path| format!("  {what:<8} {}", escape(path))));
-        if let more @ 1.. = paths.len().saturating_sub(FOLDERS) {
-            lines.push(format!("  {what:<8} … and {} more", count(more as u64)));
+    /// True if there is a step for this name.
+    fn goes(&self, file: &PlannedFile, nth: usize) -> bool {
+        match file.fate {
+            Fate::Keep(_) => file.names[nth].goes,
+            // Of a file that only shares its blocks, the first name is the step.
+            Fate::Act { .. } => nth == 0 || self.action != ActionKind::Reflink,
+            Fate::Leave(_) => false,
         }
     }
-    if !lines.is_empty() {
-        lines.insert(0, String::new());
+
+    /// The noise and the folders that are removed at the end.
+    fn of_folders(&self, plan: &Plan) -> Vec<String> {
+        let noise = plan.noise().map(|file| &file.path[..]).collect();
+        let folders = plan.empty_folders().iter();
+        let folders = folders.map(|folder| &folder.path[..]).collect();
+        let all: [(&str, Vec<&[u8]>); 2] = [(self.action.name(), noise), ("remove", folders)];
+        let mut lines = Vec::new();
+        for (what, paths) in all {
+            let shown = paths.iter().take(FOLDERS);
+            lines.extend(shown.map(|path| self.line("", what, &self.path(path))));
+            lines.extend(self.more(what, paths.len().saturating_sub(FOLDERS)));
+        }
+        lines
     }
-    lines
+
+    fn path(&self, path: &[u8]) -> String {
+        escape(&self.run.links.as_given(path)).into_owned()
+    }
+
+    fn line(&self, size: &str, what: &str, path: &str) -> String {
+        let width = self.action.name().len().max("remove".len());
+        let before = format!("{size:>10}  {what:<width$}  ");
+        let path = shortened(path, self.columns.saturating_sub(before.len()));
+        format!("{before}{path}")
+    }
+
+    fn more(&self, what: &str, names: usize) -> Option<String> {
+        let more = format!("… and {} more", count(names as u64));
+        (names > 0).then(|| self.line("", what, &more))
+    }
 }

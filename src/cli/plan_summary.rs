@@ -20,8 +20,8 @@ use super::progress_text::count;
 /// Companions that are named on the terminal; the plan names more.
 const COMPANIONS: usize = 5;
 
-/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows.
-/// Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
+/// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
+/// be undone. Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
 pub fn lines(
     plan: &Plan,
     acting: &action::Settings,
@@ -30,10 +30,13 @@ pub fn lines(
 ) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
-    let left = totals.left.iter().map(|(why, &names)| left(why, names));
-    let mut lines = fitting(left, width);
+    let mut sums = vec![what(plan, acting)];
+    sums.extend(details(plan, is_script));
+    sums.extend(empty_folders(plan));
+    sums.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
+    sums.extend(without_reference(totals));
+    let mut lines = fitting(sums, width);
     lines.extend(unmatched(plan));
-    lines.extend(fitting(without_reference(totals), width));
     let skipped = plan.skipped_trash().iter();
     lines.extend(skipped.map(|skipped| {
         let used = escape(&skipped.used);
@@ -53,10 +56,6 @@ pub fn lines(
     if totals.steps > 0 {
         lines.extend(fitting(warning(plan.action(), acting), width));
     }
-    let mut sums = vec![what(plan, acting)];
-    sums.extend(details(plan, is_script));
-    sums.extend(empty_folders(plan));
-    lines.extend(fitting(sums, width));
     lines
 }
 
@@ -282,7 +281,7 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
             }
         });
     }
-    impossible.then(|| "The removal cannot be undone. Use --trash to make it undoable.".to_owned())
+    impossible.then(|| "This cannot be undone. Use --trash to be able to undo it.".to_owned())
 }
 
 /// The question whether the plan shall be carried out: it says what would happen to the files.

@@ -9,8 +9,8 @@ use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
-use super::progress_text::count;
 use super::resolve_act::ActRun;
+use super::root_links::RootLinks;
 use super::{dangling_text, option_words, plan_summary, sanitize};
 
 /// The indent of the lines below a path.
@@ -19,22 +19,22 @@ const REASON: &str = "             ";
 const SAME_FILE: &str = "another name of the same file";
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
-pub struct PlanText {
+pub struct PlanText<'r> {
     action: ActionKind,
     destination: Option<Vec<u8>>,
-    links: Vec<String>,
-    /// Columns of the terminal that it is shown on. There, sizes are rounded, digests are left out and sentences are
-    /// broken between words; names are left whole.
+    links: &'r RootLinks,
+    /// Columns of the terminal that it is shown on. There, sizes are rounded, digests are left out, sentences are broken
+    /// between words, and paths are spelled as they were given; names are left whole.
     columns: Option<usize>,
 }
 
-impl PlanText {
+impl<'r> PlanText<'r> {
     /// For this run and plan, on a terminal of so many columns.
-    pub fn new(run: &ActRun, plan: &Plan, columns: Option<usize>) -> Self {
+    pub fn new(run: &'r ActRun, plan: &Plan, columns: Option<usize>) -> Self {
         Self {
             action: plan.action(),
             destination: run.acting.destination.clone(),
-            links: run.links.lines(),
+            links: &run.links,
             columns,
         }
     }
@@ -42,8 +42,9 @@ impl PlanText {
     /// Says what it is.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         self.sentence(out, format!("# {}{}", self.action.name(), earlier::PLAN))?;
-        let links = self.links.iter();
+        let links = self.links.lines();
         links
+            .iter()
             .map(|line| format!("# {line}"))
             .try_for_each(|line| self.sentence(out, line))
     }
@@ -81,7 +82,7 @@ impl PlanText {
     }
 
     /// Writes the head of a set on a terminal.
-    pub fn short_head(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+    fn short_head(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
         write!(out, "\n{}", Bytes(set.size))?;
         match self.frees(set) {
             Some(frees) => writeln!(out, ", frees {}", Bytes(frees)),
@@ -96,7 +97,7 @@ impl PlanText {
     }
 
     /// Writes what becomes of a name, and why.
-    pub fn name(
+    fn name(
         &self,
         out: &mut dyn Write,
         set: &SetPlan,
@@ -130,14 +131,6 @@ impl PlanText {
         }
     }
 
-    /// Says how many more names there are, if there are any.
-    pub fn more(&self, out: &mut dyn Write, what: &str, names: usize) -> io::Result<()> {
-        match names {
-            0 => Ok(()),
-            more => writeln!(out, "  {what:<8} … and {} more", count(more as u64)),
-        }
-    }
-
     /// Says for which file another one goes, and what is special about that.
     fn details(
         &self,
@@ -151,7 +144,7 @@ impl PlanText {
         let has_several = set.files.iter().filter(is_kept).nth(1).is_some();
         let to = set.files.get(keeper).and_then(|file| file.names.first());
         if let Some(to) = to.filter(|_| has_several) {
-            writeln!(out, "{REASON}for {}", escape(&to.path))?;
+            writeln!(out, "{REASON}for {}", self.path(&to.path))?;
         }
         if let Some(owner) = set.other_owner(file, self.action) {
             let why = format!("the kept file belongs to another owner (uid {owner})");
@@ -171,10 +164,17 @@ impl PlanText {
         path: &[u8],
         why: Option<&str>,
     ) -> io::Result<()> {
-        writeln!(out, "  {what:<8} {}", escape(path))?;
+        writeln!(out, "  {what:<8} {}", self.path(path))?;
         match why {
             Some(why) => self.because(out, why),
             None => Ok(()),
+        }
+    }
+
+    fn path(&self, path: &[u8]) -> String {
+        match self.columns {
+            Some(_) => escape(&self.links.as_given(path)).into_owned(),
+            None => escape(path).into_owned(),
         }
     }
 
@@ -231,8 +231,8 @@ impl PlanText {
             writeln!(
                 out,
                 "  {}\n    {because} {}",
-                escape(&parted.goes),
-                escape(&parted.stays)
+                self.path(&parted.goes),
+                self.path(&parted.stays)
             )?;
         }
         Ok(())

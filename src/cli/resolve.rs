@@ -141,7 +141,7 @@ fn wanted(
     around: &Environment<'_>,
 ) -> Result<Wanted, WrongUse> {
     // Nothing is changed, so links of other users are followed as in a search.
-    let mut links = RootLinks::new(true, config.patience);
+    let mut links = RootLinks::new(true, config.patience, &around.folder);
     let real = |path: &OsString| links.real(&around.folder.join(path));
     Ok(Wanted {
         source: Source::of_report(report),

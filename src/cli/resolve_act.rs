@@ -106,7 +106,7 @@ pub fn resolve(
     let use_of_plan = use_of_plan(&args.way, action, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let patience = args.patience.time();
-    let mut links = RootLinks::new(args.follow_roots, patience);
+    let mut links = RootLinks::new(args.follow_roots, patience, &around.folder);
     let source = match &args.from {
         Some(path) => Source::of_report(path),
         None => {

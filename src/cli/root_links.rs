@@ -2,9 +2,11 @@
 //!
 //! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -35,18 +37,38 @@ pub struct RootLinks {
     patience: Duration,
     /// The first of the searched paths that leads to the root folder.
     root: Option<PathBuf>,
+    /// Real paths, and the paths that lead to them as they were given.
+    given: Vec<(PathBuf, PathBuf)>,
 }
 
 impl RootLinks {
-    /// Looks at none yet.
-    pub fn new(follow_roots: bool, patience: Duration) -> Self {
+    /// Looks at none yet. Relative paths start in `folder`.
+    pub fn new(follow_roots: bool, patience: Duration, folder: &Path) -> Self {
         let is_root = rustix::process::geteuid().is_root();
         Self {
             links: Vec::new(),
             obeys_all: follow_roots || !is_root,
             patience,
             root: None,
+            given: vec![(folder.to_owned(), ".".into())],
         }
+    }
+
+    /// A real path in the spelling of the given path that it lies in.
+    pub fn as_given<'p>(&self, path: &'p [u8]) -> Cow<'p, [u8]> {
+        let real = Path::new(OsStr::from_bytes(path));
+        // Behind the current folder are the given paths.
+        let given = self.given.iter().rev();
+        let given = given.filter_map(|(tree, given)| Some((real.strip_prefix(tree).ok()?, given)));
+        let innermost = given.min_by_key(|(rest, _)| rest.as_os_str().len());
+        innermost.map_or(Cow::Borrowed(path), |(rest, given)| {
+            let spelled = match given {
+                given if rest.as_os_str().is_empty() => given.clone(),
+                here if here == Path::new(".") => rest.to_owned(),
+                given => given.join(rest),
+            };
+            Cow::Owned(spelled.into_os_string().into_vec())
+        })
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
@@ -63,6 +85,9 @@ impl RootLinks {
         for (place, root) in config.roots.iter_mut().enumerate() {
             let (way, closed) = self.await_answer(&looked, &root.path)?;
             let way = self.obey(way)?;
+            if let Ok(way) = &way {
+                self.given.push((way.real.clone(), root.path.clone()));
+            }
             // A reference that is missing is named by its option.
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
             let is_needed =

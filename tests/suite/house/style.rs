@@ -11,7 +11,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("of disk space came free", "N of disk space freed"),
     (
         "It cannot be undone; with",
-        "The removal cannot be undone. Use --trash …",
+        "This cannot be undone. Use --trash …",
     ),
     ("Let go of what was read", "drop pages"),
     ("is believed in nothing", "is not trusted"),

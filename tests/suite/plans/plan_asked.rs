@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use crate::common::Tree;
 use crate::common::stage::Stage;
 use crate::common::terminal;
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of the terminal: messages are wrapped at its width, and the longest that is looked for fits on a line.
 const WIDE: u16 = 500;
@@ -23,13 +24,18 @@ impl Stage {
 
     /// Types when something was said.
     fn talk_when(&self, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
+        self.talk_at(WIDE, arguments, prompt, typed)
+    }
+
+    /// Types on a terminal of so many columns.
+    fn talk_at(&self, columns: u16, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
         let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
         command
             .args(arguments.split_whitespace())
             .current_dir(self.tree.root())
             .env("XDG_STATE_HOME", self.state.path())
             .env("TERM", "dumb");
-        let (code, said) = terminal::converse(command, WIDE, prompt, typed);
+        let (code, said) = terminal::converse(command, columns, prompt, typed);
         Talk { code, said }
     }
 }
@@ -74,49 +80,134 @@ fn the_summary_is_shown_and_asked_for_once() {
     assert_eq!(stage.names(), ["a"]);
 }
 
-/// What happens to which file is above the question; what does not fit is counted.
+/// The lines of the preview, without the spaces around them.
+fn preview(said: &str) -> Vec<&str> {
+    let lines = said.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.starts_with("This report is about "));
+    lines.take_while(|line| !line.starts_with("To ")).collect()
+}
+
+/// The largest sets, in the order of what goes and in the spelling of the given path; what does not fit is counted.
 #[test]
-fn the_question_is_below_the_files_that_it_is_about() {
+fn the_question_is_below_the_largest_sets() {
     let stage = three_sets();
-    let talk = stage.talk("remove .", "n\n");
-    let (above, _) = talk.said.split_once("Permanently").expect("a question");
-    let place = |line: &str| {
-        let found = above
-            .lines()
-            .position(|said| said.trim_end().ends_with(line));
-        found.unwrap_or_else(|| panic!("{line}: {above}"))
-    };
-    assert!(
-        place("/l1") < place("/l2"),
-        "the kept file is first: {above}"
-    );
-    assert!(place("/l3") < place("/m2") && place("/m2") < place("/s2"));
-    assert!(!above.contains("…"), "{above}");
+    let lines = [
+        "90.0 kB  keep    ./l1",
+        "remove  ./l2",
+        "remove  ./l3",
+        "50.0 kB  keep    ./m1",
+        "remove  ./m2",
+        "10.0 kB  keep    ./s1",
+        "remove  ./s2",
+        "",
+    ];
+    let top = stage.tree.root().canonicalize().expect("real");
+    let report = stage.state.path().join("found.txt");
+    stage.run(&format!("-o {} .", report.display())).exits(0);
+    let above = format!("../{}", top.file_name().expect("named").display());
+    // With a report paths start in the current folder.
+    let from = format!("--from {}", report.display());
+    let whole = top.display().to_string();
+    for (given, spelled) in [
+        (".", ""),
+        (&from, ""),
+        (&above, &format!("{above}/")),
+        (&whole, &format!("{whole}/")),
+    ] {
+        let talk = stage.talk_when(&format!("remove {given}"), "[y/N] ", "n\n");
+        let lines = lines.map(|line| line.replace("./", spelled));
+        assert_eq!(preview(&talk.said), lines, "{}", talk.said);
+    }
     for quiet in ["remove -q .", "remove --yes ."] {
         let talk = stage.talk(quiet, "n\n");
-        assert!(!talk.said.contains("/l2"), "{quiet}: {}", talk.said);
+        assert!(!talk.said.contains("l2"), "{quiet}: {}", talk.said);
     }
     let mut tree = Tree::new();
     for copy in 0..30 {
         tree = tree.file(format!("long/{copy:02}"), "long");
     }
     for set in 0..20 {
-        let content = format!("{set:02}");
+        let content = format!("{:1$}", set, set + 10);
         tree = tree.file(format!("a/{set:02}"), &content);
         tree = tree.file(format!("b/{set:02}"), &content);
     }
     let stage = Stage::new(tree);
-    let talk = stage.talk("remove --keep first-root a b long", "n\n");
+    let talk = stage.talk_when("remove --keep first-root a b long", "[y/N] ", "n\n");
     let talk = talk.ends(0, "Permanently remove 49 files? [y/N]");
-    let acted = talk.said.matches("  remove   /").count();
-    assert!(
-        talk.said.contains("  remove   … and 19 more"),
-        "{}",
-        talk.said
+    let lines = [
+        "4 B  keep    long/00",
+        "remove  long/01",
+        "remove  … and 28 more",
+        "29 B  keep    a/19",
+        "remove  b/19",
+        "28 B  keep    a/18",
+        "remove  b/18",
+        "27 B  keep    a/17",
+        "remove  b/17",
+        "26 B  keep    a/16",
+        "remove  b/16",
+        "… and 16 files in 16 more sets: --dry-run shows the whole plan",
+        "",
+    ];
+    assert_eq!(preview(&talk.said), lines, "{}", talk.said);
+}
+
+/// What cannot be undone is the last line before the question.
+#[test]
+fn what_cannot_be_undone_is_said_last() {
+    let stage = three_sets();
+    let said = stage.talk("remove --protect m2 .", "n\n").said;
+    let lines: Vec<_> = said.lines().map(str::trim).collect();
+    let question = lines.iter().position(|line| line.contains("[y/N]"));
+    let question = question.expect("a question");
+    assert_eq!(
+        lines[question - 1],
+        "This cannot be undone. Use --trash to be able to undo it.",
+        "{said}"
     );
-    let more = format!("… and {} more to remove: --dry-run", 49 - acted);
-    assert!(talk.said.contains(&more), "{more}: {}", talk.said);
-    assert!(talk.said.lines().count() < 30, "{}", talk.said);
+    let said = stage.talk("remove --trash .", "n\n").said;
+    assert!(!said.contains("cannot be undone"), "{said}");
+}
+
+/// At 80 columns no line of the question is broken, and a name of 40 columns stays whole.
+#[test]
+fn long_names_are_shortened_in_the_question_only() {
+    let names = [
+        format!("{}.jpg", "n".repeat(36)),
+        format!("{}.jpg", "写".repeat(18)),
+        format!("{}.jpg", "n".repeat(120)),
+    ];
+    let mut tree = Tree::new();
+    for (name, size) in names.iter().zip([9000, 8000, 7000]) {
+        for folder in ["one", "other"] {
+            let path = format!("a folder of a folder/of a folder of a folder/{folder}/{name}");
+            tree = tree.file(path, vec![b'x'; size]);
+        }
+    }
+    let stage = Stage::new(tree);
+    let said = stage.talk_at(80, "remove .", "[y/N] ", "n\n").said;
+    for line in said.lines() {
+        assert!(line.width() <= 80, "{line}");
+    }
+    for name in &names[..2] {
+        assert_eq!(
+            said.matches(&format!("/{name}")).count(),
+            2,
+            "{name}: {said}"
+        );
+    }
+    assert!(
+        said.contains("…/nnn") && said.contains("n….jpg") || said.contains("nn.jpg"),
+        "{said}"
+    );
+    let plan = stage.talk_at(80, "remove --dry-run .", "", "").said;
+    for name in &names {
+        assert_eq!(
+            plan.matches(&format!("/{name}")).count(),
+            2,
+            "{name}: {plan}"
+        );
+    }
 }
 
 #[test]
