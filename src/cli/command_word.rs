@@ -11,10 +11,8 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 
-use super::foreign_commands::{command_for, effect};
 use super::option_files::{self, is_here};
-use super::option_row::FOLDERS;
-use super::{other_words, sanitize};
+use super::{sanitize, slips};
 
 /// Moves the command's name to the front of the words, if it is there.
 pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
@@ -63,46 +61,29 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
         return None;
     }
     let word = words[place].to_str()?;
-    let next = words.get(place + 1).and_then(|next| next.to_str());
-    let next = next.and_then(|next| Some((next, command.find_subcommand(next)?.get_name())));
-    let (word, meant) = match next {
-        // `seekless seekless remove A`, and `seekless find remove A`.
-        Some((_, meant)) if word == command.get_name() => (word, meant),
-        Some((next, meant)) if FOLDERS.contains(&word) => (next, meant),
-        _ if names_command(word.as_ref(), command) => return None,
-        _ => {
-            let lower = word.to_ascii_lowercase();
-            let commands = || {
-                let names = command.get_subcommands().map(Command::get_name);
-                names.chain(["help"])
-            };
-            let meant = commands().find(|name| *name == lower);
-            let meant = meant.or_else(|| command_for(&lower));
-            // `fclones link --soft` and `ln -s`.
-            let is_soft = words[place..]
-                .iter()
-                .any(|word| word == "--soft" || word == "-s");
-            let meant = match meant {
-                Some("hardlink") if is_soft => Some("symlink"),
-                meant => meant,
-            };
-            (
-                word,
-                meant.or_else(|| other_words::nearly(&lower, commands()))?,
-            )
-        }
-    };
-    if Path::new(word).symlink_metadata().is_ok() {
+    if names_command(word.as_ref(), command) || Path::new(word).symlink_metadata().is_ok() {
         return None;
     }
-    let what = match meant.starts_with('-') {
-        true => "",
-        false => "the command ",
-    };
-    Some(format!(
-        "no such file: {word}. Did you mean {what}'seekless {meant}'{}?",
-        effect(meant)
-    ))
+    let names = command.get_subcommands().map(Command::get_name);
+    let names: Vec<&str> = names.chain(["help"]).collect();
+    let lower = word.to_ascii_lowercase();
+    let same = names.iter().find(|name| **name == lower).copied();
+    if let Some(meant) = same.or_else(|| slips::nearly(&lower, names)) {
+        let plan = match has_plan(command, meant) {
+            true => " (--dry-run shows the plan)",
+            false => "",
+        };
+        return Some(format!(
+            "no such file: {word}. Did you mean the command 'seekless {meant}'{plan}?"
+        ));
+    }
+    slips::answer(&lower).map(|answer| format!("no such file: {word}; {answer}"))
+}
+
+/// True for a command that changes files.
+fn has_plan(program: &Command, name: &str) -> bool {
+    let command = program.find_subcommand(name);
+    command.is_some_and(|it| it.get_arguments().any(|arg| arg.get_id() == "dry_run"))
 }
 
 fn names_command(word: &OsStr, command: &Command) -> bool {

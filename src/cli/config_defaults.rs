@@ -11,7 +11,7 @@ use super::config_file::{ConfigFile, Setting, Value};
 use super::config_rules::{is_never_set, refusal};
 use super::config_values::{check_one, check_together};
 use super::definition::{DEFAULT, arg_of, command_of};
-use super::{args, other_words, shell_word};
+use super::{args, shell_word, slips};
 
 /// The option that every command has that reads the file.
 const READER: &str = "no_config";
@@ -340,7 +340,7 @@ fn no_option(definition: &Command, who: &str, commands: &[&str], option: &str) -
     let longs: Vec<&str> = settable.collect();
     let hyphens = option.replace('_', "-").to_lowercase();
     let same = longs.iter().find(|long| **long == hyphens).copied();
-    match same.or_else(|| other_words::nearly(&hyphens, longs.iter().copied())) {
+    match same.or_else(|| slips::nearly(&hyphens, longs.iter().copied())) {
         Some(meant) => format!("{who} has no option --{option}: write {meant}"),
         None => format!("{who} has no option --{option}: --help lists all options"),
     }

@@ -10,7 +10,7 @@ use super::config_file::{ConfigFile, Setting, Value};
 use super::definition::{DEFAULT, arg_of, command_of};
 use super::environment::Environment;
 use super::resolve::resolve;
-use super::{args, other_words};
+use super::{args, refusal};
 
 /// Checks each value by itself.
 ///
@@ -31,7 +31,7 @@ pub fn check_one(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(
     };
     match error.kind() {
         InvalidValue | ValueValidation | ArgumentConflict => {
-            let text = other_words::wrong_value(&error);
+            let text = refusal::wrong_value(&error);
             let text = text.unwrap_or_else(|| error.kind().to_string());
             Err(config.at(setting, &text))
         }

@@ -8,7 +8,6 @@ mod ask;
 mod begin;
 mod cache;
 mod cache_args;
-mod clusters;
 mod color;
 mod command_word;
 mod compare;
@@ -22,7 +21,6 @@ mod config_folder;
 mod config_rules;
 mod config_values;
 mod console;
-mod czkawka_options;
 mod dangling_text;
 mod definition;
 mod device_terms;
@@ -35,12 +33,9 @@ mod filter_args;
 mod find;
 mod find_args;
 mod find_report;
-mod find_words;
 mod fit;
 mod folders;
 mod folders_args;
-mod foreign_commands;
-mod foreign_options;
 mod from_folders;
 mod from_report;
 mod gather;
@@ -51,12 +46,8 @@ mod log;
 mod man;
 mod next_command;
 mod option_files;
-mod option_row;
 mod option_words;
-mod other_options;
-mod other_words;
 mod output;
-mod own_options;
 mod patience;
 mod perform;
 mod plan_json;
@@ -69,9 +60,9 @@ mod probe_terms;
 mod problem_limit;
 mod progress_text;
 mod question;
-mod rdfind_words;
 mod read_args;
 mod read_only_watch;
+mod refusal;
 mod report_error;
 mod report_progress;
 mod resolve;
@@ -88,6 +79,7 @@ mod script;
 mod script_functions;
 mod search_args;
 mod shell_word;
+mod slips;
 mod source;
 mod summary;
 mod sweep;
@@ -123,7 +115,7 @@ pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let refused = command_word::mistyped(&words, &command);
     let refused = refused
-        .or_else(|| clusters::output_word(&words))
+        .or_else(|| refusal::one_hyphen(&words, &command))
         .or_else(|| option_files::refused(&words, &command))
         .or_else(|| command_word::refused(&words, &command));
     if let Some(line) = refused {
@@ -208,7 +200,7 @@ fn refuse(error: &clap::Error, words: &[OsString], command: &clap::Command) -> E
         ));
         return Exit::Nothing;
     }
-    if let Some(answer) = other_words::answer(error, words, command) {
+    if let Some(answer) = refusal::answer(error, words, command) {
         sanitize::complain(&answer);
         return Exit::Nothing;
     }

@@ -192,7 +192,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             "--omit-first omits every file without a copy: omit --omit-first, or --unique (--rf-under 2)",
         );
     }
-    meant_as_file(args.output.as_deref(), "find")?;
+    meant_as_file(args.output.as_deref())?;
     not_onto_report(args.output.as_deref(), args.from.as_deref())?;
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(

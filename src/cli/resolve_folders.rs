@@ -55,7 +55,7 @@ pub struct FoldersRun {
 
 /// Decides everything.
 pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, WrongUse> {
-    meant_as_file(args.output.as_deref(), "folders")?;
+    meant_as_file(args.output.as_deref())?;
     let noise = match args.noise.is_empty() {
         true => NOISE.map(str::to_owned).to_vec(),
         false => args.noise,

@@ -27,7 +27,7 @@ pub fn use_of_plan(
     action: ActionKind,
     around: &Environment<'_>,
 ) -> Result<Use, WrongUse> {
-    meant_as_file(way.output.as_deref(), action.name())?;
+    meant_as_file(way.output.as_deref())?;
     let mut typed = around.command.iter().take_while(|word| *word != "--");
     // The configuration file may set trash; who types both may mean either.
     if typed.clone().any(|word| word == "--trash") && typed.any(|word| word == "--no-trash") {

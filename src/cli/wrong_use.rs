@@ -8,8 +8,8 @@ use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
 use super::root_list::BadList;
+use super::sanitize;
 use super::time_arg::BadTime;
-use super::{clusters, sanitize};
 
 /// Says in one line why the arguments cannot be followed, and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -81,23 +81,14 @@ pub fn not_onto_report(output: Option<&Path>, report: Option<&Path>) -> Result<(
     }
 }
 
-/// Refuses names of an output that are probably meant as something else: `-`, which elsewhere is standard output, and
-/// `json:FILE`, which in rmlint names a format. `asked` is the command.
-pub fn meant_as_file(output: Option<&Path>, asked: &str) -> Result<(), WrongUse> {
-    let Some(output) = output.and_then(Path::to_str) else {
-        return Ok(());
-    };
-    if output == "-" {
+/// Refuses `-` as the name of an output: elsewhere it is standard output.
+pub fn meant_as_file(output: Option<&Path>) -> Result<(), WrongUse> {
+    if output.is_some_and(|output| output.as_os_str() == "-") {
         return contradiction(
             "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
         );
     }
-    match clusters::formatter(output, asked) {
-        Some(answer) => contradiction(format!(
-            "-o {output}: {answer}; for a file of that name write -o ./{output}"
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Refuses with a line that says what to do instead.

@@ -12,6 +12,7 @@ mod layering;
 mod library;
 mod library_ends;
 mod library_process;
+mod mutations;
 mod options;
 mod repository;
 mod sessions;
