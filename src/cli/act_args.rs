@@ -182,6 +182,19 @@ pub struct WayArgs {
     #[arg(long, help_heading = "How to act")]
     pub trust_mounts: bool,
 
+    /// Also act on files that seekless otherwise leaves alone
+    ///
+    /// Without this option, remove, hardlink, symlink and move leave alone what lies in hidden folders and in folders
+    /// that a program manages, such as a Git work tree or a mail folder.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        help_heading = "How to act"
+    )]
+    pub allow: Vec<Allowed>,
+
     /// Do not compare bytes before each step; rely on the digests
     ///
     /// seekless then leaves a file alone if its size, inode, modification time or change time (ctime) has changed since
@@ -303,6 +316,13 @@ pub struct FolderArgs {
         help_heading = "How to act"
     )]
     pub noise: Vec<String>,
+}
+
+/// What an action may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Allowed {
+    /// Hidden folders and files, and folders that a program manages
+    Managed,
 }
 
 /// How a plan is written.

@@ -169,6 +169,7 @@ mod tests {
                 hold: None,
                 marked: false,
                 in_trash: false,
+                managed: None,
                 goes: false,
                 is_safer: false,
                 reach: Default::default(),

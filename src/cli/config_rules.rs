@@ -1,8 +1,9 @@
 //! Which options the configuration file may set. An action touches only what its command line says.
 
 /// Options that decide what one run may change, or protect files from it.
-const NEVER: [&str; 11] = [
+const NEVER: [&str; 12] = [
     "yes",
+    "allow",
     "trust-hash",
     "trust-mounts",
     "across-owners",

@@ -52,7 +52,11 @@ pub fn plan(
                 settings.bounds.tops = trees.iter().map(|top| Below::from_real(top)).collect();
             }
             let origin = patiently(run.patience, console, Changes::None, || {
-                acting::search_origin(config, &run.folder, run.started_ns)
+                let origin = acting::search_origin(config, &run.folder, run.started_ns);
+                match settings.policy.pairs.is_empty() {
+                    true => origin,
+                    false => origin.given(&run.limits),
+                }
             });
             search(run, config, Planner::new(settings, origin), console)
         }

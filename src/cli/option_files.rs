@@ -19,6 +19,7 @@ const ANSWER: Duration = Duration::from_secs(1);
 
 /// Options that nobody should be led to by a slip of the keyboard.
 pub const DANGEROUS: &[&str] = &[
+    "--allow",
     "--trust-hash",
     "--trust-mounts",
     "--trust-mtime",
@@ -53,7 +54,10 @@ fn is_dangerous(word: &OsStr, program: &Command) -> bool {
         flags.any(|arg| arg.get_long().is_some_and(is_listed))
     };
     let is_its_own = match word.as_bytes() {
-        [b'-', b'-', long @ ..] => str::from_utf8(long).is_ok_and(is_listed),
+        [b'-', b'-', long @ ..] => {
+            let name = long.split(|&byte| byte == b'=').next();
+            name.is_some_and(|name| str::from_utf8(name).is_ok_and(is_listed))
+        }
         [b'-', letters @ ..] => has_letter(letters),
         _ => false,
     };

@@ -136,6 +136,7 @@ pub fn left(left: &Left) -> String {
         Left::Unprovable(_) => {
             format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
         }
+        Left::Managed(_) => format!("{words} (--allow managed includes it)"),
         Left::HidesFiles => format!("{words} (--trust-mounts acts anyway)"),
         Left::NotForScript => format!(
             "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"

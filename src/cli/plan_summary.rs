@@ -30,10 +30,13 @@ pub fn lines(
 ) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
-    let mut sums = vec![what(plan, acting)];
+    let mut sums = managed(totals);
+    sums.push(what(plan, acting));
     sums.extend(details(plan, is_script));
     sums.extend(empty_folders(plan));
-    sums.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
+    let left = totals.left.iter();
+    let left = left.filter(|(why, _)| !matches!(why, Left::Managed(_)));
+    sums.extend(left.map(|(why, &names)| left_alone(why, names)));
     sums.extend(without_reference(totals));
     let mut lines = fitting(sums, width);
     lines.extend(unmatched(plan));
@@ -128,7 +131,11 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     let totals = plan.totals();
     if totals.steps == 0 {
         let why = untouched(totals);
-        return format!("Nothing to {}{why}.", verb(plan.action()));
+        let nothing = match totals.left_managed() {
+            0 => "Nothing",
+            _ => "Nothing else",
+        };
+        return format!("{nothing} to {}{why}.", verb(plan.action()));
     }
     let effect = match plan.action() {
         ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
@@ -194,7 +201,29 @@ fn destination(acting: &action::Settings) -> String {
         .unwrap_or_default()
 }
 
-fn left(why: &Left, names: u64) -> String {
+/// Says how many files are hidden or belong to a program; with -v to which one.
+fn managed(totals: &Totals) -> Vec<String> {
+    let number = totals.left_managed();
+    if number == 0 {
+        return Vec::new();
+    }
+    let mut lines = vec![format!(
+        "{} in hidden folders and folders that programs manage {} left alone (--allow managed includes {}).",
+        names(number),
+        plural(number, "was", "were"),
+        plural(number, "it", "them"),
+    )];
+    if tracing::enabled!(tracing::Level::INFO) {
+        lines.extend(totals.managed.iter().map(|(&row, path)| {
+            let number = totals.left.get(&Left::Managed(row)).copied();
+            let number = names(number.unwrap_or_default());
+            format!("{number} in {}, such as {}", row.row().words, escape(path))
+        }));
+    }
+    lines
+}
+
+fn left_alone(why: &Left, names: u64) -> String {
     let what = plural(
         names,
         "file left alone because it",

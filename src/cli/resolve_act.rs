@@ -15,7 +15,7 @@ use seekless::device::Mounts;
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, RouteError, own_trash};
 
-use super::act_args::{ActArgs, FolderArgs, SidecarChoice, StayArgs};
+use super::act_args::{ActArgs, Allowed, FolderArgs, SidecarChoice, StayArgs};
 use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_noise::noise;
@@ -169,6 +169,7 @@ pub fn resolve(
                 SidecarChoice::Ignore => Sidecars::Ignore,
             },
             further_names: further_names(&args, action)?,
+            allows_managed: args.way.allow.contains(&Allowed::Managed),
             strict: args.way.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: special.folders.remove_empty_folders,

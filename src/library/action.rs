@@ -56,6 +56,7 @@ pub struct Action {
     within: Vec<PathBuf>,
     destination: Option<PathBuf>,
     sidecars: Sidecars,
+    allows_managed: bool,
     remove_empty_folders: bool,
     noise: Option<Vec<String>>,
     bytes_per_second: Option<u64>,
@@ -74,6 +75,7 @@ impl Action {
             within: Vec::new(),
             destination: None,
             sidecars: Sidecars::default(),
+            allows_managed: false,
             remove_empty_folders: false,
             noise: None,
             bytes_per_second: None,
@@ -156,6 +158,12 @@ impl Action {
     /// Sets how to treat files that belong together by name, such as a raw photo and its settings.
     pub fn sidecars(mut self, sidecars: Sidecars) -> Self {
         self.sidecars = sidecars;
+        self
+    }
+
+    /// Also acts in hidden folders, and in folders that a program manages, such as a Git work tree.
+    pub fn allow_managed(mut self, allow: bool) -> Self {
+        self.allows_managed = allow;
         self
     }
 
@@ -347,6 +355,7 @@ impl Action {
                 ActionKind::Hardlink | ActionKind::Reflink => FurtherNames::Stay,
                 _ => FurtherNames::AsReported,
             },
+            allows_managed: self.allows_managed,
             strict: self.acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::decide::Policy;
 use super::folder_pairs::FolderPairs;
-use super::set::{Fate, KeepReason, Rank, SetPlan};
+use super::left::Left;
+use super::set::{Fate, KeepReason, PlannedFile, Rank, SetPlan};
+use crate::file::ManagedPlace;
 
 /// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
 /// other.
@@ -67,6 +69,9 @@ impl Policy {
                 _ if keepers.contains(&index) => {
                     Fate::Keep(because("stays for a copy in a folder of the report"))
                 }
+                _ if let Some(place) = managed(file, &self.pairs) => {
+                    Fate::Leave(Left::Managed(place.row))
+                }
                 _ => Fate::Keep(because(
                     "no copy of it stays in the folder that the report names",
                 )),
@@ -103,22 +108,26 @@ impl Group<'_> {
         let (set, pairs) = (self.set, self.pairs);
         let names = &set.files[index].names;
         for (folder, other) in pairs.of(&names[0].path) {
-            // A file that has a name elsewhere is not this folder's alone.
-            if !names.iter().all(|name| lies_below(&name.path, folder)) {
+            // A file that has a name elsewhere is not this folder's alone. A folder inside a managed one does not go.
+            if lies_in_managed(&set.files[index], folder)
+                || !names.iter().all(|name| lies_below(&name.path, folder))
+            {
                 continue;
             }
             for place in self.below(other) {
                 let copy = self.names[place].1;
                 let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
-                // No file outside of a trash goes for a copy in one.
-                let stays = match copy == index || rank == Rank::Leftover || rank > own {
-                    true => continue,
-                    false => match self.settle(copy, depth + 1) {
-                        CopyState::Stays => copy,
-                        CopyState::Goes(keeper) => keeper,
-                        CopyState::Open | CopyState::UnderWay => continue,
-                    },
-                };
+                // No file outside of a trash or a managed folder goes for a copy in one.
+                let is_in_managed = lies_in_managed(&set.files[copy], other);
+                let stays =
+                    match copy == index || rank == Rank::Leftover || rank > own || is_in_managed {
+                        true => continue,
+                        false => match self.settle(copy, depth + 1) {
+                            CopyState::Stays => copy,
+                            CopyState::Goes(keeper) => keeper,
+                            CopyState::Open | CopyState::UnderWay => continue,
+                        },
+                    };
                 let kept = &set.files[stays].names;
                 if !kept.iter().any(|name| lies_below(&name.path, folder)) {
                     return Some(stays);
@@ -136,6 +145,19 @@ impl Group<'_> {
         let count = names.take_while(|(path, _)| path.starts_with(&start));
         first..first + count.count()
     }
+}
+
+/// What holds a file in a folder that could go, if it is hidden or a program manages it.
+fn managed(file: &PlannedFile, pairs: &FolderPairs) -> Option<ManagedPlace> {
+    let mut names = file.names.iter();
+    let could_go = names.any(|name| pairs.of(&name.path).next().is_some());
+    file.managed().filter(|_| could_go)
+}
+
+/// True if a folder above this one is hidden or managed, so that this one is only a part of it.
+fn lies_in_managed(file: &PlannedFile, folder: &[u8]) -> bool {
+    let places = file.names.iter().filter_map(|name| name.managed);
+    places.into_iter().any(|place| place.end < folder.len())
 }
 
 fn lies_below(path: &[u8], folder: &[u8]) -> bool {

@@ -77,6 +77,8 @@ pub struct Origin {
     roots: Option<HashMap<PathBuf, u32>>,
     /// Real paths. Nothing outside them is included, whatever the source says. Without any, there is no limit.
     limits: Vec<PathBuf>,
+    /// If set, only these real paths were given by the user who acts; the roots are those of a report.
+    given: Option<Vec<PathBuf>>,
 }
 
 impl Origin {
@@ -89,6 +91,7 @@ impl Origin {
             hard_links: false,
             roots: None,
             limits: Vec::new(),
+            given: None,
         }
     }
 
@@ -119,12 +122,31 @@ impl Origin {
         self
     }
 
-    /// Limits a source to these real paths: nothing outside them is included, wherever the source searched. With none,
-    /// there is no limit.
+    /// Limits a report to these real paths, which the user gave: nothing outside them is included, wherever the source
+    /// searched. With none, there is no limit.
     #[must_use]
-    pub fn within(mut self, limits: &[PathBuf]) -> Self {
-        self.limits = limits.iter().map(|limit| as_listed(limit)).collect();
+    pub fn within(self, limits: &[PathBuf]) -> Self {
+        let mut origin = self.given(limits);
+        origin.limits = origin.given.clone().unwrap_or_default();
+        origin
+    }
+
+    /// Sets the real paths that the user gave with the action, if the searched paths are those of a report.
+    #[must_use]
+    pub fn given(mut self, given: &[PathBuf]) -> Self {
+        self.given = Some(given.iter().map(|path| as_listed(path)).collect());
         self
+    }
+
+    /// Length of the innermost path that contains this real path and that the user gave with the action; 0 without any.
+    pub(super) fn given_end(&self, path: &[u8]) -> usize {
+        let mut above = Path::new(std::ffi::OsStr::from_bytes(path)).ancestors();
+        let given = above.find(|above| match (&self.given, &self.roots) {
+            (Some(given), _) => given.iter().any(|given| given == above),
+            (None, Some(roots)) => roots.contains_key(*above),
+            (None, None) => false,
+        });
+        given.map_or(0, |given| given.as_os_str().len())
     }
 
     /// Trash folders that their path does not tell, as far as the given paths lead to them.

@@ -78,8 +78,10 @@ impl<'a> Search<'a> {
             .flat_map(|file| &file.names)
             .filter(|name| noise.is(name.bare(), set.size));
         self.no_noise.extend(names.map(|name| name.path.clone()));
-        self.no_noise
-            .extend(set.left.iter().map(|left| left.path.clone()));
+        // A hidden file may be noise, such as .DS_Store.
+        let left = set.left.iter();
+        let left = left.filter(|left| !matches!(left.why, Left::Managed(_)));
+        self.no_noise.extend(left.map(|left| left.path.clone()));
     }
 
     /// Folders that will be empty, each after the folders in it.

@@ -79,6 +79,7 @@ mod tests {
                 hold: None,
                 marked: false,
                 in_trash: false,
+                managed: None,
                 goes: false,
                 is_safer: false,
                 reach: Default::default(),

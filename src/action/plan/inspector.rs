@@ -17,7 +17,7 @@ use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::coherence::Location;
 use crate::action::folder_entry::NameInFolder;
-use crate::file::{Spellings, TrashPaths};
+use crate::file::{ManagedPaths, ManagedPlace, Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
@@ -47,11 +47,14 @@ pub struct Inspector {
     pub strict: bool,
     /// Leave alone files in a trash that is not a given path.
     pub skips_trash: bool,
+    /// Find out which files are hidden, or belong to a program.
+    pub finds_managed: bool,
     /// The real paths of folders, by the folder of a name as listed.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
     /// The spellings of names in folders, if a report or a link spells them differently.
     spellings: Spellings,
     trash: TrashPaths,
+    managed: ManagedPaths,
     /// `trash` has the trash folders that the origin leads to.
     is_trash_known: bool,
     /// Protected patterns that matched no name so far, by their number.
@@ -142,6 +145,7 @@ impl Inspector {
                         });
                         let in_trash = self.trash.lead_into(&path, 0);
                         let hold = self.hold(&path, &listed, in_trash);
+                        let managed = self.managed(&path);
                         let bounds = &self.bounds;
                         self.unmatched
                             .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
@@ -152,6 +156,7 @@ impl Inspector {
                             root,
                             marked,
                             in_trash,
+                            managed,
                             goes: false,
                             is_safer: false,
                             reach: Default::default(),
@@ -199,6 +204,14 @@ impl Inspector {
             }
             hold => hold,
         }
+    }
+
+    /// What holds a file that is hidden or belongs to a program.
+    fn managed(&mut self, path: &[u8]) -> Option<ManagedPlace> {
+        let references = self.bounds.ends_of_reference(path);
+        let given = references.fold(self.origin.given_end(path), usize::max);
+        self.finds_managed
+            .then(|| self.managed.holding(path, given))?
     }
 
     /// True if a file lies in a trash, and no given path is that trash or lies in it.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::byte_text;
 use crate::action::access::Apart;
+use crate::file::RowNumber;
 
 /// A name that is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub enum Left {
     Aside,
     /// It lies in a trash that is not a given path.
     Trash,
+    /// It lies in a hidden folder, or in a folder that a program manages.
+    Managed(RowNumber),
     /// It was not read as a whole for the report, and its bytes will not be compared.
     NoDigest,
     /// The file was in an earlier set already.
@@ -94,6 +97,7 @@ impl Left {
                 | Self::OutsidePaths
                 | Self::Aside
                 | Self::Trash
+                | Self::Managed(_)
                 | Self::NoReference
                 | Self::ReferenceElsewhere
                 | Self::SameName
@@ -115,6 +119,7 @@ impl Left {
             Self::OutsidePaths => "is outside the given paths",
             Self::Aside => "is in the destination folder",
             Self::Trash => "is in a trash folder that is not one of the given paths",
+            Self::Managed(row) => return format!("belongs to {}", row.row().words),
             Self::NoDigest => "has no digest in the report, or only one from the cache",
             Self::Repeated => "is already in another set",
             Self::Refused(cause) => return format!("cannot be read: {cause}"),

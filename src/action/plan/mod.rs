@@ -37,6 +37,7 @@ mod spool;
 mod steps;
 mod totals;
 mod trash_check;
+mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -50,6 +51,7 @@ use mount_check::{Doubts, MountCheck};
 use sidecars::Companions;
 use spool::Spool;
 use trash_check::TrashCheck;
+use whole::WholeFolders;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
@@ -86,6 +88,7 @@ pub struct Plan {
     skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
     companions: Companions,
+    whole: WholeFolders,
     parted: Vec<Parted>,
     dangling: Dangling,
     emptied: Vec<EmptyFolder>,
@@ -124,10 +127,11 @@ impl Plan {
         &mut self,
         mut each: impl FnMut(&SetPlan) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (settings, companions) = (&self.settings, &self.companions);
+        let (settings, companions, whole) = (&self.settings, &self.companions, &self.whole);
         for set in self.spool.sets()? {
             let mut set = set?;
-            if companions.apply(&mut set) {
+            // Both, whatever the first one changes.
+            if companions.apply(&mut set) | whole.apply(&mut set) {
                 estimate::estimate(&mut set, settings.policy.action, settings.destination);
             }
             each(&set)?;
@@ -244,6 +248,9 @@ impl Plan {
         if self.takes_names() && self.settings.sidecars != Sidecars::Ignore {
             self.look_for_companions()?;
         }
+        if !self.settings.policy.pairs.is_empty() && !self.settings.allows_managed {
+            self.whole = self.look_for_whole_folders()?;
+        }
         let mut totals = Totals::default();
         self.each_set(|set| {
             totals.add(set, action);
@@ -251,6 +258,25 @@ impl Plan {
         })?;
         self.totals = totals;
         Ok(self)
+    }
+
+    /// Finds the managed folders that would go in part only.
+    fn look_for_whole_folders(&mut self) -> io::Result<WholeFolders> {
+        self.whole = WholeFolders::default();
+        let mut whole = WholeFolders::default();
+        self.each_set(|set| {
+            whole.note(set);
+            io::Result::Ok(())
+        })?;
+        let mut spreads = whole.look();
+        while spreads {
+            spreads = false;
+            self.each_set(|set| {
+                spreads |= whole.spread(set);
+                io::Result::Ok(())
+            })?;
+        }
+        Ok(whole)
     }
 
     /// True if the plan removes names from their places. A link takes the place of its file, so its name is not

@@ -35,6 +35,9 @@ impl Planner {
         let bounds = std::mem::take(&mut settings.bounds);
         let mut inspector = Inspector::new(origin, bounds, settings.strict);
         inspector.skips_trash = true;
+        // Shared blocks change nothing that a program can see.
+        inspector.finds_managed =
+            !settings.allows_managed && settings.policy.action != ActionKind::Reflink;
         Self {
             inspector,
             reach: Reach::default(),
@@ -59,6 +62,10 @@ impl Planner {
 
     fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.inspector.look(claim);
+        // With a report of folders, a managed folder may go as a whole.
+        if self.settings.policy.pairs.is_empty() {
+            set.take_out_managed();
+        }
         let number = match self.settings.policy.by_name {
             true => {
                 entries::once_each(&mut set);
@@ -97,6 +104,7 @@ impl Planner {
             skipped_trash: Vec::new(),
             spool: self.spool,
             companions: Companions::default(),
+            whole: Default::default(),
             parted: Vec::new(),
             dangling: Dangling::default(),
             emptied: Vec::new(),

@@ -21,10 +21,9 @@ pub struct Ranking {
 impl Ranking {
     /// A ranking by these rules, for files found at this origin.
     pub fn new(rules: Rules, origin: Origin) -> Self {
-        Self {
-            rules,
-            inspector: Inspector::new(origin, Bounds::default(), false),
-        }
+        let mut inspector = Inspector::new(origin, Bounds::default(), false);
+        inspector.finds_managed = true;
+        Self { rules, inspector }
     }
 
     /// Sets the origin of the next sets.

@@ -73,6 +73,7 @@ mod tests {
             hold: None,
             marked: false,
             in_trash: false,
+            managed: None,
             goes: false,
             is_safer: false,
             reach: BTreeSet::new(),

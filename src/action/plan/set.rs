@@ -15,6 +15,7 @@ use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;
 use crate::action::swap::is_temporary;
+use crate::file::ManagedPlace;
 
 /// The planned fate of the files of one set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +90,9 @@ pub struct PlannedName {
     /// It lies in a trash that the user gave.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub in_trash: bool,
+    /// It lies in a hidden folder, or in a folder that a program manages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub managed: Option<ManagedPlace>,
     /// The name is acted on although its file stays, under another name.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
@@ -103,8 +107,10 @@ pub struct PlannedName {
 /// The preference for a name as one that stays, before any rule. The first is best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// It lies anywhere but in a trash.
+    /// Nothing speaks against it.
     Normal,
+    /// It lies in a hidden folder, or in a folder that a program manages: this program may remove it.
+    Managed,
     /// It lies in a trash: it is lost when the trash is emptied.
     InTrash,
     /// A killed run left it behind: undo may remove it.
@@ -113,16 +119,20 @@ pub enum Rank {
 
 impl Rank {
     /// All of them, the best first.
-    pub const ALL: [Self; 3] = [Self::Normal, Self::InTrash, Self::Leftover];
+    pub const ALL: [Self; 4] = [Self::Normal, Self::Managed, Self::InTrash, Self::Leftover];
 }
 
 impl PlannedName {
     /// The preference for it.
     pub fn rank(&self) -> Rank {
-        match self.in_trash {
-            _ if is_temporary(self.bare()) => Rank::Leftover,
-            true => Rank::InTrash,
-            false => Rank::Normal,
+        if is_temporary(self.bare()) {
+            Rank::Leftover
+        } else if self.in_trash {
+            Rank::InTrash
+        } else if self.managed.is_some() {
+            Rank::Managed
+        } else {
+            Rank::Normal
         }
     }
 
@@ -194,6 +204,11 @@ impl PlannedFile {
         }
     }
 
+    /// What holds one of its names, if a program manages it or it is hidden.
+    pub fn managed(&self) -> Option<ManagedPlace> {
+        self.names.iter().find_map(|name| name.managed)
+    }
+
     /// The reason why the file must stay; a file stays as a whole if one of its names does.
     pub fn hold(&self) -> Option<Hold> {
         let holds = self.names.iter().filter_map(|name| name.hold);
@@ -229,6 +244,22 @@ impl PlannedFile {
 }
 
 impl SetPlan {
+    /// Leaves alone files that are hidden or belong to a program: no other file may go because of such a file.
+    pub(super) fn take_out_managed(&mut self) {
+        let left = &mut self.left;
+        self.files.retain(|file| {
+            let managed = file.managed();
+            left.extend(managed.into_iter().flat_map(|place| {
+                let names = file.names.iter();
+                names.map(move |name| LeftName {
+                    path: name.path.clone(),
+                    why: Left::Managed(place.row),
+                })
+            }));
+            managed.is_none()
+        });
+    }
+
     /// True if the plan acts on a file of this set.
     pub fn acts(&self) -> bool {
         let mut files = self.files.iter();

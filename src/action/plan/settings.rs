@@ -39,6 +39,8 @@ pub struct Settings {
     pub sidecars: Sidecars,
     /// Whether names of files that stay may be removed.
     pub further_names: FurtherNames,
+    /// Also act in hidden folders, and in folders that a program manages.
+    pub allows_managed: bool,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.

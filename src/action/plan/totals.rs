@@ -7,6 +7,7 @@ use super::set::{Fate, KeepReason, PlannedFile, SetPlan, Shared};
 use super::steps::acted_names;
 use crate::action::ActionKind;
 use crate::action::bounds::Hold;
+use crate::file::RowNumber;
 
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Totals {
     pub devices: BTreeMap<u64, Vec<u8>>,
     /// Names of files that must not be touched, by reason.
     pub untouched: BTreeMap<Hold, u64>,
+    /// For each reason why names are hidden or belong to a program, one that is left alone.
+    pub managed: BTreeMap<RowNumber, Vec<u8>>,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
 }
@@ -64,7 +67,7 @@ impl Totals {
                 }
                 // Counted as a set.
                 Fate::Leave(Left::NoReference) => {}
-                Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
+                Fate::Leave(why) => self.leave(why, names, &file.names[0].path),
                 Fate::Act { frees, .. } => {
                     acts = true;
                     self.devices
@@ -84,7 +87,7 @@ impl Totals {
             }
         }
         for name in &set.left {
-            *self.left.entry(name.why.clone()).or_default() += 1;
+            self.leave(&name.why, 1, &name.path);
         }
         self.sets += u64::from(acts);
         let Shared {
@@ -93,6 +96,20 @@ impl Totals {
         } = set.shared;
         self.frees_unless_shared = self.frees_unless_shared.saturating_add(unless_shared);
         self.held = self.held.saturating_add(held);
+    }
+
+    fn leave(&mut self, why: &Left, names: u64, path: &[u8]) {
+        *self.left.entry(why.clone()).or_default() += names;
+        if let Left::Managed(row) = why {
+            self.managed.entry(*row).or_insert_with(|| path.to_vec());
+        }
+    }
+
+    /// Number of names left alone because they are hidden or belong to a program.
+    pub fn left_managed(&self) -> u64 {
+        let left = self.left.iter();
+        let managed = left.filter(|(why, _)| matches!(why, Left::Managed(_)));
+        managed.map(|(_, names)| names).sum()
     }
 
     /// True if a file was not as it was reported.

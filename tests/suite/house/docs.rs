@@ -222,6 +222,22 @@ fn the_changelog_has_a_place_for_what_comes_next() {
 }
 
 #[test]
+fn every_kind_of_managed_folder_is_explained() {
+    let page = read("docs/reference/actions.md");
+    let rows = seekless::file::MANAGED.iter().map(|row| {
+        let lifted = match row.is_lifted {
+            true => "yes",
+            false => "no",
+        };
+        format!("| {} | {} | {lifted} |", row.words, row.told_by())
+    });
+    let head = "| What | Recognized by | Lifted by its path |";
+    let table = page.lines().skip_while(|line| *line != head).skip(2);
+    let table: Vec<_> = table.take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(table, rows.collect::<Vec<_>>());
+}
+
+#[test]
 fn every_keep_rule_is_explained_as_the_help_does() {
     let page = read("docs/reference/actions.md");
     for rule in seekless::action::keep::RULES {

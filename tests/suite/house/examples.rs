@@ -127,8 +127,8 @@ const EXAMPLES: &[Example] = &[
     .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows("seekless symlink --script -o links.sh ~/src", &[]),
     // undo
-    shows("seekless undo", &["2 files restored"]).after(&["seekless hardlink --yes ~/src"]),
-    shows("seekless undo --dry-run", &["2 files"]).after(&["seekless hardlink --yes ~/src"]),
+    shows("seekless undo", &["1 file restored"]).after(&["seekless hardlink --yes ~/src"]),
+    shows("seekless undo --dry-run", &["1 file"]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --sweep", &[]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --list", &["hardlink"]).after(&["seekless hardlink --yes ~/src"]),
     shows(
@@ -351,7 +351,10 @@ fn place() -> Tree {
         )
         .copies(["home/src/a/main.rs", "home/src/b/main.rs"], "fn main() {}")
         .copies(
-            ["home/src/node_modules/module.js", "home/src/.git/module.js"],
+            [
+                "home/src/web/node_modules/module.js",
+                "home/src/web/.git/module.js",
+            ],
             "{}",
         )
         .copies(["home/disk.iso", "home/old/disk.iso"], noise(5, 50_000))

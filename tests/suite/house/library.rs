@@ -154,7 +154,10 @@ fn printed(output: Output) -> String {
 
 /// Two files of one content, and one of another.
 fn tree() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::Builder::new()
+        .prefix("seekless-")
+        .tempdir()
+        .expect("a folder");
     let path = folder.path().canonicalize().expect("real");
     fs::create_dir(path.join("tree")).expect("made");
     for (name, content) in [("a", "same"), ("b", "same"), ("c", "else")] {

@@ -15,6 +15,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         hold,
         marked: false,
         in_trash: false,
+        managed: None,
         goes: false,
         is_safer: false,
         reach: Default::default(),

@@ -1,0 +1,97 @@
+//! Determines which real paths lie in hidden folders, or in folders that a program manages.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
+
+use super::managed::{Part, PartKind, RowNumber, by_entries, by_name};
+use crate::sys::open::{self, CWD, Manner};
+use crate::sys::stat;
+
+/// Maximum number of folders whose rows are cached; a guess, since sets jump between folders.
+const FOLDERS: usize = 1 << 16;
+
+/// The outermost folder on a path that is hidden or managed, or the file itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManagedPlace {
+    /// What it is.
+    pub row: RowNumber,
+    /// Length of its path.
+    pub end: usize,
+}
+
+/// Looks at the folders on paths, at each once.
+#[derive(Debug, Default)]
+pub struct ManagedPaths {
+    rows: HashMap<Vec<u8>, Vec<RowNumber>>,
+}
+
+impl ManagedPaths {
+    /// What holds the file at an absolute path. The first `given` bytes are a path that the user gave, which lifts the
+    /// rules that can be lifted.
+    pub fn holding(&mut self, path: &[u8], given: usize) -> Option<ManagedPlace> {
+        let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
+        let mut start = 0;
+        for end in slashes.chain([path.len()]) {
+            let (name, is_folder) = (&path[start..end], end < path.len());
+            start = end + 1;
+            let is_given = end <= given;
+            let row = by_name(name, is_folder, is_given).or_else(|| {
+                let rows = is_folder.then(|| self.rows(&path[..end.max(1)]))?;
+                let mut rows = rows.iter().copied();
+                rows.find(|row| !(is_given && row.row().is_lifted))
+            });
+            if let Some(row) = row {
+                return Some(ManagedPlace { row, end });
+            }
+        }
+        None
+    }
+
+    /// The rows that the entries of a folder tell. A folder that cannot be entered has none.
+    fn rows(&mut self, folder: &[u8]) -> &[RowNumber] {
+        if !self.rows.contains_key(folder) {
+            if self.rows.len() >= FOLDERS {
+                self.rows.clear();
+            }
+            let opened = CString::new(folder).ok();
+            let opened = opened.and_then(|path| open::folder_handle(CWD, &path).ok());
+            let rows = opened.map(|folder| by_entries(|part| has(&folder, part)));
+            self.rows.insert(folder.to_vec(), rows.unwrap_or_default());
+        }
+        &self.rows[folder]
+    }
+}
+
+/// True if an open folder has the entry.
+fn has(folder: &OwnedFd, part: &Part) -> bool {
+    let Ok(name) = CString::new(part.name) else {
+        return false;
+    };
+    let Ok(there) = stat::entry(folder, &name) else {
+        return false;
+    };
+    match part.kind {
+        PartKind::Any => true,
+        PartKind::Folder => there.kind == FileType::Directory,
+        PartKind::File => there.kind == FileType::RegularFile,
+        PartKind::Begins(start) => {
+            there.kind == FileType::RegularFile && begins_with(folder, &name, start.as_bytes())
+        }
+    }
+}
+
+fn begins_with(folder: impl AsFd, name: &CStr, start: &[u8]) -> bool {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let mut bytes = vec![0; start.len()];
+    let file = open::file(folder, name, manner);
+    file.is_ok_and(|file| File::from(file).read_exact(&mut bytes).is_ok()) && bytes == start
+}

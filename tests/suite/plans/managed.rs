@@ -1,0 +1,603 @@
+//! Hidden folders, and folders that a program manages: actions leave them alone, and no other file goes because of them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::run::Run;
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+
+/// The actions that change what a program can see.
+const ACTIONS: [&str; 5] = [
+    "remove",
+    "remove --trash",
+    "move --to out",
+    "hardlink",
+    "symlink",
+];
+
+const ALLOW: &str = "--allow managed includes";
+
+/// Entries that make a folder one of a program, and whether giving the folder lifts that. A slash ends a folder.
+const MANAGED: &[(&str, &[(&str, &str)])] = &[
+    ("a Git work tree", &[(".git/", "")]),
+    ("a Git work tree", &[(".git", "gitdir: /elsewhere\n")]),
+    (
+        "a Git repository",
+        &[("HEAD", "ref"), ("objects/", ""), ("refs/", "")],
+    ),
+    ("a Mercurial work tree", &[(".hg/", "")]),
+    ("a Subversion work tree", &[(".svn/", "")]),
+    ("a Jujutsu work tree", &[(".jj/", "")]),
+    ("a Bazaar work tree", &[(".bzr/", "")]),
+    ("a Darcs work tree", &[("_darcs/", "")]),
+    ("a Python environment", &[("pyvenv.cfg", "home = /usr")]),
+    ("a Conda environment", &[("conda-meta/", "")]),
+    (
+        "a restic repository",
+        &[
+            ("config", "?"),
+            ("data/", ""),
+            ("keys/", ""),
+            ("snapshots/", ""),
+        ],
+    ),
+    (
+        "a Borg repository",
+        &[("config", "[repository]\nversion = 1"), ("data/", "")],
+    ),
+    ("a Kopia repository", &[("kopia.repository.f", "{}")]),
+    ("a backup of rdiff-backup", &[("rdiff-backup-data/", "")]),
+    ("a Docker folder", &[("overlay2/", ""), ("image/", "")]),
+    (
+        "a container storage",
+        &[("overlay-layers/", ""), ("overlay-images/", "")],
+    ),
+    (
+        "a containerd folder",
+        &[("io.containerd.content.v1.content/", "")],
+    ),
+    ("an OCI image", &[("oci-layout", "{}"), ("blobs/", "")]),
+    (
+        "an OSTree repository",
+        &[
+            ("config", "[core]"),
+            ("objects/", ""),
+            ("refs/", ""),
+            ("tmp/", ""),
+        ],
+    ),
+    ("a Flatpak installation", &[(".changed", ""), ("repo/", "")]),
+    ("a Maildir", &[("cur/", ""), ("new/", ""), ("tmp/", "")]),
+    ("an MH mail folder", &[(".mh_sequences", "")]),
+    (
+        "a profile of Thunderbird or Firefox",
+        &[("compatibility.ini", "c"), ("prefs.js", "p")],
+    ),
+    ("a Wine prefix", &[("system.reg", "r"), ("drive_c/", "")]),
+    (
+        "a cache",
+        &[(
+            "CACHEDIR.TAG",
+            "Signature: 8a477f597d28d172789f06886806bc55\n# x",
+        )],
+    ),
+];
+
+/// Names that make a folder one of a program.
+const NAMED: [&str; 10] = [
+    "node_modules",
+    "site-packages",
+    "dist-packages",
+    "My.photoslibrary",
+    "My.photolibrary",
+    "My.aplibrary",
+    "My Previews.lrdata",
+    "My.lrcat-data",
+    "disk.sparsebundle",
+    "steamapps",
+];
+
+/// Folders that look a little like those of programs.
+const ORDINARY: &[&[(&str, &str)]] = &[
+    &[],
+    &[("HEAD", "x"), ("objects/", "")],
+    &[("config", "[core]"), ("data/", "")],
+    &[("config", "x"), ("keys/", ""), ("snapshots/", "")],
+    &[("CACHEDIR.TAG", "no signature")],
+    &[("cur/", ""), ("new/", "")],
+    &[("cur", "x"), ("new", "y"), ("tmp", "z")],
+    &[("blobs/", "")],
+    &[("overlay2/", "")],
+    &[("digikam4.db", "x")],
+    &[("My.lrcat", "x")],
+    &[("prefs.js", "x")],
+];
+
+fn git(folder: &Path, arguments: &str) -> String {
+    let output = Command::new("git")
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .expect("git runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments}: {said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn run(folder: &Path, command: &str, arguments: &[&str]) {
+    let mut command = Command::new(command);
+    let status = command.args(arguments).current_dir(folder).status();
+    assert!(status.expect("it runs").success(), "{arguments:?}");
+}
+
+/// A stage with the repository `git`, which has two equal files in its work tree.
+fn repository() -> Stage {
+    let stage = Stage::new(Tree::new().copies(["git/a", "git/sub/b"], noise(1, 5000)));
+    let root = stage.tree.path("git");
+    git(&root, "init -q -b main");
+    git(&root, "add .");
+    commit(&root);
+    stage
+}
+
+fn commit(root: &Path) {
+    git(root, "-c user.name=n -c user.email=e commit -q -m one");
+}
+
+/// Fails unless the work tree and its repository are whole.
+fn is_clean(folder: &Path) {
+    assert_eq!(git(folder, "status --porcelain"), "", "{folder:?}");
+    git(folder, "fsck --full --strict");
+}
+
+fn with(tree: Tree, folder: &str, parts: &[(&str, &str)]) -> Tree {
+    parts.iter().fold(tree, |tree, (name, content)| {
+        let path = format!("{folder}/{name}");
+        match name.strip_suffix('/') {
+            Some(_) => tree.folder(path),
+            None => tree.file(path, content),
+        }
+    })
+}
+
+/// What a run leaves, apart from what it puts into `out`.
+fn names(stage: &Stage) -> BTreeSet<String> {
+    let names = stage.names().into_iter();
+    names.filter(|name| !name.starts_with("out/")).collect()
+}
+
+#[test]
+fn two_repositories_with_the_same_files_stay_as_they_are() {
+    for action in ACTIONS {
+        let stage = repository();
+        run(stage.tree.root(), "cp", &["-r", "git", "git2"]);
+        for given in ["git git2", ".", "git2/sub git", "git/.git git2/.git"] {
+            let run = stage.run(&format!("{action} -y {given}"));
+            run.exits(0).says(ALLOW).says("Nothing else to");
+            is_clean(&stage.tree.path("git"));
+            is_clean(&stage.tree.path("git2"));
+        }
+    }
+}
+
+#[test]
+fn one_repository_stays_as_it_is() {
+    let stage = repository();
+    stage.run("remove -y git").exits(0).says(ALLOW);
+    is_clean(&stage.tree.path("git"));
+}
+
+#[test]
+fn linked_work_trees_and_submodules_stay_as_they_are() {
+    let stage = repository();
+    let root = stage.tree.path("git");
+    git(&root, "worktree add -q ../linked");
+    git(
+        &root,
+        "-c protocol.file.allow=always submodule --quiet add ../git module",
+    );
+    commit(&root);
+    for given in [".", "linked git/module", "linked/sub git/sub", "git/module"] {
+        stage
+            .run(&format!("remove -y {given}"))
+            .exits(0)
+            .says(ALLOW);
+        is_clean(&root);
+        is_clean(&stage.tree.path("linked"));
+        is_clean(&stage.tree.path("git/module"));
+    }
+}
+
+#[test]
+fn each_folder_of_a_program_is_left_alone() {
+    for (words, parts) in MANAGED {
+        let tree = Tree::new().copies(["m/p/deep/a", "m/p/b"], noise(1, 5000));
+        let stage = Stage::new(with(tree, "m/p", parts));
+        let before = stage.names();
+        let given: &[&str] = match *words {
+            "a cache" => &[".", "m"],
+            _ => &[".", "m", "m/p", "m/p/deep m/p/b"],
+        };
+        for given in given {
+            let run = stage.run(&format!("remove -v -y {given}")).exits(0);
+            run.says(&format!("2 files in {words}, such as "));
+            assert_eq!(stage.names(), before, "{words}: {given}");
+        }
+        let run = stage.run("remove -y --allow managed m").exits(0);
+        run.never_says(ALLOW);
+        assert!(stage.names().len() < before.len(), "{words}");
+    }
+}
+
+#[test]
+fn each_name_of_a_folder_of_a_program_is_known() {
+    for name in NAMED {
+        let tree = Tree::new().folder(format!("m/{name}"));
+        tree.write(format!("m/{name}/deep/a"), noise(1, 5000));
+        tree.write(format!("m/{name}/b"), noise(1, 5000));
+        let stage = Stage::new(tree);
+        let before = stage.names();
+        stage.run("remove -y m").exits(0).says("2 files in hidden");
+        stage
+            .seekless("remove -y")
+            .arg(format!("m/{name}"))
+            .run()
+            .exits(0)
+            .says(ALLOW);
+        assert_eq!(stage.names(), before, "{name}");
+    }
+}
+
+#[test]
+fn files_of_photo_programs_are_left_alone_and_the_pictures_beside_them_are_not() {
+    for name in ["digikam4.db", "thumbnails-digikam.db", "My.lrcat"] {
+        let tree = Tree::new()
+            .copies(["a/x.jpg", "b/x.jpg"], noise(1, 5000))
+            .file(format!("a/{name}"), noise(2, 5000))
+            .file(format!("b/{name}"), noise(2, 5000));
+        let stage = Stage::new(tree);
+        stage.run("remove -y .").exits(0).says("2 files in hidden");
+        assert_eq!(
+            stage.names(),
+            [
+                format!("a/{name}"),
+                "a/x.jpg".to_owned(),
+                format!("b/{name}")
+            ]
+        );
+    }
+}
+
+#[test]
+fn folders_that_only_look_like_those_of_a_program_are_ordinary() {
+    let names = [
+        "target",
+        "build",
+        "vendor",
+        "node_modules2",
+        "photoslibrary",
+    ];
+    let trees = names.map(|name| (name, &[][..])).into_iter();
+    for (folder, parts) in trees.chain(ORDINARY.iter().map(|parts| ("p", *parts))) {
+        let tree = Tree::new();
+        tree.write(format!("{folder}/a"), noise(1, 5000));
+        tree.write(format!("{folder}/deep/b"), noise(1, 5000));
+        let stage = Stage::new(with(tree, folder, parts));
+        let before = stage.names().len();
+        stage.run("remove -y .").exits(0).never_says(ALLOW);
+        assert_eq!(stage.names().len(), before - 1, "{folder} {parts:?}");
+    }
+}
+
+#[test]
+fn the_copy_outside_stays_if_all_others_are_in_such_folders() {
+    for action in ACTIONS {
+        for inside in [".hidden/a", "p/.b", "p/.git/c", "p/node_modules/d"] {
+            let tree = Tree::new().copies([inside, "w/x/copy"], noise(1, 5000));
+            let stage = Stage::new(tree);
+            let before = names(&stage);
+            for rule in ["newest", "longest-path", "not-under w", "name *[abcd]"] {
+                let run = stage.seekless(&format!("{action} -y . --keep")).arg(rule);
+                let run = run.run().exits(0);
+                run.says("1 file in hidden")
+                    .says(ALLOW)
+                    .says("Nothing else to");
+                assert_eq!(names(&stage), before, "{action} {rule} {inside}");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_the_copies_outside_as_many_stay_as_if_there_were_no_others() {
+    for (options, stay) in [("", 1), ("--keep-n 2", 2), ("--isolate", 2)] {
+        let inside = ["w/.hidden/a", "w/p/.git/c", "v/node_modules/d"];
+        let tree = Tree::new().copies(inside, noise(1, 5000));
+        let stage = Stage::new(tree.copies(["v/1", "w/2", "w/3"], noise(1, 5000)));
+        let run = stage.run(&format!("remove -y {options} w v")).exits(0);
+        run.says("3 files in hidden");
+        assert_eq!(stage.names().len(), 3 + stay, "{options}");
+        for name in inside {
+            assert!(stage.has(name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_with_a_name_in_such_a_folder_is_left_alone_as_a_whole() {
+    for inside in [".hidden/a", "p/.git/a", "w/.a"] {
+        for action in [
+            "remove",
+            "hardlink",
+            "symlink",
+            "remove -H",
+            "move --to out",
+        ] {
+            let tree = Tree::new()
+                .file("w/x", noise(1, 5000))
+                .hard_link(inside, "w/x");
+            let stage = Stage::new(tree.file("w/other", noise(1, 5000)));
+            let before = names(&stage);
+            stage
+                .run(&format!("{action} -y ."))
+                .exits(0)
+                .says("2 files in hidden");
+            assert_eq!(names(&stage), before, "{action} {inside}");
+        }
+    }
+}
+
+#[test]
+fn a_given_path_lifts_the_rule_for_itself_and_what_is_above_it() {
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55";
+    let content = noise(1, 5000);
+    for (inside, given, acts) in [
+        (".a/x", ".a", true),
+        (".a/x", ".a/x", true),
+        (".a/.x", ".a", false),
+        (".a/.x", ".a/.x", true),
+        (".a/b/x", ".a/b", true),
+        (".a/.b/x", ".a", false),
+        (".a/.b/x", ".a/.b", true),
+        (".a/.b/x", ". .a/.b", true),
+        ("c/x", "c", true),
+        ("c/deep/x", "c/deep", true),
+        ("c/d/x", "c", false),
+        ("c/d/x", "c/d", true),
+        (".a/p/x", ".a", false),
+        (".a/p/x", ".a/p", false),
+        (".a/p/x", ".a/p/x", false),
+        (".a/node_modules/x", ".a/node_modules", false),
+    ] {
+        let tree = Tree::new().file(inside, &content).file("w/copy", &content);
+        let tree = tree
+            .file("c/CACHEDIR.TAG", tag)
+            .file("c/d/CACHEDIR.TAG", tag);
+        let stage = Stage::new(tree.folder(".a/p/.git"));
+        let run = stage
+            .run(&format!("remove -y w --keep first-root {given}"))
+            .exits(0);
+        assert_eq!(!stage.has(inside), acts, "{inside} {given}\n{run}");
+        assert!(stage.has("w/copy"));
+    }
+}
+
+#[test]
+fn a_report_lifts_nothing_and_a_path_beside_it_does() {
+    let tree = Tree::new().copies([".a/x", ".a/y"], noise(1, 5000));
+    let stage = Stage::new(tree.copies([".a/p/.git/x", ".a/p/.git/y"], noise(2, 5000)));
+    for format in ["text", "json"] {
+        let report = stage.report(&format!("find -f {format} .a"));
+        let left = |arguments: &str, number: usize| {
+            let run = stage.on_report(&format!("remove --from - {arguments}"), report.clone());
+            run.exits(0)
+                .says(&format!("{number} files in hidden"))
+                .says(ALLOW)
+        };
+        left("-y", 4).says("Nothing else to remove");
+        left("-n .a", 2).says("To remove: 1 file ");
+        left("-n --reference .a/x", 3).says("Nothing else to remove");
+        let all = stage.on_report("remove --from - -n --allow managed", report.clone());
+        all.exits(0).says("To remove: 2 files").never_says("hidden");
+    }
+}
+
+#[test]
+fn a_reference_is_a_reason_if_only_its_own_name_is_hidden() {
+    for (reference, acts) in [
+        (".ref", true),
+        (".ref/.x", true),
+        ("ref", false),
+        ("ref/.h", true),
+    ] {
+        let tree = Tree::new().copies([".ref/.x", ".ref/y", "ref/.h/x"], noise(1, 5000));
+        let stage = Stage::new(tree.file("w/x", noise(1, 5000)));
+        stage
+            .run(&format!("remove -y --reference {reference} w"))
+            .exits(0);
+        assert_eq!(!stage.has("w/x"), acts, "{reference}");
+    }
+    for reference in ["git", "git/.git", "node_modules"] {
+        let tree = Tree::new().copies(["git/.git/x", "git/x"], noise(1, 5000));
+        let tree = tree.copies(["node_modules/x", "w/x", "w/y"], noise(1, 5000));
+        let stage = Stage::new(tree);
+        stage
+            .run(&format!("remove -y --reference {reference} w"))
+            .exits(0)
+            .says(ALLOW);
+        assert_eq!(stage.names().len(), 5, "{reference}");
+    }
+}
+
+/// A user's folder as programs leave it: of the files that belong to no program, one copy stays; of the others, all.
+#[test]
+fn in_a_home_only_the_files_of_the_user_go() {
+    let programs = [
+        ".bashrc",
+        ".config/app/settings",
+        ".cache/app/1",
+        ".local/share/app/db",
+        "code/tool/.git/objects/aa/1",
+        "code/tool/src/__init__.py",
+        "code/venv/lib/python3/site-packages/x.py",
+        "code/venv/pyvenv.cfg",
+        "code/web/node_modules/left-pad/index.js",
+        "Mail/cur/1:2,S",
+        "backup/restic/data/00/1",
+        "backup/borg/data/0/1",
+        "Pictures/My.photoslibrary/originals/1.jpg",
+    ];
+    let mut tree = Tree::new().folder("h/Mail/new").folder("h/Mail/tmp");
+    for part in ["keys", "snapshots"] {
+        tree = tree.folder(format!("h/backup/restic/{part}"));
+    }
+    tree.write("h/backup/restic/config", "?");
+    tree.write("h/backup/borg/config", "[repository]\n");
+    for name in programs {
+        tree.write(format!("h/{name}"), noise(1, 5000));
+    }
+    for name in ["Pictures/1.jpg", "Pictures/2.jpg", "Documents/3.jpg"] {
+        tree.write(format!("h/{name}"), noise(1, 5000));
+    }
+    let stage = Stage::new(tree);
+    let said = format!("{} files in hidden", programs.len());
+    stage
+        .run("remove -y h")
+        .exits(0)
+        .says(&said)
+        .says("To remove: 2 files");
+    for name in programs {
+        assert!(stage.has(&format!("h/{name}")), "{name}");
+    }
+}
+
+#[test]
+fn the_plan_names_what_is_left_alone_and_why() {
+    let tree = Tree::new().copies([".a/x", "p/x", "w/x", "w/y"], noise(1, 5000));
+    let stage = Stage::new(tree.folder("p/.git"));
+    let text = stage.run("remove -n .").exits(0).stdout_text();
+    for why in ["a hidden folder or file", "a Git work tree"] {
+        let words = format!("belongs to {why} (--allow managed includes it)");
+        assert!(text.contains(&words), "{text}");
+    }
+    let plan = stage.run("remove -n -f json .").exits(0).json();
+    assert_eq!(plan["totals"]["left"], 2);
+    let script = stage.run("remove --script .").exits(0).stdout_text();
+    assert!(
+        !script.contains("/.a/x") && !script.contains("/p/x"),
+        "{script}"
+    );
+}
+
+#[test]
+fn a_hidden_file_is_noise_all_the_same() {
+    let tree = Tree::new().copies(["a/x", "b/x"], noise(1, 5000));
+    let stage = Stage::new(tree.copies(["a/.DS_Store", "b/.DS_Store"], noise(2, 500)));
+    let options = "--remove-empty-folders --with-noise --reference a";
+    stage
+        .run(&format!("remove --trash -y {options} ."))
+        .exits(0);
+    assert_eq!(stage.names(), ["a/.DS_Store", "a/x"]);
+}
+
+/// Makes a report of the folders, changes something, and removes by it.
+fn by_folders(stage: &Stage, given: &str, change: impl FnOnce(), options: &str) -> Run {
+    let report = stage.report(&format!("folders {given}"));
+    change();
+    stage.on_report(&format!("remove -y {options} --from -"), report)
+}
+
+/// The repository `git` and its copy, which goes.
+fn repository_and_copy() -> Stage {
+    let stage = repository();
+    run(stage.tree.root(), "cp", &["-r", "git", "copy"]);
+    stage
+}
+
+#[test]
+fn a_copy_of_a_repository_goes_as_a_whole() {
+    let stage = repository_and_copy();
+    let run = by_folders(&stage, "copy git", || (), "");
+    run.exits(0).never_says(ALLOW);
+    is_clean(&stage.tree.path("git"));
+    let left = stage.names();
+    assert!(left.iter().all(|name| name.starts_with("git/")), "{left:?}");
+}
+
+#[test]
+fn a_copy_of_a_repository_stays_as_a_whole() {
+    let changes = [
+        ("copy/sub/b", "changed"),
+        ("copy/.git/new", ""),
+        ("copy/c", "new"),
+    ];
+    for (name, content) in changes {
+        let stage = repository_and_copy();
+        let before = stage.names().len();
+        let change = || stage.tree.write(name, content);
+        let run = by_folders(&stage, "copy git", change, "").exits(0);
+        run.says(ALLOW).says("Nothing else to remove");
+        is_clean(&stage.tree.path("git"));
+        git(&stage.tree.path("copy"), "fsck --full --strict");
+        assert!(stage.names().len() >= before, "{name}");
+        let run = by_folders(&stage, "copy git", || (), "--allow managed");
+        run.never_says(ALLOW);
+    }
+}
+
+#[test]
+fn a_folder_inside_a_managed_one_neither_goes_nor_is_a_reason() {
+    for (goes, stays, may_go) in [
+        ("w/1/a", "w/2/a", true),
+        ("w/.1/a", "w/2/a", true),
+        ("w/1/.a", "w/2/.a", true),
+        ("p/1/a", "w/2/a", false),
+        ("w/1/a", "p/2/a", false),
+        ("p/1/a", "p/2/a", false),
+        (".h/1/a", "w/2/a", false),
+        ("w/1/a", "w/2/.h/a", false),
+        ("w/1/a", "w/2/.a", false),
+        ("w/1/.a", "w/2/a", true),
+    ] {
+        let folder = |name: &str| {
+            let mut parts = name.splitn(3, '/');
+            [parts.next(), parts.next()]
+                .map(Option::unwrap_or_default)
+                .join("/")
+        };
+        let (first, second) = (folder(goes), folder(stays));
+        let tree = Tree::new().copies([goes, stays], noise(1, 5000));
+        let beside = stays.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let tree = tree.file(format!("{beside}/more"), noise(2, 5000));
+        let stage = Stage::new(tree.folder("p/.git"));
+        let run = by_folders(&stage, &format!("{first} {second}"), || (), "").exits(0);
+        assert!(stage.has(stays), "{goes} {stays}");
+        assert_eq!(!stage.has(goes), may_go, "{goes} {stays}\n{run}");
+    }
+}
+
+#[test]
+fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
+    let tree = Tree::new()
+        .copies(["a/x", "b/x"], noise(1, 5000))
+        .copies(["a/p/y", "b/p/y"], noise(2, 5000))
+        .copies(["a/.h", "b/.h"], noise(3, 5000))
+        .copies(["a/p/.git/z", "b/p/.git/z"], noise(4, 5000));
+    let stage = Stage::new(tree);
+    let change = || stage.tree.write("a/p/new", "");
+    by_folders(&stage, "a b", change, "")
+        .exits(0)
+        .says("2 files in hidden");
+    for (name, stays) in [
+        ("a/x", false),
+        ("a/.h", false),
+        ("a/p/y", true),
+        ("a/p/.git/z", true),
+    ] {
+        assert_eq!(stage.has(name), stays, "{name}");
+    }
+}
