@@ -167,21 +167,6 @@ impl Origin {
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
     }
 
-    /// For each given path that contains this real path, the offset at which the rest of the real path begins; 0 if no
-    /// given paths are known. If the source is limited to paths, these count as the given ones.
-    pub(super) fn starts(&self, path: &[u8]) -> impl Iterator<Item = usize> {
-        let is_limited = !self.limits.is_empty();
-        let whole = self.roots.is_none() && !is_limited;
-        let real = Path::new(std::ffi::OsStr::from_bytes(path));
-        let above = real.ancestors().filter(move |above| match &self.roots {
-            _ if is_limited => self.limits.iter().any(|limit| limit == above),
-            Some(roots) => roots.contains_key(*above),
-            None => false,
-        });
-        let starts = above.map(|above| above.as_os_str().len());
-        starts.chain(whole.then_some(0))
-    }
-
     /// The number of the innermost given path that contains this real path, as in a search.
     pub(super) fn root_of(&self, path: &[u8]) -> Inside {
         let Some(roots) = &self.roots else {

@@ -208,16 +208,21 @@ impl Inspector {
 
     /// What holds a file that is hidden or belongs to a program.
     fn managed(&mut self, path: &[u8]) -> Option<ManagedPlace> {
-        let references = self.bounds.ends_of_reference(path);
-        let given = references.fold(self.origin.given_end(path), usize::max);
+        let given = self.given_end(path);
         self.finds_managed
             .then(|| self.managed.holding(path, given))?
     }
 
+    /// Length of the innermost path, also a reference, that contains this one and that the user gave with the action.
+    fn given_end(&self, path: &[u8]) -> usize {
+        let references = self.bounds.ends_of_reference(path);
+        references.fold(self.origin.given_end(path), usize::max)
+    }
+
     /// True if a file lies in a trash, and no given path is that trash or lies in it.
     fn is_in_foreign_trash(&mut self, path: &[u8]) -> bool {
-        let mut starts = self.origin.starts(path);
-        !starts.any(|start| !self.trash.lead_into(path, start))
+        let given = self.given_end(path);
+        self.trash.lead_into(path, given)
     }
 
     /// Prepends the folder where relative names start.

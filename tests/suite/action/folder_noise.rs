@@ -158,12 +158,12 @@ fn what_is_protected_or_no_file_is_no_noise() {
 fn noise_that_stays_for_a_copy_keeps_its_folder() {
     let tree = Tree::new()
         .copies(["keep/one", "x/a/one", "x/b/one"], noise(1, 5000))
-        .copies(["x/a/.DS_Store", "x/b/.DS_Store"], "the same");
+        .copies(["x/a/Thumbs.db", "x/b/Thumbs.db"], "the same");
     let stage = Stage::new(tree);
     let words =
         "remove --trash --yes --remove-empty-folders --with-noise --keep shallowest --only-under x";
     stage.run(&format!("{words} keep x")).exits(0);
-    assert_eq!(left(&stage), ["x/a/.DS_Store"]);
+    assert_eq!(left(&stage), ["x/a/Thumbs.db"]);
     // Without a copy in the reference none of the two has to stay.
     stage.run("undo --yes").exits(0);
     stage.run(&format!("remove --trash {ALL}")).exits(0);

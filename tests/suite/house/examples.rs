@@ -127,8 +127,8 @@ const EXAMPLES: &[Example] = &[
     .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows("seekless symlink --script -o links.sh ~/src", &[]),
     // undo
-    shows("seekless undo", &["1 file restored"]).after(&["seekless hardlink --yes ~/src"]),
-    shows("seekless undo --dry-run", &["1 file"]).after(&["seekless hardlink --yes ~/src"]),
+    shows("seekless undo", &["2 files restored"]).after(&["seekless hardlink --yes ~/src"]),
+    shows("seekless undo --dry-run", &["2 files"]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --sweep", &[]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --list", &["hardlink"]).after(&["seekless hardlink --yes ~/src"]),
     shows(
@@ -359,6 +359,7 @@ fn place() -> Tree {
         )
         .copies(["home/disk.iso", "home/old/disk.iso"], noise(5, 50_000))
         .folder("home/.local/share/bash-completion/completions")
+        .copies(["home/src/a/lib.rs", "home/src/b/lib.rs"], "pub fn f() {}")
         .hard_link("home/src/c/main.rs", "home/src/a/main.rs")
         .folder("mnt/new");
     let names = [

@@ -209,7 +209,15 @@ fn a_report_removes_no_file_for_a_copy_in_a_trash() {
 fn a_report_of_a_named_trash_removes_the_copies_there() {
     let stage = Stage::new(tree(".Trash-1000"));
     let report = stage.report("find .Trash-1000 w");
-    stage.on_report("remove --yes --from -", report).exits(0);
+    let remove = "remove --yes --from -";
+    stage
+        .on_report(remove, report.clone())
+        .exits(0)
+        .says("trash");
+    assert_eq!(stage.names().len(), 2, "the report does not give the trash");
+    stage
+        .on_report(&format!("{remove} .Trash-1000 w"), report)
+        .exits(0);
     assert_eq!(stage.names(), ["w/x/y/z/deep/photo"]);
 }
 
@@ -310,7 +318,8 @@ fn a_report_of_folders_of_a_named_trash_removes_only_the_copies_there() {
     for roots in [".Trash-1000/old a", "a .Trash-1000/old"] {
         let stage = Stage::new(Tree::new().copies([".Trash-1000/old/1", "a/1"], noise(1, 5000)));
         let report = stage.report(&format!("folders {roots}"));
-        stage.on_report("remove --yes --from -", report).exits(0);
+        let remove = "remove --yes --from - .Trash-1000/old";
+        stage.on_report(remove, report).exits(0);
         assert_eq!(stage.names(), ["a/1"], "{roots}");
     }
 }
