@@ -65,6 +65,7 @@ impl FindRun {
             replication: self.config.replication,
             isolate: self.config.isolate,
             from_report: self.wanted.is_some(),
+            verbose: self.talk.verbose > 0,
         }
     }
 }

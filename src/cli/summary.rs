@@ -17,6 +17,8 @@ pub struct SummaryOf {
     pub isolate: bool,
     /// It selected from a report, and neither listed a folder nor read a file.
     pub from_report: bool,
+    /// What each stage and each disk did is asked for.
+    pub verbose: bool,
 }
 
 const INCOMPLETE: &str = "INCOMPLETE: interrupted; there may be more duplicates.";
@@ -76,8 +78,10 @@ pub fn lines(summary: &Summary, of: SummaryOf, columns: Option<usize>) -> Vec<St
         return fitting(selection(summary, of), width);
     }
     let mut lines = fitting(sentences(summary, of), width);
-    lines.extend(table(stage_rows(summary), &[1, 2], width));
-    lines.extend(table(device_rows(summary), &[2, 3], width));
+    if of.verbose {
+        lines.extend(table(stage_rows(summary), &[1, 2], width));
+        lines.extend(table(device_rows(summary), &[2, 3], width));
+    }
     lines.extend(fitting(not_looked_at(&summary.left_out), width));
     lines
 }
@@ -393,6 +397,7 @@ mod tests {
             replication,
             isolate,
             from_report: false,
+            verbose: true,
         }
     }
 
@@ -499,6 +504,21 @@ mod tests {
     fn a_run_is_told_in_a_few_lines() {
         let text = lines(&full(), of(Replication::Over(1), false), None).join("\n");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn stages_and_disks_are_shown_if_asked_for() {
+        let told = |verbose| {
+            let of = SummaryOf {
+                verbose,
+                ..of(Replication::Over(1), false)
+            };
+            lines(&full(), of, None).join("\n")
+        };
+        for part in ["candidates", "busy"] {
+            assert!(told(true).contains(part) && !told(false).contains(part));
+        }
+        assert!(told(false).contains("Searched ") && told(false).contains("excluded"));
     }
 
     #[test]
