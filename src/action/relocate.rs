@@ -114,22 +114,27 @@ fn copy_to(
         Ok(()) => error,
         Err(error) => StepError::Stuck(failure("remove the incomplete copy".to_owned(), error)),
     };
-    let filled = copy::contents(victim, &file);
-    filled.map_err(|error| clean(failed("copy it")(error)))?;
-    // What somebody wrote meanwhile must not get the rights of what was compared.
-    let unchanged = victim.unchanged().map_err(Skip::Victim);
-    unchanged.map_err(|skip| clean(skip.into()))?;
-    let missing = metadata::give(&file, &act.intent.metadata);
-    let doing = "give the copy its owner, mode, times and attributes";
-    let missing = missing.map_err(|error| clean(failed(doing)(error)))?;
-    sync::file(&file).map_err(|error| clean(failed("write the copy to the disk")(error)))?;
-    same(victim, &file).map_err(clean)?;
+    let filled = fill(victim, act, &file);
+    // Some daemons (rclone) write a file back when it is closed, also after it was removed.
+    drop(file);
+    let missing = filled.map_err(clean)?;
     let named = names::rename_no_replace(folder, &part, folder, name);
     named.map_err(|error| clean(failed("give the copy its name")(error)))?;
     sync::folder(folder).map_err(|error| match names::remove(folder, name) {
         Ok(()) => failed("write the copy to the disk")(error),
         Err(error) => StepError::Stuck(failure("remove the copy".to_owned(), error)),
     })?;
+    Ok(missing)
+}
+
+fn fill(victim: &Opened, act: &Act<'_>, file: &OwnedFd) -> Result<Vec<&'static str>, StepError> {
+    copy::contents(victim, file).map_err(failed("copy it"))?;
+    // What somebody wrote meanwhile must not get the rights of what was compared.
+    victim.unchanged().map_err(Skip::Victim)?;
+    let doing = "give the copy its owner, mode, times and attributes";
+    let missing = metadata::give(file, &act.intent.metadata).map_err(failed(doing))?;
+    sync::file(file).map_err(failed("write the copy to the disk"))?;
+    same(victim, file)?;
     Ok(missing)
 }
 

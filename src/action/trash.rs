@@ -13,7 +13,7 @@ use super::relocate;
 use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use super::trash_folder::{self, NO_TRASH, Opened};
-use crate::sys::{names, sync, write};
+use crate::sys::{names, statfs, sync, write};
 
 pub const TRASH: Method = Method { prepare, perform };
 
@@ -21,7 +21,8 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    let name = unique_name(name.to_bytes(), sketch.unique);
+    let longest = || statfs::longest_name(&sketch.victim.place.folder);
+    let name = unique_name(name.to_bytes(), sketch.unique, longest);
     let files = join(&trash, b"files");
     let mut info = join(&join(&trash, b"info"), &name);
     info.extend_from_slice(b".trashinfo");
@@ -32,15 +33,24 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     })
 }
 
-/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name.
-fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
-    const LONGEST: usize = 255 - ".trashinfo".len();
+/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A name that becomes longer than the `longest`
+/// of the file system is cut, at the end of a character.
+fn unique_name(name: &[u8], unique: &str, longest: impl FnOnce() -> usize) -> Vec<u8> {
+    /// Every file system takes names of this length (eCryptfs: 143).
+    const SHORT: usize = 140;
     let dot = name.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0);
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
     let extension = if extension.len() > 32 { b"" } else { extension };
-    let room = LONGEST - unique.len() - 1 - extension.len();
-    let stem = &stem[..stem.len().min(room)];
-    [stem, b".", unique.as_bytes(), extension].concat()
+    let added = unique.len() + 1 + extension.len() + ".trashinfo".len();
+    let mut end = stem.len();
+    if end + added > SHORT {
+        end = end.min(longest().saturating_sub(added));
+    }
+    let is_inside = |end: usize| stem.get(end).is_some_and(|byte| byte & 0xC0 == 0x80);
+    // No character has more than four bytes; other bytes are no UTF-8.
+    let cut = (0..4).map(|less| end.saturating_sub(less));
+    let end = cut.clone().find(|&end| !is_inside(end)).unwrap_or(end);
+    [&stem[..end], b".", unique.as_bytes(), extension].concat()
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
@@ -77,6 +87,8 @@ fn done(destination: Vec<u8>) -> Result<Done, StepError> {
 fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
     let file = write::create(infos, name).map_err(failed("write the .trashinfo file"))?;
     let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
+    // Some daemons (rclone) write a file back when it is closed, also after it was removed.
+    drop(file);
     written.map_err(|error| match names::remove(infos, name) {
         Ok(()) => failed("write the .trashinfo file")(error),
         Err(error) => failed("remove the .trashinfo file")(error),
@@ -127,11 +139,28 @@ mod tests {
 
     #[test]
     fn names_in_the_trash_are_unique_and_not_too_long() {
-        assert_eq!(unique_name(b"photo.jpg", "R-1"), b"photo.R-1.jpg");
-        assert_eq!(unique_name(b".bashrc", "R-1"), b".bashrc.R-1");
-        assert_eq!(unique_name(b"README", "R-1"), b"README.R-1");
-        let longest = unique_name(&[b'n'; 255], "20261121T045702Z-1");
-        assert_eq!(longest.len() + ".trashinfo".len(), 255);
+        let unasked = |name: &[u8]| unique_name(name, "R-1", || unreachable!("it is short"));
+        assert_eq!(unasked(b"photo.jpg"), b"photo.R-1.jpg");
+        assert_eq!(unasked(b".bashrc"), b".bashrc.R-1");
+        assert_eq!(unasked(b"README"), b"README.R-1");
+        for most in [255, 143] {
+            let longest = |name: &[u8]| unique_name(name, "20261121T045702Z-1", || most);
+            let length = |name: &[u8]| longest(name).len() + ".trashinfo".len();
+            assert_eq!(length(&[b'n'; 255]), most);
+            // Bytes that are no UTF-8.
+            assert_eq!(length(&[0xA9; 255]), most);
+            for character in ["é", "あ", "😀"] {
+                for before in ["", "n", "nn", "nnn"] {
+                    let name = format!("{before}{}.jpg", character.repeat(50));
+                    assert!(length(name.as_bytes()) <= most);
+                    let cut =
+                        String::from_utf8(longest(name.as_bytes())).expect("whole characters");
+                    let (stem, rest) = cut.split_once('.').expect("a dot");
+                    assert!(name.starts_with(stem) && rest.ends_with(".jpg"), "{cut}");
+                    assert!(cut.len() + 10 + 3 >= most.min(name.len()), "{cut}");
+                }
+            }
+        }
     }
 
     #[test]

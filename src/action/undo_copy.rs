@@ -60,7 +60,10 @@ impl Scene<'_> {
         }
         current::ask_about(&self.intent.victim.0);
         let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
-        self.fill(source, &file).inspect_err(|_| self.drop_copy())
+        let filled = self.fill(source, &file);
+        // Some daemons (rclone) write a file back when it is closed, also after it was removed.
+        drop(file);
+        filled.inspect_err(|_| self.drop_copy())
     }
 
     /// Fills a copy. Only a copy with the compared bytes gets an owner and a mode: it may be a program that runs as its

@@ -246,6 +246,15 @@ pub fn available(folder: impl AsFd) -> Option<u64> {
     volume.f_bavail.checked_mul(volume.f_frsize)
 }
 
+/// The most bytes of a name in the folder. No file system takes more than Linux does.
+pub fn longest_name(folder: impl AsFd) -> usize {
+    const LINUX: usize = 255;
+    let volume = rustix::fs::fstatvfs(folder).ok();
+    let told = volume.and_then(|volume| usize::try_from(volume.f_namemax).ok());
+    told.filter(|&told| told > 0)
+        .map_or(LINUX, |told| told.min(LINUX))
+}
+
 /// File systems that nothing can be written to, however they are mounted.
 const NEVER_WRITTEN: &[u64] = &[
     0x9660,      // iso9660

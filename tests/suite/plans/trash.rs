@@ -524,3 +524,21 @@ fn a_trash_that_is_mounted_elsewhere_is_one() {
         drop(mounted);
     }
 }
+
+#[test]
+fn long_names_in_the_trash_have_whole_characters() {
+    let long = format!("{}.jpg", "é".repeat(120));
+    let stage = Stage::new(Tree::new().copies(["a/b", &format!("b/{long}")], "the same"));
+    stage.run("remove --trash --yes --reference a b").exits(0);
+    let trashed = walkdir::WalkDir::new(stage.state.path()).into_iter();
+    let trashed = trashed.map(|entry| entry.expect("an entry").into_path());
+    let trashed: Vec<_> = trashed
+        .chain(stage.names().into_iter().map(Into::into))
+        .collect();
+    let is_it = |path: &&std::path::PathBuf| path.extension().is_some_and(|end| end == "jpg");
+    let names: Vec<_> = trashed.iter().filter(is_it).collect();
+    assert_eq!(names.len(), 1, "{trashed:?}");
+    assert!(names[0].to_str().is_some(), "{names:?}");
+    stage.run("undo").exits(0);
+    assert!(stage.has(&format!("b/{long}")));
+}

@@ -51,6 +51,29 @@ fn files_are_moved_to_rclone_from_elsewhere() {
         .never_says("the disk reports errors");
 }
 
+/// Without a cache, rclone cannot read a file back before it is closed, and stores it when it is closed, also if it was
+/// removed before.
+#[test]
+#[ignore = "mounts file systems: root only"]
+fn a_copy_that_is_given_up_leaves_nothing_on_rclone() {
+    let shows = Shows::new(Shown::Rclone);
+    let home = tempfile::tempdir().expect("a folder");
+    let tree = crate::common::Tree::new().copies(["t/a", "t/b", "t/c"], noise(1, 3_000_000));
+    let there = shows.point().join("there");
+    let arguments = format!("move --yes --to {} t", there.display());
+    run_at(tree.root(), home.path(), &arguments).says("cannot read the copy back");
+    for name in ["t/a", "t/b", "t/c"] {
+        assert!(fs::read(tree.path(name)).expect("read") == noise(1, 3_000_000));
+    }
+    // What is closed is stored a moment later.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    drop(fs::read_dir(shows.point()).expect("it answers"));
+    let stored = walkdir::WalkDir::new(shows.source()).into_iter();
+    let stored = stored.map(|entry| entry.expect("an entry"));
+    let stored: Vec<_> = stored.filter(|entry| entry.file_type().is_file()).collect();
+    assert!(stored.is_empty(), "{stored:?}");
+}
+
 #[test]
 #[ignore = "mounts file systems: root only"]
 fn hard_links_are_not_advised_where_there_may_be_none() {
