@@ -101,6 +101,7 @@ pub fn resolve(
     let rules = keep_rules(&args.stay.keep, args.paths.roots.iter().map(Path::new))?;
     if args.from.is_none() {
         needs_path(&args, action)?;
+        only_whole_paths(&args, action)?;
     }
     let noise = noise(&special.folders, action, &args.way)?;
     let use_of_plan = use_of_plan(&args.way, action, around)?;
@@ -241,13 +242,30 @@ fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
     if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
         return contradiction(format!(
             "{} needs a PATH (. for the current folder) or --from REPORT",
-            match action {
-                ActionKind::Trash => "remove --trash",
-                action => action.name(),
-            }
+            words(action)
         ));
     }
     Ok(())
+}
+
+/// Refuses a list of lines: a line break in the name of a folder would make another path of the rest.
+fn only_whole_paths(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+    if args.search.stdin && !args.search.null {
+        let action = words(action);
+        return contradiction(format!(
+            "--stdin: a line break in a name would split a path in two, so an action takes no lines: find ... -print0 | \
+             seekless {action} -0"
+        ));
+    }
+    Ok(())
+}
+
+/// The command of an action.
+fn words(action: ActionKind) -> &'static str {
+    match action {
+        ActionKind::Trash => "remove --trash",
+        action => action.name(),
+    }
 }
 
 fn searched(

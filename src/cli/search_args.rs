@@ -50,6 +50,8 @@ impl PatienceArgs {
 #[derive(Args, Clone, Debug)]
 pub struct SearchArgs {
     /// Also read paths from standard input, one path per line
+    ///
+    /// Actions do not take lines, because a name may contain line breaks: use -0.
     #[arg(long, help_heading = "Where to search")]
     pub stdin: bool,
 

@@ -85,3 +85,42 @@ fn a_hundred_thousand_paths_can_be_listed() {
     let run = find(&tree, "--stdin", list).exits(0);
     assert_eq!(run.sets().first().map(|set| set.len()), Some(2));
 }
+
+/// A list of lines has two paths for a folder whose name has a line break, and the second may be any path.
+#[test]
+fn actions_take_no_lines() {
+    let names = ["a/x", "a/y", "in\nb/x", "in\nb/y", "b/x", "b/y"];
+    let tree = Tree::new().copies(names, "the same");
+    let before = crate::common::scene::picture(tree.root());
+    for action in [
+        "remove",
+        "remove --trash",
+        "hardlink",
+        "symlink",
+        "reflink",
+        "move --to there",
+    ] {
+        for how in ["--yes", "--dry-run", "--script"] {
+            for paths in ["", " a"] {
+                let command = action.split(" --to").next().expect("a word");
+                seekless(tree.root(), &format!("{action} {how} --stdin{paths}"))
+                    .stdin("in\nb\n")
+                    .run()
+                    .exits(2)
+                    .says(&format!("-print0 | seekless {command} -0"));
+            }
+        }
+    }
+    assert!(crate::common::scene::picture(tree.root()) == before);
+    for list in ["remove --yes -0", "remove --yes --stdin -0"] {
+        let tree = Tree::new().copies(names, "the same");
+        let state = tree.path("state");
+        seekless(tree.root(), list)
+            .env("XDG_STATE_HOME", state.to_str().expect("plain"))
+            .stdin("in\nb\0")
+            .run()
+            .exits(0);
+        assert!(!tree.path("in\nb/x").exists() || !tree.path("in\nb/y").exists());
+        assert!(tree.path("b/x").exists() && tree.path("b/y").exists());
+    }
+}
