@@ -47,6 +47,15 @@ impl StepError {
         }
     }
 
+    /// True if there is no space left, on the disk or in the quota.
+    pub fn is_full_disk(&self) -> bool {
+        let Self::Failed(failure) = self else {
+            return false;
+        };
+        let error = Errno::from_io_error(&failure.cause);
+        matches!(error, Some(Errno::NOSPC | Errno::DQUOT))
+    }
+
     /// The way to make the step possible.
     pub fn way_out(&self) -> Option<WayOut> {
         match self {

@@ -8,11 +8,13 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::Act;
+use super::action_kind::ActionKind;
 use super::check::Opened;
 use super::proof;
 use super::step::{Change, Failure, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata};
+use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, names, stat, sync, write};
@@ -21,8 +23,26 @@ const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
 /// Removes the victim's name.
 pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
-    set_aside(act)?;
-    remove_aside(act)
+    let is_aside = begin_removal(act)?;
+    end_removal(act, is_aside)
+}
+
+/// Sets the victim's name aside before it is removed. `false`: the disk is full, and the name is removed in its place.
+pub fn begin_removal(act: &Act<'_>) -> Result<bool, StepError> {
+    match set_aside(act) {
+        Err(error) if error.is_full_disk() && may_go_in_place(act) => Ok(false),
+        aside => aside.map(|()| true),
+    }
+}
+
+/// True if a victim may be removed without being set aside: it is certain that it is not the keeper, and no other user
+/// can give its name to another file.
+fn may_go_in_place(act: &Act<'_>) -> bool {
+    let folder = &act.pair.victim.place.folder;
+    act.intent.action == ActionKind::Remove
+        && !act.to_prove
+        && !act.pair.is_one_file()
+        && attributes::get(folder).is_ok_and(|now| trust::only_we_write(folder, &now))
 }
 
 /// Moves the victim's name aside: only then is it certain to which file it led. The temporary name remains if the
@@ -100,12 +120,31 @@ pub fn times_again(act: &Act<'_>) {
     }
 }
 
-/// Removes the name that was set aside, or puts it back.
-pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
+/// Removes the name, or puts it back if it was set aside.
+pub fn end_removal(act: &Act<'_>, is_aside: bool) -> Result<(), StepError> {
     current::ask_about(&act.intent.victim.0);
-    proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
-    drop_aside(act, false, "remove it")?;
+    last_look(act, is_aside).map_err(|skip| keep(act, is_aside, skip.into()))?;
+    if is_aside {
+        drop_aside(act, false, "remove it")?;
+    } else {
+        let place = &act.pair.victim.place;
+        names::remove(&place.folder, &place.name).map_err(failed("remove it"))?;
+    }
     rescue(act, false)
+}
+
+/// The last checks before the name is removed.
+pub fn last_look(act: &Act<'_>, is_aside: bool) -> Result<(), Skip> {
+    let victim = &act.pair.victim;
+    if !is_aside && !victim.is_at(&victim.place.folder, &victim.place.name) {
+        return Err(REPLACED);
+    }
+    proof::look_without_victim(act)
+}
+
+/// Puts a name back if it was set aside. Returns `why`, or the reason why that is not possible.
+pub fn keep(act: &Act<'_>, is_aside: bool, why: StepError) -> StepError {
+    if is_aside { put_back(act, why) } else { why }
 }
 
 /// Removes the file that was set aside. If that fails, it gets its name back, `over` the link that has it now.

@@ -4,7 +4,6 @@ use super::act::{self, Act};
 use super::action_kind::ActionKind;
 use super::methods::method;
 use super::past::{Fate, PastStep};
-use super::proof;
 use super::record::RecordedState;
 use super::step::{Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
@@ -39,28 +38,31 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         .iter()
         .map(|act| act::freed(&act.pair.victim))
         .collect();
+    let mut aside = Vec::with_capacity(acts.len());
     for (place, act) in acts.iter().enumerate() {
         current::ask_about(&act.intent.victim.0);
-        if let Err(error) = swap::set_aside(act) {
-            return left(acts, place, error, |other, why| match other < place {
-                true => swap::put_back(&acts[other], why),
-                false => why,
-            });
+        match swap::begin_removal(act) {
+            Ok(is_aside) => aside.push(is_aside),
+            Err(error) => {
+                return left(acts, place, error, |other, why| match aside.get(other) {
+                    Some(&is_aside) => swap::keep(&acts[other], is_aside, why),
+                    None => why,
+                });
+            }
         }
     }
-    let looked = acts.iter().map(proof::look_without_victim);
+    let keep = |other: usize, why| swap::keep(&acts[other], aside[other], why);
+    let looked = acts.iter().zip(&aside);
+    let looked = looked.map(|(act, &is_aside)| swap::last_look(act, is_aside));
     if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
-        let error = swap::put_back(&acts[place], skip.into());
-        return left(acts, place, error, |other, why| {
-            swap::put_back(&acts[other], why)
-        });
+        return left(acts, place, keep(place, skip.into()), keep);
     }
     for (place, act) in acts.iter().enumerate() {
         current::ask_about(&act.intent.victim.0);
-        if let Err(error) = swap::remove_aside(act) {
+        if let Err(error) = swap::end_removal(act, aside[place]) {
             return left(acts, place, error, |other, why| match other < place {
                 true => swap::write_again(&acts[other], why),
-                false => swap::put_back(&acts[other], why),
+                false => keep(other, why),
             });
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::common::noise;
@@ -24,11 +25,14 @@ fn fill(scene: &Scene, pairs: u64) {
 /// Takes what space there is.
 fn use_up(folder: &Path) {
     let mut file = File::create(folder.join("ballast")).expect("a file");
-    for length in [1 << 20, 4096, 512, 1] {
-        let block = vec![0x5a; length];
-        while file.write_all(&block).is_ok() {}
+    // What is on the disk takes less space than what has still to be placed.
+    for _ in 0..4 {
+        for length in [1 << 20, 4096, 512, 1] {
+            let block = vec![0x5a; length];
+            while file.write_all(&block).is_ok() {}
+        }
+        let _ = file.sync_all();
     }
-    let _ = file.sync_all();
 }
 
 const PAIRS: u64 = 300;
@@ -127,6 +131,102 @@ macro_rules! volumes {
 volumes! {
     ext4: Volume::on_loop("ext4", 32, "-m 0");
     tmpfs: Volume::tmpfs(",size=16m");
+}
+
+/// A full disk is when people remove duplicates. The journal is on another disk.
+fn files_are_removed(volume: &Volume, modes: &[u32]) {
+    const FEW: u64 = 20;
+    for &mode in modes {
+        let scene = Scene::below(&volume.path());
+        fs::remove_file(scene.victim()).expect("removed");
+        let folder = scene.tree().join("dup/pairs");
+        // Another name fits into none of these folders: xfs keeps few short names in the inode.
+        let make = |number: u64, names: &[&str], neighbour: &str| {
+            for (seed, name) in names.iter().enumerate() {
+                let content = noise(100 * number + seed as u64, 2000);
+                for top in ["keep", "dup"] {
+                    let folder = format!("tree/{top}/pairs/{number}");
+                    fs::create_dir_all(scene.top.join(&folder)).expect("folders");
+                    scene.file(&format!("{folder}/{name}"), &content, 0o644, 1_000_000_000);
+                }
+            }
+            let here = folder.join(number.to_string());
+            fs::write(here.join(neighbour), number.to_string()).expect("written");
+            fs::set_permissions(here, fs::Permissions::from_mode(mode)).expect("mode");
+        };
+        (0..FEW).for_each(|number| make(number, &[&"n".repeat(255)], &"o".repeat(40)));
+        // These go together.
+        make(FEW, &["IMG.jpg", "IMG.jpg.xmp"], &"o".repeat(250));
+        let all = FEW + 2;
+        use_up(&scene.top);
+        let left = || picture(&folder).len() as u64 - (FEW + 1);
+        // Without room for the journal nothing is done.
+        let line = "remove --yes --reference tree/keep tree/dup --sidecars keep-together";
+        let full = prepared(&scene, line).run();
+        if full.code() == 2 {
+            full.says("--journal DIR").says("nothing was done");
+            assert_eq!(left(), all);
+        }
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        let run = prepared(&scene, &format!("{line} --journal"));
+        let run = run.arg(elsewhere.path().join("journals")).run();
+        if mode == 0o777 {
+            // Another user could give the name to another file before it is removed.
+            run.exits(2).says("No space left on device");
+            assert_eq!(left(), all);
+        } else {
+            run.exits(0);
+            assert_eq!(left(), 0);
+        }
+        assert_eq!(scene.temporaries().first(), None);
+        let kept = picture(&scene.tree().join("keep"));
+        assert_eq!(kept.len() as u64, all + 2);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn files_are_removed_from_a_full_btrfs() {
+    files_are_removed(&Volume::on_loop("btrfs", 128, "--mixed"), &[0o755, 0o777]);
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn files_are_removed_from_a_full_xfs() {
+    files_are_removed(&Volume::on_loop("xfs", 320, ""), &[0o755]);
+}
+
+/// The short form: the call that sets the name aside says that there is no space.
+#[test]
+#[cfg(debug_assertions)]
+fn a_file_is_removed_without_a_temporary_name_only_where_nobody_else_changes_names() {
+    for (mode, action, is_refused) in [
+        (0o755, "remove", false),
+        (0o777, "remove", true),
+        (0o755, "remove --trash", true),
+        (0o755, "remove --hard-links", true),
+    ] {
+        let mut refused = 0;
+        for at in 1..=120 {
+            let scene = if action.contains("links") {
+                Scene::with_one_file()
+            } else {
+                Scene::new()
+            };
+            let folder = scene.tree().join("dup");
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("mode");
+            let run = prepared(
+                &scene,
+                &format!("{action} --yes --reference tree/keep tree/dup"),
+            );
+            let run = run.env("SEEKLESS_FAULT", &format!("28@{at}")).run();
+            let said = run.stderr_text();
+            let doing = ["cannot remove its name: No", "cannot move it: No"];
+            refused += u64::from(doing.iter().any(|doing| said.contains(doing)));
+            assert!(scene.keeper().exists(), "{run}");
+        }
+        assert_eq!(refused > 0, is_refused, "{mode:o} {action}");
+    }
 }
 
 /// The short form: the one call that takes the space says that there is none.
