@@ -187,7 +187,9 @@ impl Rights {
         }
         all.add(b"", &mtime_ns.to_le_bytes());
         for (name, value) in extended {
-            all.add(name, value);
+            if !is_signature(name) {
+                all.add(name, value);
+            }
         }
         Self {
             same: all.get(),
@@ -240,10 +242,14 @@ impl Rights {
 const SYSTEM: &[u8] = b"system.";
 
 /// True for an extended attribute that decides about access: ACLs of every kind, labels, capabilities.
-///
-/// `security.evm` is a signature of the inode itself, so it differs for every file.
 fn is_deciding(name: &[u8]) -> bool {
-    name.starts_with(SYSTEM) || name.starts_with(b"security.") && name != b"security.evm"
+    name.starts_with(SYSTEM) || name.starts_with(b"security.") && !is_signature(name)
+}
+
+/// True for an extended attribute with which the kernel's integrity subsystem proves a file: of the inode (EVM), so that
+/// it differs for every file, or of the content (IMA). They say nothing about the file that the file does not say.
+pub(super) fn is_signature(name: &[u8]) -> bool {
+    matches!(name, b"security.evm" | b"security.ima")
 }
 
 /// A digest of names and values, in the order of names.
@@ -360,6 +366,7 @@ mod tests {
             ("security.SMACK64", Some(Apart::Label)),
             ("security.capability", Some(Apart::Label)),
             ("security.evm", None),
+            ("security.ima", None),
             ("user.note", None),
             ("trusted.note", None),
         ] {

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::journal_error::JournalError;
 use super::past::{Flaw, Past};
 use super::record::{self, Record, RunHeader};
-use super::{journal_folder, run_name};
+use super::{journal_folder, run_name, runs};
 use crate::file::RouteError;
 use crate::sys::{names, open, stat, sync, write};
 
@@ -29,6 +29,9 @@ const ONCE: u64 = 4096;
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(2);
 
+/// Tries to begin a journal. As many runs would have to begin in the same moment.
+const DRAFTS: u32 = 100;
+
 /// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
@@ -44,48 +47,66 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in this folder, and creates the folder if it is missing.
+    /// Begins a journal in this folder, and creates the folder if it is missing. Removes [old journals](runs::prune).
     ///
     /// # Errors
     /// If the folder or the file cannot be created or written: then no step must be carried out.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
+        Self::create_after(folder, header, &mut || {})
+    }
+
+    /// `unlocked` is called while the file has its name and is not locked yet.
+    fn create_after(
+        folder: &Path,
+        header: RunHeader,
+        unlocked: &mut dyn FnMut(),
+    ) -> Result<Self, JournalError> {
         let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
         let own = journal_folder::make(folder)?;
         let at = own.descriptor();
         let names = own.names();
         let names = names.map_err(|error| JournalError::Folder(folder.to_owned(), error))?;
         let time = run_name::time(header.started_ns, run_name::newest(names));
-        // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
-        let draft = CString::new(journal_folder::draft()).unwrap_or_default();
-        let file = sync::journal(at, &draft, true).map_err(failed)?;
-        let mut journal = Self {
-            mark: String::new(),
-            name: String::new(),
-            file,
-            steps: 0,
-            torn: false,
-            reserved: 0,
-        };
         let header = RunHeader {
             version: record::VERSION,
             ..header
         };
-        let named = sync::lock(&journal.file)
-            .and_then(|_| journal.append(&[Record::Run(header)]))
-            .and_then(|()| sync::file(&journal.file))
-            .and_then(|()| named(at, &draft, time));
-        match named {
-            Err(error) => {
-                let _ = names::remove(at, &draft);
-                Err(failed(error))
+        for _ in 0..DRAFTS {
+            // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
+            let draft = CString::new(journal_folder::draft()).unwrap_or_default();
+            let mut journal = Self {
+                mark: String::new(),
+                name: String::new(),
+                file: sync::journal(at, &draft, true).map_err(failed)?,
+                steps: 0,
+                torn: false,
+                reserved: 0,
+            };
+            unlocked();
+            // Another run that begins may have taken it for the draft of a killed run.
+            if !sync::lock(&journal.file).map_err(failed)? {
+                continue;
             }
-            Ok(name) => {
-                journal.mark = format!("{name}-{:08x}", run_name::random());
-                journal.name = name;
-                sync::folder(at).map_err(failed)?;
-                Ok(journal)
+            let named = journal
+                .append(&[Record::Run(header.clone())])
+                .and_then(|()| sync::file(&journal.file))
+                .and_then(|()| named(at, &draft, time));
+            match named {
+                Err(Errno::NOENT) => {}
+                Err(error) => {
+                    let _ = names::remove(at, &draft);
+                    return Err(failed(error));
+                }
+                Ok(name) => {
+                    journal.mark = format!("{name}-{:08x}", run_name::random());
+                    journal.name = name;
+                    sync::folder(at).map_err(failed)?;
+                    runs::prune(&own, time);
+                    return Ok(journal);
+                }
             }
         }
+        Err(failed(Errno::AGAIN))
     }
 
     /// Continues the journal of an earlier run, to record undone steps.
@@ -265,6 +286,47 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    /// Another run looks for drafts of killed runs between any two calls.
+    #[test]
+    fn a_run_that_begins_at_the_same_time_takes_no_draft_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let drafts = || {
+            let names = fs::read_dir(path).expect("a list");
+            let names = names.map(|entry| entry.expect("an entry").path());
+            names.filter(|path| path.extension().is_some_and(|end| end == "new"))
+        };
+        for is_still_locked in [false, true] {
+            let (mut taken, mut held) = (0, Vec::new());
+            let mut another = || {
+                taken += 1;
+                if taken > 3 {
+                    return;
+                }
+                if is_still_locked {
+                    let new = drafts().filter_map(|draft| {
+                        let draft = fs::File::open(draft).expect("opened");
+                        sync::lock(&draft).expect("locked").then_some(draft)
+                    });
+                    held.extend(new);
+                    assert_eq!(held.len(), taken);
+                } else {
+                    journal_folder::make(path).expect("the folder");
+                    assert_eq!(drafts().count(), 0, "it is taken for a dead one");
+                }
+            };
+            let journal = Journal::create_after(path, RunHeader::default(), &mut another);
+            let mut journal = journal.expect("a journal");
+            assert_eq!(taken, 4);
+            drop(held);
+            journal_folder::make(path).expect("the folder");
+            assert_eq!(drafts().count(), 0, "the dead ones are cleared up");
+            let file = fs::File::open(path.join(journal.run_name())).expect("its name is there");
+            assert!(sync::is_locked(&file));
+            journal.end().expect("written");
+        }
+    }
 
     #[test]
     fn what_was_torn_by_a_full_disk_does_not_spoil_what_comes_later() {

@@ -146,9 +146,11 @@ fn clear_drafts(own: &OwnFolder) {
     let names = own.names().unwrap_or_default();
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
     for name in names.filter(|name| is_draft(name)) {
-        let file = own.append(&name);
-        let is_dead = file.is_ok_and(|file| sync::lock(&file).is_ok_and(|locked| locked));
-        if let (true, Ok(name)) = (is_dead, CString::new(name)) {
+        // Its run, if it lives, cannot lock it any more, and makes another one.
+        let Ok(file) = own.append(&name) else {
+            continue;
+        };
+        if let (Ok(true), Ok(name)) = (sync::lock(&file), CString::new(name)) {
             let _ = names::remove(own.descriptor(), &name);
         }
     }

@@ -124,7 +124,7 @@ fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
 
 /// True if the last line says that there are no leftovers. Long journals of runs that went well, which are nearly all,
 /// need not be read then.
-fn is_over(file: &mut File) -> Option<bool> {
+pub(super) fn is_over(file: &mut File) -> Option<bool> {
     /// Longer than any of these lines.
     const TAIL: u64 = 256;
     let length = file.metadata().ok()?.len();

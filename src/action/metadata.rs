@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
-use super::access::Rights;
+use super::access::{Rights, is_signature};
 use super::check::Opened;
 use super::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
@@ -233,14 +233,18 @@ fn may_set_id(file: &OwnedFd, metadata: &Metadata) -> u32 {
     !(user | group)
 }
 
-/// Names the metadata that differ between two files, except the access time.
+/// Names the metadata that differ between two files, except the access time and signatures.
 pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
+    let xattrs = |of: &'_ Metadata| -> Vec<_> {
+        let counted = of.xattrs.iter().filter(|(name, _)| !is_signature(&name.0));
+        counted.cloned().collect()
+    };
     let differs = [
         (one.mode != other.mode, "mode"),
         (one.uid != other.uid, "owner"),
         (one.gid != other.gid, "group"),
         (one.times()[1] != other.times()[1], "modification time"),
-        (one.xattrs != other.xattrs, "extended attributes"),
+        (xattrs(one) != xattrs(other), "extended attributes"),
     ];
     let differs = differs.into_iter().filter(|(differs, _)| *differs);
     differs.map(|(_, name)| name).collect()

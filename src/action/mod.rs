@@ -84,7 +84,7 @@ pub use reads::Reads;
 pub use record::{Raw, RunHeader};
 pub use root_way::{RootLink, RootWay};
 pub use run::Run;
-pub use runs::{Found, journals, runs};
+pub use runs::{Found, KEPT_DAYS, KEPT_JOURNALS, journals, runs};
 pub use step::{
     Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, StepFile, Unfit, WayOut,
 };

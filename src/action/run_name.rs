@@ -35,7 +35,7 @@ pub fn newest(names: Vec<OsString>) -> Option<String> {
 }
 
 /// The time in a run's name.
-fn named_time(name: &str) -> Option<Timestamp> {
+pub fn named_time(name: &str) -> Option<Timestamp> {
     let time = name.split('-').next()?;
     let time = DateTime::strptime(TIME, time).ok()?;
     time.to_zoned(TimeZone::UTC)

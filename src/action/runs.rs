@@ -1,15 +1,18 @@
 //! The runs that have a journal, and the last of them.
 
+use std::ffi::CString;
 use std::io::Read;
 use std::path::Path;
 
+use jiff::{Timestamp, ToSpan};
+
 use super::journal_error::JournalError;
-use super::journal_folder;
 use super::past::{Flaw, Past};
 use super::run::Run;
 use super::run_name;
+use super::{journal_folder, leftovers};
 use crate::file::OwnFolder;
-use crate::sys::sync;
+use crate::sys::{names as sys_names, sync};
 
 /// A file with the name of a run.
 #[derive(Debug)]
@@ -53,6 +56,32 @@ pub(super) fn names(own: &OwnFolder) -> Result<Vec<String>, JournalError> {
     let mut names: Vec<String> = names.filter(|name| run_name::is_one(name)).collect();
     names.sort_unstable();
     Ok(names)
+}
+
+/// The number of the newest journals, which stay however old they are.
+pub const KEPT_JOURNALS: usize = 20;
+
+/// The days for which every journal stays.
+pub const KEPT_DAYS: i64 = 90;
+
+/// Removes old journals when a run begins at this time, except those of unfinished runs: undo or a sweep may need them.
+pub(super) fn prune(own: &OwnFolder, now: Timestamp) {
+    let names = names(own).unwrap_or_default();
+    let Ok(bound) = now.checked_sub((KEPT_DAYS * 24).hours()) else {
+        return;
+    };
+    let old = names.iter().rev().skip(KEPT_JOURNALS);
+    let old = old.filter(|name| run_name::named_time(name).is_some_and(|time| time < bound));
+    for name in old {
+        // Its file stays locked until it is removed: no undo begins.
+        let Ok(mut file) = own.append(name) else {
+            continue;
+        };
+        let is_over = sync::lock(&file) == Ok(true) && leftovers::is_over(&mut file) == Some(true);
+        if let (true, Ok(name)) = (is_over, CString::new(name.as_str())) {
+            let _ = sys_names::remove(own.descriptor(), &name);
+        }
+    }
 }
 
 fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {

@@ -1,9 +1,7 @@
 //! Answers to `--ask`, kept so that a run that is broken off goes on where it was.
 
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
-use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -139,9 +137,21 @@ fn key(action: ActionKind, set: &SetPlan) -> u64 {
         .flat_map(|file| file.names.iter().map(|name| &name.path[..]))
         .collect();
     names.sort_unstable();
-    let mut hasher = DefaultHasher::new();
-    (action, set.size, &set.digest, names).hash(&mut hasher);
-    hasher.finish()
+    let mut hasher = blake3::Hasher::new();
+    let (size, digest) = (set.size.to_le_bytes(), set.digest.as_deref());
+    let first = [
+        action.name().as_bytes(),
+        &size,
+        digest.unwrap_or_default().as_bytes(),
+    ];
+    for part in first.into_iter().chain(names) {
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
+    }
+    let mut key = [0; 8];
+    hasher.finalize_xof().fill(&mut key);
+    u64::from_le_bytes(key)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
-use super::sanitize::{complain, message};
+use super::sanitize::{complain, message, say};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
@@ -35,6 +35,7 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
         true => terminal.columns,
         false => usize::MAX,
     };
+    let is_any = !found.is_empty();
     for found in found {
         let lines = match &found.run {
             Ok(run) => lines(run, width),
@@ -63,6 +64,14 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
             place.folder.join(&found.name).display()
         ));
         exit = Exit::SomeLeft;
+    }
+    if is_any {
+        let kept = format!(
+            "A new run removes journals that are older than {} days, except the last {} and those of unfinished runs.",
+            action::KEPT_DAYS,
+            action::KEPT_JOURNALS
+        );
+        fitting([kept], width).iter().for_each(|line| say(line));
     }
     Ok(exit)
 }

@@ -670,3 +670,80 @@ fn commands_of_runs_are_shown_as_a_shell_takes_them() {
     let shown = list.stdout_text();
     assert!(shown.contains("hardlink --yes 'a tree'"), "{shown}");
 }
+
+/// The name of a run so many days ago.
+fn days_ago(days: i64) -> String {
+    let time = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * days);
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+#[test]
+fn old_journals_go_when_a_run_begins() {
+    let scene = Scene::new();
+    run(&scene, "hardlink --yes --keep oldest tree").exits(0);
+    let first = names(&scene).remove(0);
+    let whole = fs::read(journals(&scene).join(&first)).expect("a journal");
+    let ended = whole.windows(9).rposition(|part| part == b"\"ended\"}\n");
+    let ended = ended.map(|_| whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n'));
+    let last_line = ended.expect("it ended").expect("lines") + 1;
+    let write = |name: &str, bytes: &[u8]| {
+        let path = journals(&scene).join(name);
+        fs::write(&path, bytes).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("mode");
+    };
+    let old: Vec<_> = (91..100).rev().map(days_ago).collect();
+    old.iter().for_each(|name| write(name, &whole));
+    let [unfinished, damaged, other] = [101, 102, 103].map(days_ago);
+    write(&unfinished, &whole[..last_line]);
+    write(&damaged, &whole[..whole.len() - 5]);
+    write(&format!("{other}.bak"), &whole);
+    let again = |pairs: std::ops::Range<u64>| {
+        for pair in pairs {
+            scene.file(
+                &format!("tree/keep/{pair}"),
+                &noise(pair, 10),
+                0o644,
+                1_000_000_000,
+            );
+            scene.file(
+                &format!("tree/dup/{pair}"),
+                &noise(pair, 10),
+                0o644,
+                1_100_000_000,
+            );
+            run(&scene, "hardlink --yes --keep oldest tree").exits(0);
+        }
+    };
+    // These are among the last 20.
+    again(100..103);
+    let has = |name: &String| names(&scene).contains(name);
+    assert!(old.iter().all(has), "{:?}", names(&scene));
+    // These are not, and are not old enough.
+    let young: Vec<_> = (50..89).rev().map(days_ago).collect();
+    young.iter().for_each(|name| write(name, &whole));
+    let running = fs::File::open(journals(&scene).join(&old[0])).expect("opened");
+    rustix::fs::flock(&running, rustix::fs::FlockOperation::LockShared).expect("locked");
+    again(103..104);
+    assert!(
+        old[1..].iter().all(|name| !has(name)),
+        "{:?}",
+        names(&scene)
+    );
+    for stays in [
+        &unfinished,
+        &damaged,
+        &format!("{other}.bak"),
+        &first,
+        &old[0],
+    ] {
+        assert!(has(stays), "{stays}");
+    }
+    assert!(young.iter().all(has), "{:?}", names(&scene));
+    run(&scene, "undo --list").says("journals that are older than 90 days");
+    drop(running);
+    // What undo and a search say of them does not remove them.
+    run(&scene, "find tree");
+    assert!(has(&old[0]));
+    again(104..105);
+    assert!(!has(&old[0]));
+}

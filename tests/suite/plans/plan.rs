@@ -384,6 +384,26 @@ fn files_of_the_same_metadata_are_linked_among_themselves() {
     assert!(number("a") != number("d"));
 }
 
+/// The kernel signs each inode by itself.
+#[test]
+#[ignore = "signatures are set by root only"]
+fn files_of_the_same_metadata_may_have_different_signatures() {
+    let tree = Tree::new().copies(["a", "b"], "the same");
+    let stage = Stage::new(tree.modified("a", 1000).modified("b", 1000));
+    for name in ["a", "b"] {
+        for signature in ["security.evm", "security.ima"] {
+            let value = [&[3, 2], name.as_bytes()].concat();
+            let flags = rustix::fs::XattrFlags::empty();
+            rustix::fs::setxattr(stage.tree.path(name), signature, &value, flags).expect("set");
+        }
+    }
+    stage
+        .run("hardlink --yes --same-metadata .")
+        .exits(0)
+        .says("replaced 1 file")
+        .never_says("extended attributes");
+}
+
 /// Memory cannot share blocks between files.
 #[test]
 fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
