@@ -107,9 +107,9 @@ pub struct StayArgs {
     #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub only_under: Vec<OsString>,
 
-    /// How to treat files that belong together by name: a photo and its .xmp, .aae, .thm, RAW and JPEG files, or a live
-    /// photo and its .mov file
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::Tell, help_heading = "Which files to keep")]
+    /// How remove and move treat files that belong together by name: a photo or film and its sidecar files (.xmp, .aae,
+    /// ...), RAW and JPEG files, or a live photo and its .mov file
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::KeepTogether, help_heading = "Which files to keep")]
     pub sidecars: SidecarChoice,
 }
 
@@ -337,11 +337,9 @@ pub enum PlanFormat {
 /// How to treat sidecar files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SidecarChoice {
-    /// Treat each file by itself, and name groups that are split
-    Tell,
     /// Remove, move or keep all files of a group together
     KeepTogether,
-    /// Do not look for such groups
+    /// Treat each file by itself
     Ignore,
 }
 

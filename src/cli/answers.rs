@@ -183,6 +183,7 @@ mod tests {
                 goes: false,
                 is_safer: false,
                 reach: Default::default(),
+                group: None,
             }],
             fate: Fate::Keep(KeepReason::SamePath),
         };

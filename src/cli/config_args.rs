@@ -8,8 +8,7 @@ pub struct ConfigArgs {
     /// Use the options of this preset: nas, photos, or one of the configuration file
     ///
     /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos looks for
-    /// images and videos, prefers original names, and keeps sidecars with their photo. 'seekless config' shows each
-    /// preset.
+    /// images and videos, and prefers original names. 'seekless config' shows each preset.
     #[arg(long, value_name = "NAME", help_heading = "Configuration")]
     pub preset: Option<String>,
 

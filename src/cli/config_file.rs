@@ -22,10 +22,9 @@ io-idle = true
 page-cache = "drop"
 patience = 300
 
-# Photos and videos: the copy with the original name stays, and sidecars go with their photo.
+# Photos and videos: the copy with the original name stays.
 [preset.photos]
 keep = ["best-name", "oldest"]
-sidecars = "keep-together"
 [preset.photos.find]
 type = ["image", "video"]
 "#;

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
-use seekless::action::plan::{KeepReason, Left};
+use seekless::action::plan::{KeepReason, Left, PlannedName};
 use seekless::action::{Apart, Failure, Hint, Skip, WayOut};
 use seekless::event::{Problem, ProblemKind};
+use seekless::report::escape::escape;
 
 use super::{config_folder, shell_word};
 
@@ -121,7 +122,15 @@ pub fn kept(kept: &KeepReason) -> String {
     }
 }
 
-/// Why a name is left alone.
+/// Why a name of a file that was found is left alone.
+pub fn left_name(why: &Left, name: &PlannedName) -> String {
+    match (why, name.stays_with()) {
+        (Left::Group, Some(other)) => format!("stays with {}", escape(other)),
+        _ => left(why),
+    }
+}
+
+/// Why names are left alone.
 pub fn left(left: &Left) -> String {
     let words = left
         .words()

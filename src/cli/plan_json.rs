@@ -218,7 +218,7 @@ fn record<'a>(
             let keeper = set.files.get(*keeper).and_then(first);
             ("act", None, keeper, if nth == 0 { *frees } else { 0 })
         }
-        Fate::Leave(why) => ("leave", Some(option_words::left(why)), None, 0),
+        Fate::Leave(why) => ("leave", Some(option_words::left_name(why, name)), None, 0),
     };
     NameRecord {
         path: Name::new(&name.path),

@@ -17,9 +17,6 @@ use super::hidden_links::HiddenLinks;
 use super::option_words;
 use super::progress_text::count;
 
-/// Companions that are named on the terminal; the plan names more.
-const COMPANIONS: usize = 5;
-
 /// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
 /// be undone. Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
 pub fn lines(
@@ -34,11 +31,12 @@ pub fn lines(
     sums.push(what(plan, acting));
     sums.extend(details(plan, is_script));
     sums.extend(empty_folders(plan));
+    let mut lines = fitting(sums, width);
     let left = totals.left.iter();
     let left = left.filter(|(why, _)| !matches!(why, Left::Managed(_)));
-    sums.extend(left.map(|(why, &names)| left_alone(why, names)));
-    sums.extend(without_reference(totals));
-    let mut lines = fitting(sums, width);
+    let left = left.map(|(why, &names)| left_alone(totals, why, names));
+    lines.extend(left.flat_map(|line| fit::message(&line, width)));
+    lines.extend(fitting(without_reference(totals), width));
     lines.extend(unmatched(plan));
     let skipped = plan.skipped_trash().iter();
     lines.extend(skipped.map(|skipped| {
@@ -48,8 +46,6 @@ pub fn lines(
             skipped.why
         )
     }));
-    let companions = companions(plan);
-    lines.extend(companions.iter().flat_map(|line| fit::message(line, width)));
     lines.extend(dangling_text::before(plan));
     let mut hidden = HiddenLinks::default();
     for (&device, path) in &totals.devices {
@@ -223,13 +219,21 @@ fn managed(totals: &Totals) -> Vec<String> {
     lines
 }
 
-fn left_alone(why: &Left, names: u64) -> String {
+fn left_alone(totals: &Totals, why: &Left, names: u64) -> String {
     let what = plural(
         names,
         "file left alone because it",
         "files left alone because each",
     );
-    format!("{} {what} {}.", count(names), option_words::left(why))
+    let whole = |name: &[u8]| fit::whole(&escape(name));
+    let group = totals.with_group.as_ref().filter(|_| *why == Left::Group);
+    let example = group.map(|(one, other)| format!(": {} stays with {}", whole(one), whole(other)));
+    let example = example.unwrap_or_default();
+    format!(
+        "{} {what} {}{example}.",
+        count(names),
+        option_words::left(why)
+    )
 }
 
 /// Says how many sets took no part since no reference holds a copy.
@@ -274,28 +278,6 @@ fn shared_blocks(totals: &Totals) -> Vec<String> {
         )
     });
     unless_shared.into_iter().chain(held).collect()
-}
-
-fn companions(plan: &Plan) -> Vec<String> {
-    let parted = plan.parted();
-    let told = match (plan.keeps_together(), plan.action()) {
-        (true, _) => "stays with its sidecar",
-        (false, ActionKind::Remove) => {
-            "is removed without its sidecar (--sidecars keep-together keeps both):"
-        }
-        (false, _) => "is moved without its sidecar (--sidecars keep-together keeps both):",
-    };
-    let shown = parted.iter().take(COMPANIONS);
-    let path = |path: &[u8]| fit::whole(&escape(path));
-    let shown = shown.map(|p| format!("{} {told} {}", path(&p.goes), path(&p.stays)));
-    let more = parted.len().saturating_sub(COMPANIONS);
-    let more = (more > 0).then(|| {
-        format!(
-            "… and {} more, listed in the plan (--dry-run).",
-            count(more as u64)
-        )
-    });
-    shown.chain(more).collect()
 }
 
 /// The warning before the action.

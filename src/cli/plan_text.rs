@@ -115,7 +115,7 @@ impl<'r> PlanText<'r> {
             Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().map(str::to_owned)),
             Fate::Keep(_) if is_explained => ("keep", Some(SAME_FILE.to_owned())),
             Fate::Keep(why) => ("keep", Some(option_words::kept(why))),
-            Fate::Leave(why) => ("leave", Some(option_words::left(why))),
+            Fate::Leave(why) => ("leave", Some(option_words::left_name(why, name))),
             Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {
                 (self.action.name(), Some(SAME_FILE.to_owned()))
             }
@@ -198,7 +198,7 @@ impl<'r> PlanText<'r> {
         }
     }
 
-    /// Names companions that would be torn apart.
+    /// Says what concerns the plan as a whole.
     pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         if let Some(line) = plan_summary::without_reference(plan.totals()) {
             writeln!(out)?;
@@ -217,25 +217,7 @@ impl<'r> PlanText<'r> {
             }
             self.line(out, "remove", &folder.path, None)?;
         }
-        dangling_text::in_plan(out, plan)?;
-        if plan.parted().is_empty() {
-            return Ok(());
-        }
-        let because = match (plan.keeps_together(), plan.action()) {
-            (true, _) => "stays, because its sidecar stays:",
-            (false, ActionKind::Remove) => "is removed without its sidecar:",
-            (false, _) => "is moved without its sidecar:",
-        };
-        writeln!(out, "\n# Sidecars")?;
-        for parted in plan.parted() {
-            writeln!(
-                out,
-                "  {}\n    {because} {}",
-                self.path(&parted.goes),
-                self.path(&parted.stays)
-            )?;
-        }
-        Ok(())
+        dangling_text::in_plan(out, plan)
     }
 }
 

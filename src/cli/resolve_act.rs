@@ -165,7 +165,6 @@ pub fn resolve(
             },
             bounds,
             sidecars: match args.stay.sidecars {
-                SidecarChoice::Tell => Sidecars::Tell,
                 SidecarChoice::KeepTogether => Sidecars::KeepTogether,
                 SidecarChoice::Ignore => Sidecars::Ignore,
             },

@@ -6,8 +6,8 @@
 use regex::RegexSet;
 
 use super::glob::Globs;
-use super::kind::Kind;
 use super::path_globs::PathGlobs;
+use crate::file::Kind;
 
 /// The result of a filter for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,8 @@ impl Filter {
             || (is_folder && in_globs(&self.excluded_folder_names) == Some(true));
         let unwanted = !is_folder
             && (in_globs(&self.names) == Some(false)
-                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.fits(name)))
+                || !(self.kinds.is_empty()
+                    || Kind::of(name).is_some_and(|kind| self.kinds.contains(&kind)))
                 || !(self.extensions.is_empty() || self.has_extension(name)));
         keep_unless(excluded || unwanted)
     }

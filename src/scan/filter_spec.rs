@@ -7,8 +7,8 @@ use regex::{RegexSet, RegexSetBuilder};
 use super::bad_pattern::BadPattern;
 use super::filter::Filter;
 use super::glob::Globs;
-use super::kind::Kind;
 use super::path_globs::PathGlobs;
+use crate::file::Kind;
 use crate::units::Bytes;
 
 /// The tests that the user asked for, not yet checked.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decide::{MARKED, Policy};
-use super::set::{Fate, KeepReason, PlannedFile, PlannedName, Rank, SetPlan};
+use super::set::{Fate, KeepReason, PlannedName, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 
@@ -142,9 +142,8 @@ impl Policy {
 
     /// The best of these names, each with the reason.
     fn best_units(&self, set: &SetPlan, among: &[Unit], count: usize) -> Vec<(Unit, String)> {
-        let traits: Vec<_> = among.iter().map(|&unit| traits(set, unit)).collect();
-        let chosen = self.rules.choose(&traits, count).into_iter();
-        chosen.map(|best| (among[best.index], best.why)).collect()
+        let name = |unit| std::slice::from_ref(name_of(set, unit));
+        self.best_of(among, count, name, |unit| traits(set, unit))
     }
 }
 
@@ -156,10 +155,8 @@ pub fn units(set: &SetPlan, files: &[usize]) -> Vec<Unit> {
 
 /// The properties of a single name that rules compare.
 pub fn traits(set: &SetPlan, (file, name): Unit) -> Traits<'_> {
-    let file: &PlannedFile = &set.files[file];
-    let mut traits = file.traits();
-    traits.names = vec![traits.names[name]];
-    traits
+    let file = &set.files[file];
+    file.traits_as(&file.names[name..=name])
 }
 
 fn name_of(set: &SetPlan, (file, name): Unit) -> &PlannedName {

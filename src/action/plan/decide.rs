@@ -1,15 +1,16 @@
 //! Decides which files of a set stay.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::folder_pairs::FolderPairs;
 use super::left::Left;
-use super::set::{Fate, KeepReason, PlannedFile, Rank, SetPlan};
+use super::set::{Fate, KeepReason, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
-use crate::action::keep::Rules;
+use crate::action::keep::{Rules, Traits};
 
 /// The rules and limits of decisions.
 #[derive(Debug)]
@@ -36,6 +37,9 @@ pub struct Policy {
 
 /// The reason why a file stays that the user marked.
 pub(super) const MARKED: &str = "marked in the report";
+
+/// The reason why a file stays rather than one that fewer files belong to, or with less in its sidecars.
+const RICHER: &str = "richer group";
 
 /// The choice for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,14 +204,44 @@ impl Policy {
 
     /// The best of these files, each with the reason.
     fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, KeepReason)> {
-        let traits: Vec<_> = among
-            .iter()
-            .map(|&index| set.files[index].traits())
-            .collect();
-        let chosen = self.rules.choose(&traits, count).into_iter();
-        chosen
-            .map(|best| (among[best.index], KeepReason::Because(best.why)))
-            .collect()
+        let file = |index: usize| &set.files[index];
+        let best = self.best_of(
+            among,
+            count,
+            |index| &file(index).names,
+            |index| file(index).traits(),
+        );
+        let because = |(index, why)| (index, KeepReason::Because(why));
+        best.into_iter().map(because).collect()
+    }
+
+    /// The best of these, each with the reason: those of richer groups first, and of equally rich ones, those that the
+    /// rules prefer.
+    pub(super) fn best_of<'a, U: Copy>(
+        &self,
+        among: &[U],
+        count: usize,
+        names: impl Fn(U) -> &'a [PlannedName],
+        traits: impl Fn(U) -> Traits<'a>,
+    ) -> Vec<(U, String)> {
+        let mut classes: BTreeMap<_, Vec<U>> = BTreeMap::new();
+        for &unit in among {
+            let richness = names(unit).iter().map(PlannedName::richness).max();
+            classes.entry(Reverse(richness)).or_default().push(unit);
+        }
+        let mut best = Vec::new();
+        while let Some((_, class)) = classes.pop_first() {
+            let of_class: Vec<_> = class.iter().map(|&unit| traits(unit)).collect();
+            for chosen in self.rules.choose(&of_class, count - best.len()) {
+                let why = match (classes.is_empty(), class.len()) {
+                    (true, _) => chosen.why,
+                    (false, 1) => RICHER.to_owned(),
+                    (false, _) => format!("{RICHER}; {}", chosen.why),
+                };
+                best.push((class[chosen.index], why));
+            }
+        }
+        best
     }
 }
 

@@ -83,6 +83,7 @@ mod tests {
                 goes: false,
                 is_safer: false,
                 reach: Default::default(),
+                group: None,
             }],
             fate,
         }

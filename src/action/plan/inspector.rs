@@ -160,6 +160,7 @@ impl Inspector {
                             goes: false,
                             is_safer: false,
                             reach: Default::default(),
+                            group: None,
                         });
                     }
                 }

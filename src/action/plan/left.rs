@@ -51,8 +51,8 @@ pub enum Left {
     OtherFileSystem,
     /// No file that stays is on its mount, but one is on its file system, seen through another mount.
     OtherMount,
-    /// The file's companion stays.
-    Companion,
+    /// A file of its group stays.
+    Group,
     /// The user did not decide about the set.
     NotAsked,
     /// No file of the set lies below a reference.
@@ -92,7 +92,7 @@ impl Left {
             self,
             Self::OtherFileSystem
                 | Self::OtherMount
-                | Self::Companion
+                | Self::Group
                 | Self::NotAsked
                 | Self::OutsidePaths
                 | Self::Aside
@@ -167,7 +167,7 @@ impl Left {
             Self::OtherMount => {
                 "is alone on its mount, and hard links cannot cross mounts, even of one file system"
             }
-            Self::Companion => "belongs together with a file that stays",
+            Self::Group => "belongs together with a file that stays",
             Self::NotAsked => "has no answer yet",
             Self::NoReference => "has no copy below a reference folder",
             Self::SameName => {

@@ -1,7 +1,7 @@
 //! Turns claims about files into steps that are safe to take.
 //!
 //! ```text
-//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
+//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Spool ─ groups ─ Plan ─► steps
 //! ```
 //!
 //! A claim names the files to compare, and the paths under which they were found. The proof that they are equal comes
@@ -21,6 +21,8 @@ mod entries;
 mod estimate;
 mod folder_pairs;
 mod full;
+mod group;
+mod groups;
 mod inspector;
 mod left;
 mod mount_check;
@@ -32,7 +34,6 @@ mod reach;
 mod set;
 mod settings;
 mod side_effects;
-mod sidecars;
 mod spool;
 mod steps;
 mod totals;
@@ -47,8 +48,8 @@ use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
 use super::{ActionKind, Step, few_folders};
+use groups::Together;
 use mount_check::{Doubts, MountCheck};
-use sidecars::Companions;
 use spool::Spool;
 use trash_check::TrashCheck;
 use whole::WholeFolders;
@@ -67,16 +68,12 @@ pub use planner::Planner;
 pub use ranking::Ranking;
 pub use set::{Fate, KeepReason, PlannedFile, PlannedName, SetPlan, Shared};
 pub use settings::{FurtherNames, Settings, Sidecars};
-pub use sidecars::Parted;
 pub use steps::steps;
 pub use totals::Totals;
 pub use trash_check::{HomeTrash, SkippedTrash};
 
 /// Maximum number of separate folders; beyond it, folders above represent them.
 const FOLDERS: usize = 4096;
-
-/// Maximum number of companions that are named one by one; further ones are counted.
-const PARTED_NAMED: usize = 1000;
 
 /// A plan, ready to be shown, stored or carried out.
 #[derive(Debug)]
@@ -87,9 +84,8 @@ pub struct Plan {
     unmatched: Vec<String>,
     skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
-    companions: Companions,
+    together: Together,
     whole: WholeFolders,
-    parted: Vec<Parted>,
     dangling: Dangling,
     emptied: Vec<EmptyFolder>,
     totals: Totals,
@@ -106,19 +102,9 @@ impl Plan {
         &self.totals
     }
 
-    /// Companions that the plan would separate, or that are kept together and so stay; a thousand of them at most.
-    pub fn parted(&self) -> &[Parted] {
-        &self.parted
-    }
-
     /// True if further names of files that stay may be removed.
     pub fn by_name(&self) -> bool {
         self.settings.policy.by_name
-    }
-
-    /// True if companions stay together.
-    pub fn keeps_together(&self) -> bool {
-        self.settings.sidecars == Sidecars::KeepTogether
     }
 
     /// All sets, in the order in which they came; stops at the first error, which is the caller's or
@@ -127,11 +113,11 @@ impl Plan {
         &mut self,
         mut each: impl FnMut(&SetPlan) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (settings, companions, whole) = (&self.settings, &self.companions, &self.whole);
+        let (settings, together, whole) = (&self.settings, &self.together, &self.whole);
         for set in self.spool.sets()? {
             let mut set = set?;
             // Both, whatever the first one changes.
-            if companions.apply(&mut set) | whole.apply(&mut set) {
+            if together.apply(&mut set) | whole.apply(&mut set) {
                 estimate::estimate(&mut set, settings.policy.action, settings.destination);
             }
             each(&set)?;
@@ -140,7 +126,7 @@ impl Plan {
     }
 
     /// Number of sets for which [`reconsider`](Self::reconsider) calls back. It includes the sets that the plan leaves
-    /// alone only because companions stay: another choice can let them all go.
+    /// alone only because groups stay: another choice can let them all go.
     pub fn open_sets(&mut self) -> io::Result<u64> {
         let mut number = 0;
         for set in self.spool.sets()? {
@@ -240,14 +226,10 @@ impl Plan {
         self.doubts.untested
     }
 
-    /// Searches for companions, then computes the totals.
+    /// Decides which groups stay, then computes the totals.
     fn summed_up(mut self) -> io::Result<Self> {
-        self.companions = Companions::default();
-        self.parted.clear();
+        self.keep_together()?;
         let action = self.action();
-        if self.takes_names() && self.settings.sidecars != Sidecars::Ignore {
-            self.look_for_companions()?;
-        }
         if !self.settings.policy.pairs.is_empty() && !self.settings.allows_managed {
             self.whole = self.look_for_whole_folders()?;
         }
@@ -279,49 +261,24 @@ impl Plan {
         Ok(whole)
     }
 
-    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
-    /// removed.
-    fn takes_names(&self) -> bool {
-        matches!(
-            self.action(),
-            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-        )
-    }
-
-    fn look_for_companions(&mut self) -> io::Result<()> {
-        for set in self.spool.sets()? {
-            self.companions.note(&set?);
-        }
-        if self.companions.is_empty() {
-            return Ok(());
-        }
-        let together = self.settings.sidecars == Sidecars::KeepTogether;
-        for set in self.spool.sets()? {
-            for parted in self.companions.parted(&set?) {
-                if together {
-                    self.companions.hold(&parted);
-                }
-                if self.parted.len() < PARTED_NAMED {
-                    self.parted.push(parted);
-                }
-            }
-        }
-        if !together {
-            return Ok(());
-        }
-        // A file that stays because of one of its names holds what belongs to the others.
-        let mut spreads = true;
-        while spreads {
-            spreads = false;
+    fn keep_together(&mut self) -> io::Result<()> {
+        let mut together = Together::default();
+        let mut each = |step: &mut dyn FnMut(&SetPlan)| {
             for set in self.spool.sets()? {
-                spreads |= self.companions.spread(&set?);
+                step(&set?);
             }
+            io::Result::Ok(())
+        };
+        each(&mut |set| together.count(set))?;
+        // What is held lets more be held.
+        let mut before = (0, 0);
+        while together.len() != before {
+            before = together.len();
+            each(&mut |set| together.hold(set))?;
+            each(&mut |set| together.note_copies(set))?;
+            each(&mut |set| together.hold_without_copy(set))?;
         }
-        for set in self.spool.sets()? {
-            let mut set = set?;
-            self.companions.apply(&mut set);
-            self.companions.count(&set);
-        }
+        self.together = together;
         Ok(())
     }
 
@@ -332,11 +289,11 @@ impl Plan {
         mut each: impl FnMut(Vec<Step>) -> Result<(), E>,
     ) -> Result<(), E> {
         let action = self.action();
-        let groups = self.companions.groups();
         let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
         self.each_set(|set| {
+            let groups = groups::sizes(set);
             for step in steps(set, action) {
-                let Some((group, size)) = groups.of(&step.victim.path) else {
+                let Some(&(group, size)) = groups.get(&step.victim.path[..]) else {
                     each(vec![step])?;
                     continue;
                 };
@@ -350,7 +307,8 @@ impl Plan {
             }
             Ok::<_, E>(())
         })?;
-        held.into_values().try_for_each(each)
+        // What is not complete stays.
+        Ok(())
     }
 
     /// The folders of all files in the plan, since a report may come from anywhere. If there are very many, folders

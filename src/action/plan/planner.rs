@@ -5,10 +5,10 @@ use std::io;
 use super::claim::{Claim, Origin};
 use super::dangling::Dangling;
 use super::decide::Choice;
+use super::groups::{Groups, Together};
 use super::inspector::Inspector;
 use super::set::SetPlan;
-use super::settings::{FurtherNames, Settings};
-use super::sidecars::Companions;
+use super::settings::{FurtherNames, Settings, Sidecars};
 use super::spool::Spool;
 use super::totals::Totals;
 use super::{Plan, classes, entries, estimate, full, reach};
@@ -23,6 +23,7 @@ pub struct Planner {
     settings: Settings,
     inspector: Inspector,
     reach: Reach,
+    groups: Groups,
     file_systems: FileSystems,
     spool: Spool,
 }
@@ -41,6 +42,7 @@ impl Planner {
         Self {
             inspector,
             reach: Reach::default(),
+            groups: Groups::default(),
             file_systems: FileSystems::default(),
             settings,
             spool: Spool::new(),
@@ -83,6 +85,9 @@ impl Planner {
         if self.settings.policy.keepers_matter() {
             reach::look(&mut self.reach, &mut set);
         }
+        if self.settings.sidecars == Sidecars::KeepTogether && self.settings.takes_names() {
+            self.groups.look(&mut set);
+        }
         self.settings.decide(&mut set, &Choice::ByRule);
         for file in &set.files {
             self.file_systems.note(file.dev, &file.names[0].path);
@@ -103,9 +108,8 @@ impl Planner {
             unmatched,
             skipped_trash: Vec::new(),
             spool: self.spool,
-            companions: Companions::default(),
+            together: Together::default(),
             whole: Default::default(),
-            parted: Vec::new(),
             dangling: Dangling::default(),
             emptied: Vec::new(),
             totals: Totals::default(),
@@ -123,6 +127,15 @@ impl Settings {
             FurtherNames::AsReported => origin.hard_links,
             FurtherNames::Go => true,
         };
+    }
+
+    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
+    /// removed.
+    pub(super) fn takes_names(&self) -> bool {
+        matches!(
+            self.policy.action,
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+        )
     }
 
     /// Decides the fate of each file of a set.

@@ -77,6 +77,7 @@ mod tests {
             goes: false,
             is_safer: false,
             reach: BTreeSet::new(),
+            group: None,
         };
         let file = PlannedFile {
             dev: 1,

@@ -7,6 +7,7 @@ use std::ops::Not;
 use serde::{Deserialize, Serialize};
 
 use super::byte_text;
+use super::group::Group;
 use super::left::{Left, LeftName};
 use crate::action::ActionKind;
 use crate::action::access::Rights;
@@ -102,6 +103,9 @@ pub struct PlannedName {
     /// The users, besides root and the file's owner, who may remove it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reach: BTreeSet<Who>,
+    /// The files that it belongs together with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Box<Group>>,
 }
 
 /// The preference for a name as one that stays, before any rule. The first is best.
@@ -134,6 +138,16 @@ impl PlannedName {
         } else {
             Rank::Normal
         }
+    }
+
+    /// A file of a richer group is preferred.
+    pub(super) fn richness(&self) -> (u32, u64) {
+        self.group.as_ref().map_or((1, 0), |group| group.richness)
+    }
+
+    /// The file with which it stays if it [stays with its group](super::Left::Group).
+    pub fn stays_with(&self) -> Option<&[u8]> {
+        self.group.as_ref().map(|group| &group.other[..])
     }
 
     /// True if other files may go because it stays.
@@ -188,19 +202,27 @@ impl fmt::Display for KeepReason {
 impl PlannedFile {
     /// The properties that rules compare.
     pub fn traits(&self) -> Traits<'_> {
+        self.traits_as(&self.names)
+    }
+
+    /// The same, if it had only these of its names.
+    pub fn traits_as<'a>(&self, names: &'a [PlannedName]) -> Traits<'a> {
+        let group = names.first().and_then(|name| name.group.as_deref());
+        let own = (self.mtime_ns, self.atime_ns, self.links);
+        let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
+        let named = |name: &'a PlannedName| {
+            let group = name.group.as_deref();
+            Named {
+                path: group.map_or(&name.path, |group| &group.main),
+                listed: group.map_or(&name.listed, |group| &group.listed),
+                root: name.root,
+            }
+        };
         Traits {
-            mtime_ns: self.mtime_ns,
-            atime_ns: self.atime_ns,
-            links: self.links,
-            names: self
-                .names
-                .iter()
-                .map(|name| Named {
-                    path: &name.path,
-                    listed: &name.listed,
-                    root: name.root,
-                })
-                .collect(),
+            mtime_ns,
+            atime_ns,
+            links,
+            names: names.iter().map(named).collect(),
         }
     }
 

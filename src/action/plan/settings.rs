@@ -7,12 +7,10 @@ use crate::action::bounds::Bounds;
 /// How to treat files that belong together by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sidecars {
-    /// Each is removed by its own set; separated companions are named.
+    /// They are removed or moved together or not at all.
     #[default]
-    Tell,
-    /// They are removed together or not at all.
     KeepTogether,
-    /// They are ignored.
+    /// Each is treated by itself.
     Ignore,
 }
 
@@ -35,7 +33,7 @@ pub struct Settings {
     pub policy: Policy,
     /// The limits of the action.
     pub bounds: Bounds,
-    /// How to treat companions.
+    /// How to treat files that belong together.
     pub sidecars: Sidecars,
     /// Whether names of files that stay may be removed.
     pub further_names: FurtherNames,

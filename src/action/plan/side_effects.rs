@@ -12,7 +12,10 @@ use crate::heartbeat::current;
 impl Plan {
     /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
     pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
-        if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
+        if !self.settings.takes_names()
+            || self.totals.steps == 0
+            || matches!(places, LinkPlaces::Nowhere)
+        {
             return Ok(());
         }
         let action = self.action();
@@ -50,14 +53,14 @@ impl Plan {
     /// Searches for folders that will be empty, if they are to be removed. Call it when the plan is complete.
     pub fn look_for_empty_folders(&mut self) -> io::Result<()> {
         self.emptied.clear();
-        if !self.takes_names() || !self.settings.remove_empty_folders {
+        if !self.settings.takes_names() || !self.settings.remove_empty_folders {
             return Ok(());
         }
         let action = self.action();
         let mut search = emptied::Search::new(&self.settings);
         for set in self.spool.sets()? {
             let mut set = set?;
-            self.companions.apply(&mut set);
+            self.together.apply(&mut set);
             search.note(&set, action);
         }
         self.emptied = search.folders();

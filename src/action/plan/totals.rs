@@ -43,6 +43,8 @@ pub struct Totals {
     pub managed: BTreeMap<RowNumber, Vec<u8>>,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
+    /// The bare names of a file that is left alone with its group, and of a file that it stays with.
+    pub with_group: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Totals {
@@ -67,7 +69,15 @@ impl Totals {
                 }
                 // Counted as a set.
                 Fate::Leave(Left::NoReference) => {}
-                Fate::Leave(why) => self.leave(why, names, &file.names[0].path),
+                Fate::Leave(why) => {
+                    self.leave(why, names, &file.names[0].path);
+                    if *why == Left::Group && self.with_group.is_none() {
+                        let mut names = file.names.iter();
+                        self.with_group = names.find_map(|name| {
+                            Some((name.bare().to_vec(), name.stays_with()?.to_vec()))
+                        });
+                    }
+                }
                 Fate::Act { frees, .. } => {
                     acts = true;
                     self.devices

@@ -249,28 +249,28 @@ const EXAMPLES: &[Example] = &[
     ),
     shows("seekless -o found.txt ~/Pictures", &[]),
     shows(
-        "seekless remove --dry-run --from found.txt --keep best-name,oldest --sidecars keep-together",
+        "seekless remove --dry-run --from found.txt --keep best-name,oldest",
         &["keep "],
     )
     .after(&[FOUND]),
     shows(
-        "seekless remove --trash --from found.txt --keep best-name,oldest --sidecars keep-together",
+        "seekless remove --trash --from found.txt --keep best-name,oldest",
         &[],
     )
     .after(&[FOUND])
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows(
-        "seekless remove --trash --keep best-name,oldest --sidecars keep-together ~/Pictures",
+        "seekless remove --trash --keep best-name,oldest ~/Pictures",
         &["seekless undo "],
     )
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows(
-        "seekless move --to ~/Duplicates --ask --sidecars keep-together ~/Pictures",
+        "seekless move --to ~/Duplicates --ask ~/Pictures",
         &["Set 3 of 3", "Done: moved 3 files"],
     )
     .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows(
-        "seekless remove --reference ~/Pictures --sidecars keep-together /mnt/phone",
+        "seekless remove --reference ~/Pictures /mnt/phone",
         &["1 set left alone"],
     )
     .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),

@@ -3,6 +3,7 @@
 mod bounds_met;
 mod dangling;
 mod further_names;
+mod groups;
 mod managed;
 mod plan;
 mod plan_asked;

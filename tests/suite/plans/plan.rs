@@ -421,46 +421,6 @@ fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
 }
 
 #[test]
-fn companions_are_named_and_can_be_kept_together() {
-    let tree = || {
-        Tree::new()
-            .copies(["a/IMG_1.CR2", "b/IMG_1.CR2"], "raw")
-            .copies(["a/IMG_1.JPG", "b/IMG_1.JPG"], "jpeg")
-            .file("b/IMG_1.CR2.xmp", "edits")
-            .copies(["a/IMG_2.HEIC", "b/IMG_2.HEIC"], "still")
-            .copies(["a/IMG_2.MOV", "b/IMG_2.MOV"], "moving")
-            .copies(["a/plain.jpg", "b/plain.jpg"], "alone")
-    };
-    let stage = Stage::new(tree());
-    let run = stage.run("remove -n --keep first-root a b").exits(0);
-    run.says("b/IMG_1.CR2 is removed without its sidecar")
-        .never_says("IMG_2")
-        .never_says("plain");
-    stage.run("hardlink -n a b").exits(0).never_says("sidecar");
-    stage
-        .run("remove --yes --sidecars keep-together --keep first-root a b")
-        .exits(0);
-    let names = stage.names();
-    assert!(
-        ["b/IMG_1.CR2", "b/IMG_1.CR2.xmp", "b/IMG_1.JPG"]
-            .iter()
-            .all(|n| stage.has(n)),
-        "{names:?}"
-    );
-    assert!(
-        !["b/IMG_2.HEIC", "b/IMG_2.MOV", "b/plain.jpg"]
-            .iter()
-            .any(|n| stage.has(n)),
-        "{names:?}"
-    );
-    let stage = Stage::new(tree());
-    stage
-        .run("remove -n --sidecars ignore a b")
-        .exits(0)
-        .never_says("sidecar");
-}
-
-#[test]
 fn nothing_is_done_without_a_word() {
     let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
     for (line, said) in [

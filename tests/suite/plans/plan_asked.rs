@@ -292,19 +292,23 @@ fn an_answer_without_a_file_leaves_no_file_to_the_trash_alone() {
     }
 }
 
-/// A set that is left alone for a companion is asked for as well: the answer can let the companions go together.
+/// A set that is left alone for a group is asked for as well: the answer can let the group go.
 #[test]
 fn sets_are_counted_as_they_are_asked_for() {
     let stage = Stage::new(
         Tree::new()
             .copies(["a/1.jpg", "b/1.jpg"], vec![b'p'; 50_000])
+            .file("a/1.xmp", "longer edits")
             .file("b/1.xmp", "edits")
             .copies(["a/2", "b/2"], vec![b'q'; 10_000]),
     );
-    let command = "remove --ask --sidecars keep-together --keep first-root a b";
+    let command = "remove --ask --keep first-root a b";
     let talk = stage.talk(command, "\n2\ny\n").ends(0, "Set 1 of 2");
     assert!(talk.said.contains("Set 2 of 2"), "{}", talk.said);
-    assert_eq!(stage.names(), ["a/1.jpg", "b/1.jpg", "b/1.xmp", "b/2"]);
+    assert_eq!(
+        stage.names(),
+        ["a/1.jpg", "a/1.xmp", "b/1.jpg", "b/1.xmp", "b/2"]
+    );
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn stage() -> Stage {
 }
 
 fn line(action: &str) -> String {
-    format!("{action} --yes --sidecars keep-together --keep first-root a b")
+    format!("{action} --yes --keep first-root a b")
 }
 
 /// Both files are there, or neither.

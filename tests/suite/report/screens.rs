@@ -107,13 +107,13 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
-    let arguments = "remove --trash --no-progress --sidecars keep-together .";
+    let arguments = "remove --trash --no-progress .";
     insta::assert_snapshot!(screens(&stage(), arguments, NO, NEVER));
 }
 
 #[test]
 fn a_plan_is_shown() {
-    let arguments = "remove --dry-run --no-progress --sidecars keep-together .";
+    let arguments = "remove --dry-run --no-progress .";
     insta::assert_snapshot!(screens(&stage(), arguments, None, NAME));
 }
 

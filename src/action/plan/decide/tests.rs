@@ -19,6 +19,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         goes: false,
         is_safer: false,
         reach: Default::default(),
+        group: None,
     }
 }
 

@@ -66,7 +66,6 @@ fn attack(
         let options = match (action, round % 7) {
             ("reflink", _) => "",
             (_, 0 | 4) => "--trust-hash",
-            (_, 3) => "--sidecars keep-together",
             ("hardlink", _) => "",
             (_, 5) => "--hard-links",
             _ => "",

@@ -1,0 +1,292 @@
+//! Files that belong together by their names: a photo and the files that programs put beside it.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result};
+
+use super::group::Group;
+use super::left::Left;
+use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
+use crate::action::folder_entry::{NameInFolder, join, parent};
+use crate::file::{Member, Role};
+use crate::heartbeat::current;
+use crate::scan::MOST_NAMES;
+use crate::sys::dirent::{Buffer, Entries};
+use crate::sys::open;
+use crate::sys::stat::{self, Stat};
+
+/// Finds the groups of names. Lists each folder that has a name with a role once, and keeps about 100 bytes for each
+/// group in it: sets come in any order, so a folder that was forgotten would be listed again and again.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// Hashes of the folders that were listed.
+    listed: HashSet<u64>,
+    /// Hashes of folders that cannot be listed: their names stay.
+    unlisted: HashSet<u64>,
+    /// The bare names of each group, the main file first, with slashes between them.
+    names: HashMap<u64, Box<[u8]>>,
+    hasher: RandomState,
+}
+
+/// A group as it is now.
+struct Found {
+    names: Box<[u8]>,
+    /// The metadata of the main file.
+    main: Stat,
+    /// Bytes of its sidecars.
+    sidecars: u64,
+}
+
+impl Groups {
+    /// Finds the groups of all names of a set.
+    pub fn look(&mut self, set: &mut SetPlan) {
+        for name in set.files.iter_mut().flat_map(|file| &mut file.names) {
+            name.group = self.group(name).map(Box::new);
+        }
+    }
+
+    fn group(&mut self, name: &PlannedName) -> Option<Group> {
+        let member = Member::of(name.bare())?;
+        let folder = parent(&name.path);
+        let key = self.key(folder, member.stem);
+        current::ask_about(&name.path);
+        let found = self.found(&name.path, folder, key);
+        let Found {
+            names,
+            main,
+            sidecars,
+        } = match found {
+            Ok(None) => return None,
+            Ok(Some(found)) => found,
+            // It may have files that nobody sees: it stays.
+            Err(_) => {
+                return Some(Group {
+                    key,
+                    richness: (u32::MAX, 0),
+                    main: name.path.clone(),
+                    listed: name.listed.clone(),
+                    facts: (0, 0, 0),
+                    other: b"files of a folder that cannot be listed".to_vec(),
+                    is_sidecar: false,
+                });
+            }
+        };
+        let slash = name.listed.iter().rposition(|&byte| byte == b'/');
+        let mut bare = names.split(|&byte| byte == b'/');
+        let first = bare.next().unwrap_or_default();
+        let second = bare.next().unwrap_or_default();
+        Some(Group {
+            key,
+            richness: (2 + bare.count() as u32, sidecars),
+            main: join(folder, first),
+            listed: [&name.listed[..slash.map_or(0, |slash| slash + 1)], first].concat(),
+            facts: (main.mtime_ns, main.atime_ns, main.links.into()),
+            other: if name.bare() == first { second } else { first }.to_vec(),
+            is_sidecar: member.role == Role::Sidecar,
+        })
+    }
+
+    /// A group as it is now; `None` if there is no such group.
+    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<Found>> {
+        let hash = self.hasher.hash_one(folder);
+        let is_listed = self.listed.contains(&hash);
+        if self.unlisted.contains(&hash) {
+            return Err(Errno::ACCESS);
+        }
+        if is_listed && !self.names.contains_key(&key) {
+            return Ok(None);
+        }
+        let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
+        if !is_listed {
+            self.list(&place.folder, folder).inspect_err(|_| {
+                self.unlisted.insert(hash);
+            })?;
+            self.listed.insert(hash);
+        }
+        let Some(names) = self.names.get(&key) else {
+            return Ok(None);
+        };
+        let (mut main, mut sidecars) = (None, 0);
+        for name in names.split(|&byte| byte == b'/') {
+            let is_sidecar = Member::of(name).is_some_and(|member| member.role == Role::Sidecar);
+            if is_sidecar || main.is_none() {
+                let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+                let stat = stat::entry(&place.folder, &name)?;
+                main = main.or(Some(stat));
+                sidecars += if is_sidecar { stat.size } else { 0 };
+            }
+        }
+        Ok(main.map(|main| Found {
+            names: names.clone(),
+            main,
+            sidecars,
+        }))
+    }
+
+    /// Finds all groups of a folder.
+    fn list(&mut self, handle: &OwnedFd, folder: &[u8]) -> Result<()> {
+        let listed = open::folder(handle, c".")?;
+        let mut buffer = Buffer::default();
+        let mut members: Vec<(u64, Role, Box<[u8]>)> = Vec::new();
+        let mut names = 0;
+        let ended = Entries::of(&listed, &mut buffer).each(|name, _, kind| {
+            let is_file = || match kind {
+                FileType::Unknown => {
+                    stat::entry(handle, name).is_ok_and(|stat| stat.kind == FileType::RegularFile)
+                }
+                kind => kind == FileType::RegularFile,
+            };
+            if let Some(member) = Member::of(name.to_bytes())
+                && is_file()
+            {
+                let key = self.key(folder, member.stem);
+                members.push((key, member.role, name.to_bytes().into()));
+            }
+            current::beat();
+            names += 1;
+            names < MOST_NAMES
+        })?;
+        if !ended {
+            return Err(Errno::OVERFLOW);
+        }
+        members.sort_unstable();
+        for group in members.chunk_by(|a, b| a.0 == b.0) {
+            if group.iter().any(|member| member.1 != group[0].1) {
+                let names: Vec<&[u8]> = group.iter().map(|member| &member.2[..]).collect();
+                self.names.insert(group[0].0, names.join(&b'/').into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the file system ignores case, a file has both names.
+    fn key(&self, folder: &[u8], stem: &[u8]) -> u64 {
+        self.hasher.hash_one((folder, stem.to_ascii_lowercase()))
+    }
+}
+
+/// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
+const COPIES: usize = 16;
+
+/// What the plan does with groups. A group goes as a whole, and each of its sidecars only if another group that stays
+/// has a copy of it and of its photo; else the group stays as a whole.
+#[derive(Debug, Default)]
+pub struct Together {
+    /// Number of names of each group that go.
+    going: HashMap<u64, u32>,
+    /// Groups that stay.
+    held: HashSet<u64>,
+    /// For each group that goes: groups that stay and have a copy of a file of it that is no sidecar.
+    copies: HashMap<u64, Vec<u64>>,
+}
+
+impl Together {
+    /// Counts the names of a set that go.
+    pub fn count(&mut self, set: &SetPlan) {
+        for (_, group) in going(set) {
+            *self.going.entry(group.key).or_default() += 1;
+        }
+    }
+
+    /// Number of groups that stay or go.
+    pub fn len(&self) -> (usize, usize) {
+        (self.going.len(), self.held.len())
+    }
+
+    /// Holds the groups of which a file stays, once all sets were [counted](Self::count). A file that stays because of
+    /// one of its names holds what belongs to the others.
+    pub fn hold(&mut self, set: &SetPlan) {
+        for file in &set.files {
+            let groups: Vec<&Group> = going_of(file)
+                .filter_map(|name| name.group.as_deref())
+                .collect();
+            let goes = |group: &Group| self.going.get(&group.key) == Some(&group.richness.0);
+            let stays = |group: &&Group| self.held.contains(&group.key) || !goes(group);
+            let all = matches!(file.fate, Fate::Act { .. }) && groups.iter().any(stays);
+            let held: Vec<u64> = groups
+                .iter()
+                .filter(|group| all || stays(group))
+                .map(|group| group.key)
+                .collect();
+            self.held.extend(held);
+        }
+    }
+
+    /// Notes which groups have copies of the photos of groups that go.
+    pub fn note_copies(&mut self, set: &SetPlan) {
+        let stay: Vec<u64> = self.staying(set).take(COPIES).collect();
+        for (_, group) in going(set).filter(|(_, group)| !group.is_sidecar) {
+            let copies = self.copies.entry(group.key).or_default();
+            copies.extend(stay.iter().take(COPIES.saturating_sub(copies.len())));
+        }
+    }
+
+    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the copies
+    /// of all sets were [noted](Self::note_copies).
+    pub fn hold_without_copy(&mut self, set: &SetPlan) {
+        let stay: HashSet<u64> = self.staying(set).collect();
+        for (_, group) in going(set).filter(|(_, group)| group.is_sidecar) {
+            let copies = self.copies.get(&group.key);
+            if !copies.is_some_and(|copies| copies.iter().any(|copy| stay.contains(copy))) {
+                self.held.insert(group.key);
+            }
+        }
+    }
+
+    /// The groups of the names of a set that stay.
+    fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
+        let names = set.files.iter().flat_map(|file| {
+            let goes = matches!(file.fate, Fate::Act { .. });
+            file.names.iter().map(move |name| (name, goes || name.goes))
+        });
+        names.filter_map(|(name, goes)| {
+            let key = name.group.as_ref()?.key;
+            (!goes || self.held.contains(&key)).then_some(key)
+        })
+    }
+
+    /// Takes the groups that stay out of a set; returns whether there were any.
+    pub fn apply(&self, set: &mut SetPlan) -> bool {
+        let mut any = false;
+        let is_held = |name: &PlannedName| {
+            name.group
+                .as_ref()
+                .is_some_and(|group| self.held.contains(&group.key))
+        };
+        for file in &mut set.files {
+            if matches!(file.fate, Fate::Act { .. }) && file.names.iter().any(is_held) {
+                file.fate = Fate::Leave(Left::Group);
+                any = true;
+            }
+            for name in &mut file.names {
+                any |= name.goes && is_held(name);
+                name.goes &= !is_held(name);
+            }
+        }
+        any
+    }
+}
+
+/// The group of each name of a set that goes, by its path, and the number of names that go with it.
+pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
+    let groups = going(set);
+    groups
+        .map(|(name, group)| (&name.path[..], (group.key, group.richness.0 as usize)))
+        .collect()
+}
+
+/// The names of a file that the plan acts on.
+fn going_of(file: &PlannedFile) -> impl Iterator<Item = &PlannedName> {
+    let all = matches!(file.fate, Fate::Act { .. });
+    file.names.iter().filter(move |_| all).chain(file.going())
+}
+
+/// The names of a set that belong to groups and that the plan acts on.
+fn going(set: &SetPlan) -> impl Iterator<Item = (&PlannedName, &Group)> {
+    let names = set.files.iter().flat_map(going_of);
+    names.filter_map(|name| Some((name, name.group.as_deref()?)))
+}
