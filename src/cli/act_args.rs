@@ -212,11 +212,11 @@ pub struct RemoveArgs {
     /// Move the files to the trash, so that they can be restored
     ///
     /// A file for which no trash can be used stays, and the plan says why.
-    #[arg(long, overrides_with = "no_trash", help_heading = "How to act")]
+    #[arg(long, conflicts_with = "no_trash", help_heading = "How to act")]
     pub trash: bool,
 
-    /// Remove the files permanently, although the configuration file sets trash
-    #[arg(long, overrides_with = "trash", help_heading = "How to act")]
+    /// Remove the files permanently, although a configuration file sets --trash
+    #[arg(long, help_heading = "How to act")]
     pub no_trash: bool,
 
     #[command(flatten)]

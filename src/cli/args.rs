@@ -137,10 +137,11 @@ pub enum Command {
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
 
-    /// Show which options the configuration file and its presets set
+    /// Show which options configuration files and presets set
     ///
-    /// The file is $XDG_CONFIG_HOME/seekless/config.toml, or ~/.config/seekless/config.toml. It holds a table of
-    /// options for each command, and tables of presets. An option on the command line replaces the one in the file.
+    /// The files are in $XDG_CONFIG_HOME/seekless, or in ~/.config/seekless: 'config' for all commands, 'config.find'
+    /// for find, 'preset.NAME' for --preset NAME. Each line is one option. An option on the command line replaces the
+    /// one of a file.
     #[command(after_long_help = CONFIG_EXAMPLES)]
     Config(ConfigCommandArgs),
 
@@ -312,26 +313,19 @@ Exit status:
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
-  seekless config                               what the file sets, and the presets
-  seekless config remove --preset nas           every option of 'remove', with its source
+  seekless config                               what the files set, and the presets
+  seekless config remove --preset nas           what applies to 'remove' with this preset
   seekless --preset nas /srv/photos             a search with the options of a preset
 
-A file with a table for a command, and one for a preset:
-  [find]
-  min-size = \"100k\"
-  exclude = [\".git\", \"node_modules\"]
-
-  [remove]
-  keep = [\"best-name\", \"oldest\"]
-  trash = true
-
-  [preset.night]
-  io-idle = true
-  bwlimit = \"50M\"
+A file config.find:
+    # one option on each line, without quotes
+    --min-size=100k
+    --exclude=.git
+    --exclude=node_modules
 
 Exit status:
   0    done
-  2    usage error, or the file cannot be used; stderr names the line";
+  2    usage error, or a file cannot be used; stderr names the line";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

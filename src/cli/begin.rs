@@ -4,10 +4,10 @@ use std::io;
 
 use seekless::engine::make_room;
 
-use super::config_defaults::InForce;
 use super::console::Console;
 use super::environment::Environment;
 use super::exit::Exit;
+use super::in_force::InForce;
 use super::talk_args::Talk;
 use super::wrong_use::WrongUse;
 use super::{log, sanitize};

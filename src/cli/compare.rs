@@ -14,11 +14,11 @@ use seekless::units::{count, plural};
 
 use super::begin::begin;
 use super::compare_args::CompareArgs;
-use super::config_defaults::InForce;
 use super::console::Console;
 use super::engine_watch::EngineWatch;
 use super::environment::Environment;
 use super::exit::Exit;
+use super::in_force::InForce;
 use super::listener::Listener;
 use super::resolve_filter::{built, filter_spec, typed};
 use super::resolve_search::meant;

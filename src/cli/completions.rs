@@ -11,7 +11,7 @@ use seekless::action::keep::RULES;
 use seekless::device::Class;
 
 use super::args::{self, CompletionsArgs};
-use super::config_defaults::readers;
+use super::definition::readers;
 use super::exit::Exit;
 use super::sanitize;
 
@@ -62,7 +62,7 @@ fn zsh(script: &str) -> String {
             _ if line.ends_with(":RULE:_default' \\") => ":_seekless_rules' \\",
             _ if line.contains("--progress=[") => ":HOW:(auto plain json never)' \\",
             _ if line.contains("--preset=[") => ":preset:_seekless_presets' \\",
-            _ if line.starts_with("'::command -- Show every option") => &commands,
+            _ if line.starts_with("'::command -- Show only the options") => &commands,
             _ if line.starts_with("'::run -- ") => ":_seekless_runs' \\",
             _ => end,
         };
@@ -110,7 +110,7 @@ const FISH_PARSES: &str = "argparse -s (__fish_seekless_global_optspecs) -- $cmd
 /// Takes the runs that cannot be undone out of the list of `undo --list`.
 const UNDOABLE: &str = "grep -vE '^[^ ]+  [^ ]+ [^ ]+  (permanent|undone|no change)( |$)'";
 
-/// Lists the presets, those of the configuration file too.
+/// Lists the presets, those of files too.
 const PRESETS: &str = "seekless config 2>/dev/null | sed -n 's/^--preset //p'";
 
 /// The ways of progress.

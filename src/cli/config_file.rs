@@ -1,154 +1,101 @@
-//! Reads the user's configuration file: TOML with a table for each command, and tables of presets.
+//! Reads a file of arguments: one option on each line, as it would be typed.
 
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use seekless::report::read::{OpenError, Source};
-use toml::de::{DeTable, DeValue};
 
-use super::sanitize;
+use super::{sanitize, shell_word};
 
 /// More than anybody writes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The table whose tables are presets.
-const PRESET: &str = "preset";
-
-/// Presets that need no file. A preset of the same name in the file replaces the one here.
-const BUILT_IN: &str = r#"
-# Leaves the disk and the page cache to other programs, and waits for disks that have to spin up.
-[preset.nas]
-io-idle = true
-page-cache = "drop"
-patience = 300
-
-# Photos and videos: the copy with the original name stays.
-[preset.photos]
-keep = ["best-name", "oldest"]
-[preset.photos.find]
-type = ["image", "video"]
-"#;
-
-/// One option of one command, or of all commands that have it, in one place of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// The preset that it belongs to.
-    pub preset: Option<String>,
-    /// The command; every one that has the option if there is none.
-    pub command: Option<String>,
+/// One line of a file: an option, with its value.
+#[derive(Clone, Debug)]
+pub struct Line {
     /// The option's long name, without its hyphens.
     pub option: String,
-    /// What it is set to.
-    pub value: Value,
-    /// The line of the file; none if it is built in.
-    pub line: Option<usize>,
+    /// The option as it would be typed: `--min-size=1k`.
+    pub word: String,
+    /// The file, or what is built in.
+    pub source: String,
+    /// Its number in the file; `None` if it is built in.
+    number: Option<usize>,
 }
 
-impl Setting {
-    /// A flag that was typed.
-    pub fn typed_flag(option: &str) -> Self {
-        Self {
-            preset: None,
-            command: None,
+impl Line {
+    /// What follows the `=`.
+    pub fn value(&self) -> Option<&str> {
+        self.word.split_once('=').map(|(_, value)| value)
+    }
+
+    /// The option as a shell takes it.
+    pub fn shown(&self) -> String {
+        shell_word::word(self.word.as_bytes())
+    }
+
+    /// The file and the line in it.
+    pub fn place(&self) -> String {
+        match self.number {
+            Some(number) => format!("{}:{number}", self.source),
+            None => self.source.clone(),
+        }
+    }
+
+    /// The message, with the place before it.
+    pub fn wrong(&self, what: &str) -> String {
+        format!("{}: {what}", self.place())
+    }
+}
+
+/// Reads the file, if it is there and nobody else could have written it. `is_optional` says that the command has the
+/// option that ignores the file.
+///
+/// # Errors
+/// One line that names the file and, where there is one, the line in it.
+pub fn read(path: &Path, is_optional: bool) -> Result<Option<Vec<Line>>, String> {
+    let text = text(path, is_optional)?;
+    text.map(|text| parse(&text, &sanitize::path(path), true))
+        .transpose()
+}
+
+/// The options of a text; `has_lines` says that its lines are worth naming.
+pub fn parse(text: &str, source: &str, has_lines: bool) -> Result<Vec<Line>, String> {
+    let lines = text.lines().enumerate();
+    let lines = lines.map(|(before, line)| (before + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines = lines.map(|(number, word)| {
+        let bare = word.strip_prefix("--").unwrap_or_default();
+        let (option, value) = bare.split_once('=').unwrap_or((bare, ""));
+        let line = Line {
             option: option.to_owned(),
-            value: Value::Flag(true),
-            line: None,
+            word: word.to_owned(),
+            source: source.to_owned(),
+            number: has_lines.then_some(number),
+        };
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_quoted =
+            |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+        if option.is_empty() || !option.chars().all(is_name) {
+            return Err(line.wrong(&format!(
+                "{}: write one option on each line, as --name or --name=value",
+                line.shown()
+            )));
         }
-    }
-}
-
-/// What an option is set to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A flag, given or not.
-    Flag(bool),
-    /// Values, as they would be written on the command line.
-    Words(Vec<String>),
-}
-
-/// All settings, in the order of the file's tables and keys.
-#[derive(Debug, Default)]
-pub struct ConfigFile {
-    /// Where the file is, or would be.
-    pub path: Option<PathBuf>,
-    /// True if it is there and was read.
-    pub is_there: bool,
-    /// What it says, and what is built in.
-    pub settings: Vec<Setting>,
-    /// Presets without any option, and their lines.
-    pub empty_presets: Vec<(String, usize)>,
-}
-
-impl ConfigFile {
-    /// The built-in presets, and no file.
-    pub fn none() -> Self {
-        Self {
-            // A test reads them: they are without flaw.
-            settings: parse(BUILT_IN, false).unwrap_or_default().settings,
-            ..Self::default()
+        if is_quoted('"') || is_quoted('\'') {
+            return Err(line.wrong(&format!(
+                "--{option}: no shell reads this file: omit the quotes"
+            )));
         }
-    }
-
-    /// Reads the file, if it is there and nobody else could have written it. `is_optional` says that the command has
-    /// the option that ignores the file.
-    ///
-    /// # Errors
-    /// One line that names the file and, where there is one, the line in it.
-    pub fn read(path: Option<PathBuf>, is_optional: bool) -> Result<Self, String> {
-        let mut read = Self::none();
-        let Some(path) = path else { return Ok(read) };
-        if let Some(text) = text(&path, is_optional)? {
-            let Parsed { settings, empty } = parse(&text, true).map_err(|flaw| {
-                let place = sanitize::path(&path);
-                format!("{place}:{}: {}", flaw.line, flaw.what)
-            })?;
-            let is_replaced = |built_in: &Setting| {
-                let same = |setting: &Setting| setting.preset == built_in.preset;
-                let is_empty =
-                    |(preset, _): &(String, usize)| Some(preset) == built_in.preset.as_ref();
-                settings.iter().any(same) || empty.iter().any(is_empty)
-            };
-            read.settings.retain(|built_in| !is_replaced(built_in));
-            read.settings.extend(settings);
-            read.empty_presets = empty;
-            read.is_there = true;
-        }
-        read.path = Some(path);
-        Ok(read)
-    }
-
-    /// The path, as it is shown.
-    pub fn shown_path(&self) -> String {
-        let path = self.path.as_deref();
-        path.map(|path| sanitize::path(path).into_owned())
-            .unwrap_or_default()
-    }
-
-    /// The message, with the place of the setting before it.
-    pub fn at(&self, setting: &Setting, wrong: &str) -> String {
-        match setting.line {
-            Some(line) => format!("{}:{line}: {wrong}", self.shown_path()),
-            None => format!("built-in preset: {wrong}"),
-        }
-    }
-
-    /// The names of all presets, sorted.
-    pub fn presets(&self) -> Vec<&str> {
-        let names = self.settings.iter().filter_map(|it| it.preset.as_deref());
-        let mut names: Vec<_> = names.collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
+        Ok(line)
+    });
+    lines.collect()
 }
 
 /// What the file holds; `None` if it is not there.
 fn text(path: &Path, is_optional: bool) -> Result<Option<String>, String> {
     let place = sanitize::path(path).into_owned();
-    let unless_optional = |words| match is_optional {
-        true => words,
-        false => "",
-    };
+    let unless_optional = |words| if is_optional { words } else { "" };
     let unread = |error: &dyn std::fmt::Display| {
         let way_out = unless_optional("; --no-config ignores it");
         format!("cannot read the configuration file {place}: {error}{way_out}")
@@ -204,209 +151,40 @@ fn broken_link(path: &Path) -> Option<&Path> {
         .find(|part| part.is_symlink() && part.metadata().is_err())
 }
 
-/// What is wrong in one line.
-#[derive(Debug)]
-struct Flaw {
-    line: usize,
-    what: String,
-}
-
-/// What a file says.
-#[derive(Debug, Default)]
-struct Parsed {
-    settings: Vec<Setting>,
-    /// Presets without any option, and their lines.
-    empty: Vec<(String, usize)>,
-}
-
-/// Reads the text of a file; `has_lines` says that its lines are worth naming.
-fn parse(text: &str, has_lines: bool) -> Result<Parsed, Flaw> {
-    let line_of = |at: usize| {
-        1 + text.as_bytes()[..at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
-    };
-    let document = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start.min(text.len()));
-        let line = line_of(at);
-        Flaw {
-            line,
-            what: no_toml(
-                error.message(),
-                text.lines().nth(line - 1).unwrap_or_default(),
-            ),
-        }
-    })?;
-    let mut reading = Reading {
-        line_of: &line_of,
-        has_lines,
-        settings: Vec::new(),
-    };
-    let mut empty = Vec::new();
-    for (name, value) in document.get_ref() {
-        let line = line_of(name.span().start);
-        let table = reading.table(line, name.get_ref(), value.get_ref())?;
-        if name.get_ref() != PRESET {
-            reading.settings_of(None, Some(name.get_ref()), table)?;
-            continue;
-        }
-        for (preset, value) in table {
-            let line = line_of(preset.span().start);
-            let table = reading.table(line, preset.get_ref(), value.get_ref())?;
-            let before = reading.settings.len();
-            reading.settings_of(Some(preset.get_ref()), None, table)?;
-            if reading.settings.len() == before {
-                empty.push((preset.get_ref().to_string(), line));
-            }
-        }
-    }
-    let mut settings = reading.settings;
-    settings.sort_by_key(|setting| setting.line);
-    Ok(Parsed { settings, empty })
-}
-
-/// The message of the parser, with the right form where a string has no quotes.
-fn no_toml(message: &str, line: &str) -> String {
-    match line.split_once('=') {
-        Some((key, value)) if message.contains("must be quoted") => {
-            let (key, value) = (key.trim(), value.trim());
-            if value.is_empty() || value.starts_with('#') {
-                return format!("{key} has no value: write one after the =, or delete the line");
-            }
-            format!("{key} needs quotes around its value: write {key} = \"{value}\"")
-        }
-        _ => message.replace('\n', "; "),
-    }
-}
-
-struct Reading<'t> {
-    line_of: &'t dyn Fn(usize) -> usize,
-    has_lines: bool,
-    settings: Vec<Setting>,
-}
-
-impl Reading<'_> {
-    fn table<'v, 'i>(
-        &self,
-        line: usize,
-        name: &str,
-        value: &'v DeValue<'i>,
-    ) -> Result<&'v DeTable<'i>, Flaw> {
-        value.as_table().ok_or_else(|| Flaw {
-            line,
-            what: format!(
-                "{name} is in no table: write options below the name of their command, as in [find], or of a \
-                 preset, as in [preset.nas]"
-            ),
-        })
-    }
-
-    fn settings_of(
-        &mut self,
-        preset: Option<&str>,
-        command: Option<&str>,
-        table: &DeTable<'_>,
-    ) -> Result<(), Flaw> {
-        for (option, value) in table {
-            let line = (self.line_of)(option.span().start);
-            let name = option.get_ref();
-            if let (Some(_), None, Some(below)) = (preset, command, value.get_ref().as_table()) {
-                self.settings_of(preset, Some(name), below)?;
-                continue;
-            }
-            let Some(value) = read_value(value.get_ref()) else {
-                return Err(Flaw {
-                    line,
-                    what: format!(
-                        "{name} has a value of the type {}: write true or false, a string, a number, or a list of strings",
-                        value.get_ref().type_str()
-                    ),
-                });
-            };
-            self.settings.push(Setting {
-                preset: preset.map(str::to_owned),
-                command: command.map(str::to_owned),
-                option: name.to_string(),
-                value,
-                line: self.has_lines.then_some(line),
-            });
-        }
-        Ok(())
-    }
-}
-
-fn read_value(value: &DeValue<'_>) -> Option<Value> {
-    Some(match value {
-        DeValue::Boolean(given) => Value::Flag(*given),
-        DeValue::Array(values) => {
-            let words = values.iter().map(|value| word(value.get_ref()));
-            Value::Words(words.collect::<Option<_>>()?)
-        }
-        value => Value::Words(vec![word(value)?]),
-    })
-}
-
-fn word(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(number) => Some(number.to_string()),
-        DeValue::Float(number) => Some(number.to_string()),
-        DeValue::Datetime(time) => Some(time.to_string()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn built_in_presets_are_without_flaw() {
-        let built_in = parse(BUILT_IN, false).expect("no flaw");
-        assert_eq!(ConfigFile::none().presets(), ["nas", "photos"]);
-        assert!(
-            built_in
-                .settings
-                .iter()
-                .all(|setting| setting.line.is_none())
+    fn a_line_is_an_option_with_its_value() {
+        let text = "# mine\n\n  --quiet \n--exclude=a = b # c\n--name=\n";
+        let lines = parse(text, "f", true).expect("sound");
+        let told = lines
+            .iter()
+            .map(|line| (line.place(), line.option.as_str(), line.value()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                ("f:3".to_owned(), "quiet", None),
+                ("f:4".to_owned(), "exclude", Some("a = b # c")),
+                ("f:5".to_owned(), "name", Some("")),
+            ]
         );
     }
 
     #[test]
-    fn each_setting_knows_its_line() {
-        let text = "[find]\nmin-size = \"10k\"\nexclude = [\n  \".git\", # a comment\n  \"x\",\n]\n\n\
-                    [preset.mine]\nverbose = 2\n[preset.mine.remove]\ntrash = true\n";
-        let settings = parse(text, true).expect("no flaw").settings;
-        let told = settings.iter().map(|setting| {
-            let Setting {
-                preset,
-                command,
-                option,
-                value,
-                line,
-            } = setting;
-            format!("{preset:?} {command:?} {option} {value:?} {line:?}")
-        });
-        insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
-    }
-
-    #[test]
-    fn a_flaw_is_said_with_its_line() {
-        let flaw = |text| {
-            let Flaw { line, what } = parse(text, true).expect_err(text);
-            format!("{line}: {what}")
-        };
-        let flaws = [
-            "[find]\nmin-size = 10k\n",
-            "[find]\nmin-size =\n",
-            "min-size = \"10k\"\n",
-            "[find]\nverbose = 1\nverbose = 2\n",
-            "[find]\nexclude = [[\"x\"]]\n",
-            "[find]\nx = { y = 1 }\n",
-            "[preset]\nnas = 1\n",
-            "[preset.a.find.b]\nc = 1\n",
-        ];
-        insta::assert_snapshot!(flaws.map(flaw).join("\n"));
+    fn what_is_no_option_is_refused_with_its_line() {
+        for line in [
+            "-x",
+            "--min-size 1k",
+            "min-size = 1",
+            "--",
+            "[find]",
+            "--min-size='1k'",
+            "--Quiet",
+        ] {
+            let wrong = parse(&format!("--quiet\n{line}\n"), "f", true).expect_err(line);
+            assert!(wrong.starts_with("f:2: "), "{wrong}");
+        }
     }
 }

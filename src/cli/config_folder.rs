@@ -9,14 +9,12 @@ use seekless::device::Profiles;
 /// The user's profiles: in `$XDG_CONFIG_HOME/seekless/profiles`, or below `~/.config`; none
 /// without a home.
 pub fn profiles() -> Option<Profiles> {
-    Some(Profiles::at(
-        base("XDG_CONFIG_HOME", ".config")?.join("seekless/profiles"),
-    ))
+    Some(Profiles::at(config()?.join("profiles")))
 }
 
-/// The user's configuration file: `$XDG_CONFIG_HOME/seekless/config.toml`, or below `~/.config`; none without a home.
-pub fn config_file() -> Option<PathBuf> {
-    Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless/config.toml"))
+/// The folder of the user's files of arguments: `$XDG_CONFIG_HOME/seekless`, or in `~/.config`; none without a home.
+pub fn config() -> Option<PathBuf> {
+    Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless"))
 }
 
 /// The folder for state that outlives a run: `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without a

@@ -1,33 +1,27 @@
-//! Which options the configuration file may set. An action touches only what its command line says.
+//! Which options a file may set: an action touches only what its command line says.
 
-/// Options that decide what one run may change, or protect files from it.
-const NEVER: [&str; 12] = [
-    "yes",
-    "allow",
-    "trust-hash",
-    "trust-mounts",
-    "across-owners",
-    "follow-roots",
-    "no-trash",
-    "reference",
-    "protect",
-    "only-under",
-    "remove-empty-folders",
-    "with-noise",
-];
+use clap::{Arg, Command};
 
-/// The option that decides what a search takes for unchanged.
-const TRUST: &str = "trust-mtime";
+use super::config_file::Line;
+use super::definition::{arg_of, command_of, readers};
+use super::option_files::takes_value;
+use super::slips;
 
-/// How something is shown; for every command.
-const DISPLAY: [&str; 5] = ["color", "progress", "no-progress", "quiet", "verbose"];
-
-/// How files are read; for every command that searches.
-const READING: [&str; 13] = [
+/// How something is shown, and how files are read; for every command.
+const READING: [&str; 9] = [
+    "color",
+    "progress",
+    "no-progress",
+    "quiet",
+    "verbose",
     "page-cache",
     "bwlimit",
     "io-idle",
     "patience",
+];
+
+/// How a search reads, and which file of a set comes first; for find and actions.
+const SEARCHING: [&str; 10] = [
     "threads",
     "depth-random",
     "no-shared-blocks",
@@ -37,21 +31,14 @@ const READING: [&str; 13] = [
     "cache",
     "no-cache",
     "verify",
+    "keep",
 ];
 
-/// Which file of a set stays, and how the others go.
-const ACTING: [&str; 6] = [
-    "keep",
-    "keep-n",
-    "sidecars",
-    "trash",
-    "same-metadata",
-    "absolute",
-];
+/// Which files of a set stay, and how the others go; for actions.
+const ACTING: [&str; 5] = ["keep-n", "sidecars", "trash", "same-metadata", "absolute"];
 
-/// What a search finds and reports.
-const SEARCHING: [&str; 27] = [
-    "keep",
+/// What a search finds and reports; for find.
+const FINDING: [&str; 26] = [
     "format",
     "digest",
     "sort-by",
@@ -80,35 +67,98 @@ const SEARCHING: [&str; 27] = [
     "unique",
 ];
 
-const ACTIONS: [&str; 5] = ["remove", "hardlink", "symlink", "reflink", "move"];
-
-/// True if no file may set this option of any command.
-pub fn is_never_set(option: &str) -> bool {
-    option == TRUST || NEVER.contains(&option)
+/// The command that a file is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Files<'c> {
+    /// All that have an option.
+    All,
+    /// This one.
+    Command(&'c str),
+    /// This one, at the user's request for this run; the file may be for others as well.
+    Preset(&'c str),
 }
 
-/// Why the file may not set this option of this command; `None` if it may.
-pub fn refusal(command: &str, option: &str) -> Option<String> {
-    let is_action = ACTIONS.contains(&command);
-    let is_known = match command {
-        "find" => READING.contains(&option) || SEARCHING.contains(&option),
-        "compare" | "folders" => READING.contains(&option),
-        _ if is_action => READING.contains(&option) || ACTING.contains(&option),
-        _ => false,
+/// Checks a line by itself.
+///
+/// # Errors
+/// One line that names the place, the option and the way out.
+pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), String> {
+    let option = line.option.as_str();
+    let mut having = readers(program);
+    having.retain(|name| arg_of(command_of(program, name), option).is_some());
+    let having_own = |name: &str| having.contains(&name);
+    let arg = match *file {
+        Files::Command(name) if !having_own(name) => None,
+        _ => having
+            .first()
+            .and_then(|name| arg_of(command_of(program, name), option)),
     };
-    if is_known || DISPLAY.contains(&option) {
-        return None;
+    let Some(arg) = arg else {
+        let name = match file {
+            Files::Command(name) => name,
+            _ => "seekless",
+        };
+        let longs = program.get_subcommands().flat_map(Command::get_arguments);
+        let meant = slips::nearly(option, longs.filter_map(Arg::get_long));
+        let meant = meant.map(|meant| format!("; did you mean --{meant}?"));
+        let meant = meant.unwrap_or_default();
+        return Err(line.wrong(&format!("{name} has no option --{option}{meant}")));
+    };
+    let is_settable = match *file {
+        Files::All => having.iter().all(|name| may_set(name, option)),
+        Files::Command(name) => may_set(name, option),
+        Files::Preset(name) if having_own(name) => may_set(name, option),
+        Files::Preset(_) => having.iter().any(|name| may_set(name, option)),
+    };
+    if !is_settable {
+        let is_for_others = having.iter().any(|name| may_set(name, option));
+        return Err(line.wrong(&match file {
+            Files::All if may_set("find", option) => format!(
+                "--{option} must be typed for other commands than find: move this line to config.find"
+            ),
+            Files::Preset(name) if is_for_others => {
+                format!("--{option} must be typed for {name}: omit --preset")
+            }
+            _ => format!("--{option} must be typed each time: delete this line"),
+        }));
     }
-    let why = if option == TRUST {
-        "decides which files count as unchanged".to_owned()
-    } else if is_never_set(option) {
-        "decides what a run may change".to_owned()
-    } else if is_action && SEARCHING.contains(&option) {
-        "chooses the files that an action changes".to_owned()
-    } else {
-        "applies to a single run".to_owned()
+    let wrong = match (takes_value(arg), line.value()) {
+        (true, None) => format!("--{option} needs a value: write --{option}=VALUE"),
+        (false, Some(_)) => format!("--{option} takes no value: write --{option}"),
+        (_, Some(value)) if value == "~" || value.starts_with("~/") => {
+            format!("--{option}: a ~ stands for no folder in this file: write the whole path")
+        }
+        (_, Some(value)) if option == "cache" && !value.starts_with('/') => {
+            "--cache: a relative path would depend on the current folder: write the whole path"
+                .to_owned()
+        }
+        _ => return Ok(()),
     };
-    Some(format!(
-        "{option} {why}: write --{option} on the command line"
-    ))
+    Err(line.wrong(&wrong))
+}
+
+fn may_set(command: &str, option: &str) -> bool {
+    let extra: &[&[&str]] = match command {
+        "find" => &[&SEARCHING, &FINDING],
+        "compare" | "folders" => &[],
+        _ => &[&SEARCHING, &ACTING],
+    };
+    READING.contains(&option) || extra.iter().any(|options| options.contains(&option))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args;
+
+    #[test]
+    fn each_option_that_a_file_may_set_exists() {
+        let program = args::command();
+        let all = [&READING[..], &SEARCHING, &ACTING, &FINDING].concat();
+        for option in all {
+            let mut commands = program.get_subcommands();
+            let is_there = commands.any(|command| arg_of(command, option).is_some());
+            assert!(is_there, "{option}");
+        }
+    }
 }

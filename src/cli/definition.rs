@@ -10,6 +10,16 @@ pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
     definition.find_subcommand(name).unwrap_or(definition)
 }
 
+/// The option that every command has that reads files of arguments.
+pub const READER: &str = "no_config";
+
+/// The commands that read files of arguments.
+pub fn readers(definition: &Command) -> Vec<&str> {
+    let commands = definition.get_subcommands();
+    let reading = commands.filter(|it| it.get_arguments().any(|arg| arg.get_id() == READER));
+    reading.map(Command::get_name).collect()
+}
+
 /// The definition of an option, by its long name.
 pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
     command

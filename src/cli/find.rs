@@ -14,7 +14,6 @@ use seekless::decide::Summary;
 use seekless::report::fit::fitting;
 
 use super::begin::begin;
-use super::config_defaults::InForce;
 use super::console::Console;
 use super::device_terms::DEVICE_TERMS;
 use super::engine_watch::EngineWatch;
@@ -22,6 +21,7 @@ use super::exit::Exit;
 use super::find_args::FindArgs;
 use super::find_report;
 use super::hidden_links::HiddenLinks;
+use super::in_force::InForce;
 use super::journal_place::JournalPlace;
 use super::listener::{Listener, seen};
 use super::output::{self, NotWritten, ReportOutput};

@@ -55,13 +55,18 @@ pub struct FindArgs {
     ///
     /// rf stands for replication factor: the number of files with the same content. Hard links to one file count once,
     /// unless --hard-links is given. With --isolate, all files below one of the given paths count once.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["rf_under", "unique"], help_heading = "What counts as a duplicate")]
     pub rf_over: Option<u64>,
 
     /// Only report content that fewer than N files have
     ///
     /// rf stands for replication factor, as in --rf-over. --rf-under 2 reports files without a copy.
-    #[arg(long, value_name = "N", help_heading = "What counts as a duplicate")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "unique",
+        help_heading = "What counts as a duplicate"
+    )]
     pub rf_under: Option<u64>,
 
     /// Only report files without a copy, like --rf-under 2

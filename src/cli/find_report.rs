@@ -7,10 +7,10 @@ use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
 
-use super::config_defaults::InForce;
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::{FromReport, tell_what_is_typed};
+use super::in_force::InForce;
 use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
 use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently, run_watched};
 use super::problem_limit::ProblemLimit;

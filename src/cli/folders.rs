@@ -11,10 +11,10 @@ use seekless::tree::{EntryKind, RootPlace, Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
 use super::begin::begin;
-use super::config_defaults::InForce;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
+use super::in_force::InForce;
 use super::listener::Listener;
 use super::output::{NotWritten, OutputStream};
 use super::patience::run_watched;

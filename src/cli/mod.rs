@@ -15,11 +15,9 @@ mod compare_args;
 mod completions;
 mod config;
 mod config_args;
-mod config_defaults;
 mod config_file;
 mod config_folder;
 mod config_rules;
-mod config_values;
 mod console;
 mod dangling_text;
 mod definition;
@@ -40,6 +38,7 @@ mod from_folders;
 mod from_report;
 mod gather;
 mod hidden_links;
+mod in_force;
 mod journal_place;
 mod listener;
 mod log;
@@ -104,9 +103,8 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
-use config_defaults::{InForce, chosen, with_defaults};
-use definition::DEFAULT;
 use exit::Exit;
+use in_force::{InForce, chosen};
 use seekless::report::printable::is_printable;
 
 /// Runs the program; everything that it does begins here.
@@ -122,30 +120,28 @@ pub fn main() -> ExitCode {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }
-    let words = command_word::first(words, &command);
-    let matches = command.try_get_matches_from_mut(&words);
-    if let Ok(matches) = &matches {
-        command_word::tell(matches);
+    let mut words = command_word::first(words, &command);
+    let mut matches = command.try_get_matches_from_mut(&words);
+    let mut in_force = InForce::default();
+    if let Ok(typed) = &matches {
+        command_word::tell(typed);
+        in_force = match chosen(typed, &command, config_folder::config()) {
+            Ok(in_force) => in_force,
+            Err(wrong) => {
+                sanitize::complain(&wrong);
+                return Exit::Nothing.into();
+            }
+        };
+        if in_force.words().next().is_some() {
+            // Behind the name of the command, if there is one.
+            let at = 1 + usize::from(typed.subcommand_name().is_some());
+            words.splice(at..at, in_force.words());
+            matches = command.try_get_matches_from_mut(&words);
+        }
     }
-    let in_force = match matches
-        .as_ref()
-        .map(|it| chosen(it, config_folder::config_file()))
-    {
-        Ok(Ok(in_force)) => in_force,
-        Ok(Err(wrong)) => {
-            sanitize::complain(&wrong);
-            return Exit::Nothing.into();
-        }
-        Err(_) => InForce::default(),
-    };
-    let matches = matches.and_then(|matches| match in_force.settings.is_empty() {
-        true => Ok(matches),
-        false => {
-            let name = matches.subcommand_name().unwrap_or(DEFAULT);
-            command = with_defaults(args::command(), name, &in_force);
-            command.try_get_matches_from_mut(&words)
-        }
-    });
+    if let Ok(matches) = &matches {
+        in_force.retain(matches, &command);
+    }
     if let Ok(matches) = &matches
         && let Some(line) = tilde::refused(matches, &command)
     {
@@ -156,7 +152,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let error = error.format(&mut command);
-            return refuse(&error, &words, &command).into();
+            return refuse(&error, &words, &command, &in_force).into();
         }
     };
     // The definition takes half a megabyte, and nobody asks for it any more.
@@ -189,7 +185,12 @@ pub fn main() -> ExitCode {
 }
 
 /// Says why the words are not understood. Help and version come as errors, too.
-fn refuse(error: &clap::Error, words: &[OsString], command: &clap::Command) -> Exit {
+fn refuse(
+    error: &clap::Error,
+    words: &[OsString],
+    command: &clap::Command,
+    in_force: &InForce,
+) -> Exit {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let odd = words.iter().find(|word| word.to_str().is_none());
         let odd = odd
@@ -201,7 +202,7 @@ fn refuse(error: &clap::Error, words: &[OsString], command: &clap::Command) -> E
         return Exit::Nothing;
     }
     if let Some(answer) = refusal::answer(error, words, command) {
-        sanitize::complain(&answer);
+        sanitize::complain(&in_force.explained(&answer));
         return Exit::Nothing;
     }
     match print(error, words) {

@@ -45,14 +45,6 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
     }
 }
 
-/// Says what is wrong with a value, or with several options together.
-pub fn wrong_value(error: &clap::Error) -> Option<String> {
-    match error.kind() {
-        ErrorKind::ArgumentConflict => conflict(error, &[]),
-        _ => value(error),
-    }
-}
-
 /// Refuses the long name of an option after one hyphen, as find and rdfind have it: the parser would read `-output`
 /// as `-o utput`.
 pub fn one_hyphen(words: &[OsString], program: &Command) -> Option<String> {

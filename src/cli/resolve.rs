@@ -222,17 +222,13 @@ pub fn keep_rules<'r>(
 }
 
 fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {
-    match (args.rf_over, args.rf_under, args.unique) {
-        (None, None, false) => Ok(Replication::Over(1)),
-        (Some(over), None, false) => Ok(Replication::Over(over)),
-        (None, Some(under @ 0..2), false) => contradiction(format!(
+    match (args.rf_over, args.rf_under) {
+        _ if args.unique => Ok(Replication::Under(2)),
+        (_, Some(under @ 0..2)) => contradiction(format!(
             "--rf-under {under} matches nothing: use --rf-under 2 for files without a copy",
         )),
-        (None, Some(under), false) => Ok(Replication::Under(under)),
-        (None, None, true) => Ok(Replication::Under(2)),
-        _ => {
-            contradiction("--rf-over, --rf-under and --unique cannot be combined: use one of them")
-        }
+        (_, Some(under)) => Ok(Replication::Under(under)),
+        (over, None) => Ok(Replication::Over(over.unwrap_or(1))),
     }
 }
 

@@ -40,11 +40,6 @@ pub fn search(
             "--memory {memory} is too little: use {LEAST_MEMORY} or more"
         ));
     }
-    if args.trust_mtime && args.no_cache {
-        return contradiction(
-            "--trust-mtime says when the cache answers, and --no-cache uses none: omit one of them",
-        );
-    }
     let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
     let mut places = roots

@@ -157,7 +157,7 @@ pub struct SearchArgs {
     /// time ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT,
     /// exFAT, NTFS, FUSE and network file systems, by path, size and modification time: the first two runs read them,
     /// and later runs do not. Actions still compare bytes.
-    #[arg(long, help_heading = "How to read disks")]
+    #[arg(long, conflicts_with = "no_cache", help_heading = "How to read disks")]
     pub trust_mtime: bool,
 
     /// Set the order in which files on a spinning disk are read [default: physical]

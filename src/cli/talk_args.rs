@@ -28,12 +28,13 @@ pub struct TalkArgs {
         default_value = "auto",
         value_parser = ProgressChoice::parse,
         hide_default_value = true,
+        overrides_with = "no_progress",
         help_heading = "Output"
     )]
     pub progress: ProgressChoice,
 
     /// Do not show progress, like --progress never
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, overrides_with = "progress", help_heading = "Output")]
     pub no_progress: bool,
 
     /// Do not show progress or the summary (compare: nor the result); still name problems

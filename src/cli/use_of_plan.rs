@@ -28,11 +28,6 @@ pub fn use_of_plan(
     around: &Environment<'_>,
 ) -> Result<Use, WrongUse> {
     meant_as_file(way.output.as_deref())?;
-    let mut typed = around.command.iter().take_while(|word| *word != "--");
-    // The configuration file may set trash; who types both may mean either.
-    if typed.clone().any(|word| word == "--trash") && typed.any(|word| word == "--no-trash") {
-        return contradiction("--trash cannot be used with --no-trash: omit one or the other");
-    }
     if way.ask && !around.can_ask {
         return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
     }

@@ -121,7 +121,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("compare t", "two sides", "seekless compare SIDE SIDE"),
     ("compare", "two sides", "seekless compare SIDE SIDE"),
     // Values that contradict each other.
-    ("--rf-over 2 --unique t", "--unique", "one of them"),
+    ("--rf-over 2 --unique t", "--unique", "omit one"),
     ("--min-size 10k --max-size 1k t", "10.0 kB", "swap them"),
     ("--max-size 0 t", "--max-size 0", "--empty"),
     ("--newer 1d --older 3d t", "--newer", "swap them"),

@@ -368,10 +368,10 @@ fn options_about_searching_and_reading_contradict_a_report() {
     }
     // A setting for searches is not typed, and so contradicts nothing.
     tree.write(
-        "home/seekless/config.toml",
-        "[find]\nthreads = \"ssd:1\"\nmin-size = \"1k\"\n",
+        "home/seekless/config.find",
+        "--threads=ssd:1\n--min-size=1k\n",
     );
-    tree.set_mode("home/seekless/config.toml", 0o600);
+    tree.set_mode("home/seekless/config.find", 0o600);
     let home = tree.path("home");
     from(&tree, "r", "-q -f nul --ext jpg,mp3")
         .env("XDG_CONFIG_HOME", home.to_str().expect("plain"))
