@@ -81,7 +81,7 @@ pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;
 pub use library::{
-    Action, Applied, BrokenLink, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
+    Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
     Difference, DiskAdvice, Error, ErrorKind, Fate, File, FolderEntry, FolderFinding,
     FolderVerdict, Folders, FoldersFound, Journals, OnSide, Places, Plan, PlanTotals, PlannedFile,
     PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step, StepOutcome, Summary,

@@ -206,11 +206,6 @@ impl Told {
         )];
         lines.extend(self.incomplete());
         lines.extend(trash_text::skipped(self.skipped_trash));
-        if self.reported > 0 {
-            let again =
-                "After you remove a folder, run seekless again: other lines may no longer apply.";
-            lines.push(again.to_owned());
-        }
         lines
     }
 }

@@ -109,8 +109,8 @@ Examples:
   seekless folders -f csv -o folders.csv /mnt/backup
                                                 write a table
 
-Each verdict assumes that all other folders stay. After you remove one, run seekless again. To
-remove from a folder X what another folder Y has: seekless remove --reference Y X
+All folders that can go may go at once: a copy of each of their files stays. To remove from a
+folder X what another folder Y has: seekless remove --reference Y X
 
 Exit status:
   0    everything was seen

@@ -16,9 +16,11 @@ use seekless::file::TrashPaths;
 use seekless::heartbeat::current;
 use seekless::report::Header;
 use seekless::report::read::{self, ReadError, ReadFolders};
+use seekless::units::counted;
 
 use super::console::Console;
 use super::exit::Exit;
+use super::folder_direction::directed;
 use super::from_report::{FromReport, tell_what_is_typed};
 use super::gather::read_report;
 use super::patience::{Changes, patiently};
@@ -97,14 +99,11 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     about
         .may_be_acted_on(run)
         .or_else(|error| refuse(console, &error))?;
-    if found.without_other > 0 {
+    if found.staying > 0 {
         console.complain(&format!(
-            "{}: {} found elsewhere only in parts, or not read completely; left alone",
+            "{}: {} of the report cannot go as a whole; left alone",
             about.name(),
-            match found.without_other {
-                1 => "1 folder was".to_owned(),
-                number => format!("{} folders were", count(number as u64)),
-            }
+            counted(found.staying as u64, "folder", "folders"),
         ));
     }
     let exit = take_over(run, &found, &mut settings, config, &about, console)?;
@@ -122,13 +121,8 @@ fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
             'seekless find'",
         );
     }
-    if policy.by_reference {
-        return Some("a report of folders already says which folders to keep: omit --reference");
-    }
-    if !policy.rules.is_empty() || policy.keep > 1 {
-        return Some(
-            "a report of folders already says which files to keep: omit --keep and --keep-n",
-        );
+    if policy.keep > 1 {
+        return Some("--keep-n works on sets of files: omit it for a report of folders");
     }
     if run.ask {
         return Some(
@@ -164,16 +158,56 @@ fn take_over(
     let mut pairs = FolderPairs::default();
     let mut roots = Vec::new();
     let mut is_any_given = run.limits.is_empty();
-    for pair in &found.pairs {
-        let folder = places.compared(&pair.folder, &found.roots, run, console)?;
-        let other = places.compared(&pair.other, &found.roots, run, console)?;
-        if let (Some(folder), Some(other)) = (folder, other) {
+    let limits = run.limits.iter().map(|limit| Below::from_real(limit));
+    settings.bounds.only_under.extend(limits);
+    let mut without_direction = Vec::new();
+    let alone = found.pairs.iter().map(std::slice::from_ref);
+    let groups = found.groups.iter().map(|group| (true, group.as_slice()));
+    for (is_group, of_report) in alone.map(|pair| (false, pair)).chain(groups) {
+        let mut group = Vec::new();
+        for pair in of_report {
+            let folder = places.compared(&pair.folder, &found.roots, run, console)?;
+            let other = places.compared(&pair.other, &found.roots, run, console)?;
+            group.extend(folder.zip(other));
+        }
+        if is_group {
+            let direction = patiently(run.patience, console, Changes::None, || {
+                directed(group, settings)
+            });
+            match direction {
+                Ok(with_direction) => group = with_direction,
+                Err(equal) => {
+                    without_direction.push(equal);
+                    continue;
+                }
+            }
+        }
+        for (folder, other) in group {
             pairs.add(&Below::from_real(&folder), &Below::from_real(&other));
             let mut limits = run.limits.iter();
             is_any_given |=
                 limits.any(|limit| folder.starts_with(limit) || limit.starts_with(&folder));
             roots.extend([folder, other]);
         }
+    }
+    if let Some(equal) = without_direction.first() {
+        let names: Vec<_> = equal.iter().map(|folder| sanitize::path(folder)).collect();
+        let more = match without_direction.len() - 1 {
+            0 => String::new(),
+            more => format!(
+                " (and {})",
+                counted(more as u64, "more group", "more groups")
+            ),
+        };
+        return refuse(
+            console,
+            &format!(
+                "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or \
+                --keep RULE; nothing was done",
+                about.name(),
+                names.join(", "),
+            ),
+        );
     }
     let mut tops = Vec::new();
     if settings.remove_empty_folders && run.limits.is_empty() {
@@ -196,7 +230,7 @@ fn take_over(
     if pairs.is_empty() {
         return refuse(
             console,
-            "the report lists no redundant folder; nothing was done",
+            "the report lists no folder that can go; nothing was done",
         );
     }
     if !is_any_given {
@@ -208,8 +242,8 @@ fn take_over(
     tied.or_else(|error| refuse(console, &error.to_string()))?;
     settings.policy.pairs = pairs;
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
-    let limits = run.limits.iter().map(|limit| Below::from_real(limit));
-    settings.bounds.only_under.extend(limits);
+    // The report says what may go because of what.
+    settings.policy.by_reference = false;
     run.source = Source::Search(config);
     Ok(exit)
 }

@@ -32,6 +32,7 @@ mod find;
 mod find_args;
 mod find_report;
 mod fit;
+mod folder_direction;
 mod folders;
 mod folders_args;
 mod from_folders;

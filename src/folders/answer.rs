@@ -2,11 +2,11 @@
 
 use super::count::{Count, Percent};
 use super::forms::{Forms, Names};
-use super::groups::{Entry, Member, entries};
+use super::groups::{CanGo, Entry, Member, entries};
 use super::seen::Seen;
 use super::tallies::Tallies;
 use super::tree::Folder;
-use super::verdict::{Question, Verdict, findings};
+use super::verdict::{Question, Verdict};
 
 /// So many places or files are named of many.
 const NAMED: usize = 3;
@@ -24,7 +24,7 @@ pub struct Wanted<'a> {
 /// The answer of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldersAnswer {
-    /// Largest gain first.
+    /// What can go first, and the largest gain first.
     pub entries: Vec<FolderEntry>,
     /// Folders that were looked at.
     pub folders: usize,
@@ -32,10 +32,13 @@ pub struct FoldersAnswer {
     pub files: usize,
 }
 
-/// Folders that are generations of one tree, or one alone.
+/// Folders that are much the same, or one alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Bytes that are free once all but one of several are gone, or the only one is.
+    /// Which of its folders can go.
+    pub can_go: CanGo,
+    /// Bytes that are free once those files are gone that are elsewhere, too; of several folders, in all but the one of
+    /// the largest gain.
     pub gain: u64,
     /// The folders.
     pub folders: Vec<FolderLine>,
@@ -71,12 +74,12 @@ pub enum Said {
     Contained { inside: Vec<u8>, places: Count },
     /// Everything is elsewhere, in several folders.
     InParts { best: Vec<PartPlace>, places: Count },
-    /// Most of it is in another folder.
+    /// Most of it is in another folder, and some of it nowhere else.
     Overlaps {
         with: Vec<u8>,
         shared: u64,
         of: u64,
-        not_there: Lacking,
+        only_here: FilesOnlyHere,
         /// A content has more places than were looked at: another folder may be more like it.
         bounded: bool,
     },
@@ -98,9 +101,9 @@ pub struct PartPlace {
     pub directly: bool,
 }
 
-/// Some files of which a few are named.
+/// Files whose contents are nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lacking {
+pub struct FilesOnlyHere {
     /// How many.
     pub files: usize,
     /// Their bytes.
@@ -120,9 +123,9 @@ impl FoldersAnswer {
             min_overlap: wanted.min_overlap,
             wanted: &|folder| seen.is_listed(folder) && (wanted.is_wanted)(own_name(seen, folder)),
         };
-        let found = findings(tree, &tallies, &forms, &question);
-        let found = entries(tree, seen, &tallies, &forms, wanted.min_overlap, found);
+        let found = entries(tree, seen, &tallies, &forms, &question);
         let paths = |entry: Entry| FolderEntry {
+            can_go: entry.can_go,
             gain: entry.gain,
             folders: entry
                 .members
@@ -157,7 +160,7 @@ fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
     let folder = member.finding.folder;
     FolderLine {
         path: seen.path(folder),
-        said: said(seen, tallies, folder, &member.finding.verdict),
+        said: said(seen, tallies, member),
         files: seen.tree().files_below(folder).len(),
         bytes: tallies.get(folder).total_bytes,
         gain: member.gain,
@@ -166,8 +169,10 @@ fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
     }
 }
 
-fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -> Said {
-    match verdict {
+fn said(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> Said {
+    let folder = member.finding.folder;
+    let first = member.only_here.first.iter();
+    match &member.finding.verdict {
         &Verdict::Identical { with, count } => Said::Identical {
             with: seen.path(with),
             places: count,
@@ -195,7 +200,11 @@ fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -
             with: seen.path(overlap.with),
             shared: overlap.shared,
             of: tallies.get(folder).bytes,
-            not_there: not_there(seen, folder, overlap.with),
+            only_here: FilesOnlyHere {
+                files: member.only_here.files,
+                bytes: member.only_here.bytes,
+                first: first.map(|&file| seen.path_of_file(file)).collect(),
+            },
             bounded: overlap.bounded,
         },
         Verdict::NotFullySeen => {
@@ -207,25 +216,4 @@ fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -
             }
         }
     }
-}
-
-/// The files of a folder whose content is not in another one.
-fn not_there(seen: &Seen<'_>, folder: Folder, other: Folder) -> Lacking {
-    let tree = seen.tree();
-    let mut lacking = Lacking {
-        files: 0,
-        bytes: 0,
-        first: Vec::new(),
-    };
-    for file in tree.files_below(folder) {
-        let content = tree.content(file);
-        if !tree.has_below(content, other) {
-            lacking.files += 1;
-            lacking.bytes += tree.size(content);
-            if lacking.first.len() < NAMED {
-                lacking.first.push(seen.path_of_file(file));
-            }
-        }
-    }
-    lacking
 }

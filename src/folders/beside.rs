@@ -1,5 +1,6 @@
 //! How much of the contents of a folder lies in the folders beside it and beside those above it.
 
+use super::left::Left;
 use super::tree::{Content, Folder, Tree};
 
 /// Places in which one content is looked up, at most: some contents have 100,000 copies.
@@ -32,14 +33,15 @@ impl Beside {
     }
 
     /// Adds up which of the contents lie where outside of `folder`: in the highest folders that do not hold it.
-    pub fn shares(&mut self, tree: &Tree, folder: Folder, contents: &[Content]) -> Shares {
+    pub fn shares(&mut self, left: &Left<'_>, folder: Folder, contents: &[Content]) -> Shares {
+        let tree = left.tree;
         let above = std::iter::successors(Some(folder), |&at| {
             (at != Folder::TOP).then(|| tree.parent(at))
         });
         let above: Vec<Folder> = above.skip(1).collect();
         let mut bounded = false;
         for &content in contents {
-            bounded |= self.look_up(tree, folder, &above, content);
+            bounded |= self.look_up(left, folder, &above, content);
         }
         self.met.sort_unstable();
         let take = |at: u32| (Folder(at), std::mem::take(&mut self.bytes[at as usize]));
@@ -48,7 +50,14 @@ impl Beside {
     }
 
     /// Looks up one content; true if it has more places.
-    fn look_up(&mut self, tree: &Tree, folder: Folder, above: &[Folder], content: Content) -> bool {
+    fn look_up(
+        &mut self,
+        left: &Left<'_>,
+        folder: Folder,
+        above: &[Folder],
+        content: Content,
+    ) -> bool {
+        let tree = left.tree;
         let (copies, size) = (tree.copies(content), tree.size(content));
         let mut next = 0;
         for _ in 0..PLACES {
@@ -58,6 +67,8 @@ impl Beside {
             let at = Folder(at);
             let (place, end) = if tree.holds(folder, at) {
                 (None, tree.end(folder))
+            } else if let Some(end) = left.end_of_gone(at) {
+                (None, end)
             } else {
                 let holding = above.iter().find(|&&above| tree.holds(above, at));
                 let holding = *holding.unwrap_or(&Folder::TOP);
@@ -92,9 +103,9 @@ fn past(numbers: &[u32], limit: u32) -> usize {
 }
 
 /// The bytes of those contents that lie below a folder.
-pub fn bytes_below(tree: &Tree, contents: &[Content], folder: Folder) -> u64 {
+pub fn bytes_below(left: &Left<'_>, contents: &[Content], folder: Folder) -> u64 {
     let below = contents
         .iter()
-        .filter(|&&content| tree.has_below(content, folder));
-    below.map(|&content| tree.size(content)).sum()
+        .filter(|&&content| left.has_below(content, folder));
+    below.map(|&content| left.tree.size(content)).sum()
 }

@@ -1,122 +1,155 @@
-//! Many generations of one tree are one entry.
+//! Puts the findings about folders together that belong to each other.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::count::Percent;
 use super::forms::{Forms, Names};
+use super::going::Going;
+use super::staying::others;
 use super::tallies::Tallies;
 use super::tree::{Folder, Tree};
-use super::verdict::{Finding, Verdict};
+use super::verdict::{Finding, Question, Verdict};
 
 /// One folder of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The result.
     pub finding: Finding,
-    /// Bytes that would be free if it went: of files that are elsewhere, too.
+    /// Bytes that are free once those of its files are gone that are elsewhere, too.
     pub gain: u64,
+    /// What is nowhere else.
+    pub only_here: OnlyHere,
 }
 
-/// Folders that are much the same, or one that is in others.
+/// The files of a folder whose contents are nowhere else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OnlyHere {
+    /// How many.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The first few.
+    pub first: Vec<usize>,
+}
+
+/// Which folders of an entry can go. All of a report can go at once, and every content stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanGo {
+    /// All of them.
+    All,
+    /// All but one.
+    AllButOne,
+    /// None of them.
+    None,
+}
+
+/// Folders that are much the same, or one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// Which of them can go.
+    pub can_go: CanGo,
     /// In order.
     pub members: Vec<Member>,
-    /// Bytes that would be free if all of them went but one, that of the largest gain, where one is all that holds the
-    /// others.
+    /// Bytes that are free once those files are gone that are elsewhere, too; of several folders, in all but that of the
+    /// largest gain.
     pub gain: u64,
 }
 
-/// Puts findings together that are generations of one tree: at least `least` of each is in another one. Largest gain
-/// first.
+/// So many files are named of many.
+const NAMED: usize = 3;
+
+/// Everything that is to be said about folders: first what can go, and the largest gain first. Folders that cannot go
+/// and are generations of one tree are one entry.
 pub fn entries(
     tree: &Tree,
     names: &impl Names,
     tallies: &Tallies,
     forms: &Forms,
-    least: Percent,
-    findings: Vec<Finding>,
+    question: &Question<'_>,
 ) -> Vec<Entry> {
-    // Of a folder that was not fully seen nothing can go, so none goes in its place either.
-    let places = findings.iter().enumerate();
-    let places = places.filter(|(_, finding)| finding.verdict != Verdict::NotFullySeen);
-    let number: BTreeMap<Folder, usize> = places
-        .map(|(number, finding)| (finding.folder, number))
+    let mut going = Going::of(tree, tallies, forms, question);
+    let others = generations(others(tree, tallies, &going, question));
+    let kind = |findings: &Vec<Finding>| match findings.len() {
+        1 => CanGo::All,
+        _ => CanGo::AllButOne,
+    };
+    let found = std::mem::take(&mut going.found).into_iter();
+    let found = found.map(|findings| (kind(&findings), findings));
+    let found = found.chain(others.into_iter().map(|findings| (CanGo::None, findings)));
+    let mut entries: Vec<Entry> = found
+        .map(|(can_go, findings)| {
+            let members = findings.into_iter();
+            let members = members.map(|finding| Member::of(tree, names, finding));
+            let members: Vec<Member> = members.collect();
+            let gains = members.iter().map(|member| member.gain);
+            let stays = match members.len() {
+                1 => 0,
+                _ => gains.clone().max().unwrap_or(0),
+            };
+            let gain = gains.sum::<u64>() - stays;
+            Entry {
+                can_go,
+                members,
+                gain,
+            }
+        })
         .collect();
-    let mut groups = Groups((0..findings.len()).collect());
-    let mut by_form = BTreeMap::new();
-    for (this, finding) in findings.iter().enumerate() {
-        let other = match &finding.verdict {
-            Verdict::Identical { .. } => {
-                let form = forms.number(finding.folder);
-                Some(*by_form.entry(form).or_insert(this))
-            }
-            verdict => {
-                let generation = generation(tallies, least, finding.folder, verdict);
-                generation.and_then(|other| number.get(&other).copied())
-            }
-        };
-        if let Some(other) = other {
-            groups.join(this, other);
-        }
-    }
-    let mut entries: BTreeMap<usize, Entry> = BTreeMap::new();
-    for (number, finding) in findings.into_iter().enumerate() {
-        let gain = gain(tree, names, &finding);
-        let entry = entries.entry(groups.of(number)).or_insert(Entry {
-            members: Vec::new(),
-            gain: 0,
-        });
-        entry.members.push(Member { finding, gain });
-    }
-    let mut entries: Vec<Entry> = entries.into_values().collect();
-    for entry in &mut entries {
-        let gains = entry.members.iter().map(|member| member.gain);
-        let all: u64 = gains.clone().sum();
-        let stays = match entry.members.len() {
-            1 => 0,
-            _ => gains.max().unwrap_or(0),
-        };
-        entry.gain = all - stays;
-    }
     entries.sort_by_key(|entry| {
         let first = entry.members[0].finding.folder;
-        (std::cmp::Reverse(entry.gain), first)
+        (entry.can_go == CanGo::None, Reverse(entry.gain), first)
     });
     entries
 }
 
-/// The folder of which this one is another generation.
-fn generation(
-    tallies: &Tallies,
-    least: Percent,
-    folder: Folder,
-    verdict: &Verdict,
-) -> Option<Folder> {
-    match verdict {
-        Verdict::Contained { inside, .. } => {
-            let (this, other) = (tallies.get(folder), tallies.get(*inside));
-            least.is_met(this.bytes, other.bytes).then_some(*inside)
+impl Member {
+    fn of(tree: &Tree, names: &impl Names, finding: Finding) -> Self {
+        let folder = finding.folder;
+        let (mut gain, mut only_here) = (0, OnlyHere::default());
+        if finding.verdict != Verdict::NotFullySeen {
+            for file in tree.files_below(folder) {
+                let content = tree.content(file);
+                if tree.copies(content).len() == tree.copies_below(content, folder).len() {
+                    only_here.files += 1;
+                    only_here.bytes += tree.size(content);
+                    if only_here.first.len() < NAMED {
+                        only_here.first.push(file);
+                    }
+                } else if names.frees(file, folder) {
+                    gain += tree.size(content);
+                }
+            }
         }
-        Verdict::SameContents { with, .. } => Some(*with),
-        Verdict::Overlaps(overlap) => overlap.generation,
-        Verdict::Identical { .. } | Verdict::InParts(_) | Verdict::NotFullySeen => None,
+        Self {
+            finding,
+            gain,
+            only_here,
+        }
     }
 }
 
-/// Bytes of the files whose content is elsewhere, too.
-fn gain(tree: &Tree, names: &impl Names, finding: &Finding) -> u64 {
-    let folder = finding.folder;
-    if finding.verdict == Verdict::NotFullySeen {
-        return 0;
+/// Puts overlaps of generations of one tree together: enough of each is in another one.
+fn generations(findings: Vec<Finding>) -> Vec<Vec<Finding>> {
+    let overlap = |finding: &Finding| match &finding.verdict {
+        Verdict::Overlaps(overlap) => Some(overlap.generation),
+        _ => None,
+    };
+    let numbered = findings.iter().enumerate();
+    let number: BTreeMap<Folder, usize> = numbered
+        .filter(|(_, finding)| overlap(finding).is_some())
+        .map(|(number, finding)| (finding.folder, number))
+        .collect();
+    let mut groups = Groups((0..findings.len()).collect());
+    for (this, finding) in findings.iter().enumerate() {
+        let other = overlap(finding).flatten();
+        if let Some(&other) = other.and_then(|other| number.get(&other)) {
+            groups.join(this, other);
+        }
     }
-    let files = tree.files_below(folder);
-    let elsewhere = files.filter(|&file| {
-        let content = tree.content(file);
-        tree.copies(content).len() > tree.copies_below(content, folder).len()
-    });
-    let freed = elsewhere.filter(|&file| names.frees(file, folder));
-    freed.map(|file| tree.size(tree.content(file))).sum()
+    let mut entries: BTreeMap<usize, Vec<Finding>> = BTreeMap::new();
+    for (number, finding) in findings.into_iter().enumerate() {
+        entries.entry(groups.of(number)).or_default().push(finding);
+    }
+    entries.into_values().collect()
 }
 
 /// For each finding another one of its group with a lower number, or itself.

@@ -1,6 +1,7 @@
 //! Folders outside of one that hold a copy of everything below it.
 
 use super::count::Count;
+use super::left::Left;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder, Tree};
 
@@ -22,8 +23,9 @@ pub struct Homes {
 }
 
 impl Homes {
-    /// Looks for the homes of a folder.
-    pub fn of(tree: &Tree, folder: Folder) -> Self {
+    /// Looks for the homes of a folder in what is left of a tree.
+    pub fn of(left: &Left<'_>, folder: Folder) -> Self {
+        let tree = left.tree;
         let mut contents: Vec<(usize, Content)> = tree
             .contents_below(folder)
             .into_iter()
@@ -37,17 +39,13 @@ impl Homes {
         let mut found: Vec<Folder> = Vec::new();
         let mut bounded = false;
         if let Some(&(1.., rarest)) = contents.first() {
-            let here = tree.copies_below(rarest, folder);
-            let copies = tree.copies(rarest);
-            let mut outside: Vec<u32> = [&copies[..here.start], &copies[here.end..]].concat();
-            outside.dedup();
             let mut further = FURTHER_LOOKS + FURTHER_TIMES * contents.len();
-            for (tried, &at) in outside.iter().enumerate() {
+            for (tried, at) in left.outside(rarest, folder).enumerate() {
                 if tried == COPIES || further == 0 {
                     bounded = true;
                     break;
                 }
-                found.extend(climb(tree, folder, Folder(at), &contents));
+                found.extend(climb(left, folder, at, &contents));
                 if !found.is_empty() {
                     further = further.saturating_sub(contents.len());
                 }
@@ -64,13 +62,15 @@ impl Homes {
     }
 
     /// The lowest folders with the same contents as the folder, each as many times, that were seen as a whole. In order.
-    pub fn alike(&self, tree: &Tree, folder: Folder) -> Vec<Folder> {
+    pub fn alike(&self, left: &Left<'_>, folder: Folder) -> Vec<Folder> {
+        let tree = left.tree;
         let files = tree.files_below(folder).len();
         let alike_above = |&home: &Folder| {
             // A home has a copy of each content. Further copies may lie above it.
             let mut at = home;
             while !tree.holds(at, folder) && tree.files_below(at).len() <= files {
-                if tree.unanswered(at) == 0 && same_contents(tree, folder, at) {
+                let is_left = tree.unanswered(at) == 0 && !left.is_touched(at);
+                if is_left && same_contents(tree, folder, at) {
                     return Some(at);
                 }
                 at = tree.parent(at);
@@ -94,13 +94,19 @@ impl Homes {
 }
 
 /// The lowest folder that holds a place and all contents, if it does not hold the folder itself.
-fn climb(tree: &Tree, of: Folder, from: Folder, contents: &[(usize, Content)]) -> Option<Folder> {
+fn climb(
+    left: &Left<'_>,
+    of: Folder,
+    from: Folder,
+    contents: &[(usize, Content)],
+) -> Option<Folder> {
+    let tree = left.tree;
     let mut home = from;
     if tree.holds(home, of) {
         return None;
     }
     for &(_, content) in contents {
-        while !tree.has_below(content, home) {
+        while !left.has_below(content, home) {
             home = tree.parent(home);
             if tree.holds(home, of) {
                 return None;
@@ -120,7 +126,7 @@ fn lowest(tree: &Tree, sorted: &[Folder]) -> Vec<Folder> {
 }
 
 /// True if two folders hold the same contents, each as many times.
-fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
+pub fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
     if tree.files_below(one).len() != tree.files_below(other).len() {
         return false;
     }

@@ -2,8 +2,9 @@
 
 use super::beside::{Beside, bytes_below};
 use super::count::Percent;
+use super::left::Left;
 use super::tallies::Tallies;
-use super::tree::{Content, Folder, Tree};
+use super::tree::{Content, Folder};
 
 /// One folder shares contents with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,15 +14,24 @@ pub struct Overlap {
     pub with: Folder,
     /// Bytes of the contents that lie in both, each content counted once.
     pub shared: u64,
+    /// Bytes of the contents of both together.
+    pub together: u64,
     /// The first folder of which enough lies in this one and the other way round: a generation of the same tree.
     pub generation: Option<Folder>,
     /// True if a content has more places than were looked at, so that a better folder may exist.
     pub bounded: bool,
 }
 
+impl Overlap {
+    /// The share of the common bytes in those of both together, in millionths.
+    pub fn likeness(&self) -> u128 {
+        u128::from(self.shared) * 1_000_000 / u128::from(self.together.max(1))
+    }
+}
+
 /// Looks for it.
 pub struct Search<'a> {
-    pub tree: &'a Tree,
+    pub left: &'a Left<'a>,
     pub tallies: &'a Tallies,
     pub least: Percent,
 }
@@ -41,14 +51,13 @@ impl Search<'_> {
         if tally.bytes == 0 || !self.least.is_met(elsewhere, tally.bytes) {
             return None;
         }
-        let mut contents = self.tree.contents_below(folder);
-        contents.retain(|&content| {
-            self.tree.copies(content).len() > self.tree.copies_below(content, folder).len()
-        });
-        let shares = beside.shares(self.tree, folder, &contents);
+        let tree = self.left.tree;
+        let mut contents = tree.contents_below(folder);
+        contents.retain(|&content| self.left.has_outside(content, folder));
+        let shares = beside.shares(self.left, folder, &contents);
         let mut places = shares.of;
         places.retain(|&(place, shared)| {
-            self.least.is_met(shared, tally.bytes) && !self.tree.holds(place, folder)
+            self.least.is_met(shared, tally.bytes) && !tree.holds(place, folder)
         });
         let both_ways = |&(place, shared): &(Folder, u64)| {
             let enough = self.least.is_met(shared, self.tallies.get(place).bytes);
@@ -65,6 +74,7 @@ impl Search<'_> {
         Some(Overlap {
             with: best.folder,
             shared: best.shared,
+            together: u64::try_from(best.together).unwrap_or(u64::MAX),
             generation,
             bounded: shares.bounded,
         })
@@ -88,13 +98,13 @@ impl Search<'_> {
         if best.as_ref().is_none_or(|best| found.is_better(best)) {
             *best = Some(found);
         }
-        for child in self.tree.children(place) {
+        for child in self.left.tree.children(place) {
             // No more of it can lie there.
             let most = shared.min(self.tallies.get(child).bytes);
             if !self.least.is_met(most, bytes) || !may_be_better(most, bytes, best.as_ref()) {
                 continue;
             }
-            let shared = bytes_below(self.tree, contents, child);
+            let shared = bytes_below(self.left, contents, child);
             if self.least.is_met(shared, bytes) {
                 self.descend(bytes, contents, child, shared, best);
             }

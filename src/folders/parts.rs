@@ -2,8 +2,9 @@
 
 use super::beside::{Beside, bytes_below};
 use super::count::Count;
+use super::left::Left;
 use super::tallies::Tallies;
-use super::tree::{Content, Folder, Tree};
+use super::tree::{Content, Folder};
 
 /// Places that are looked for, at most.
 const PLACES: usize = 16;
@@ -29,24 +30,25 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Looks for the places of a folder of which every content is elsewhere, too.
-    pub fn of(tree: &Tree, tallies: &Tallies, beside: &mut Beside, folder: Folder) -> Self {
+    /// Looks for the places of a folder of which every content is elsewhere in what is left, too.
+    pub fn of(staying: &Left<'_>, tallies: &Tallies, beside: &mut Beside, folder: Folder) -> Self {
+        let tree = staying.tree;
         let mut left = tree.contents_below(folder);
         let (mut places, mut bounded) = (Vec::new(), false);
         while !left.is_empty() && places.len() < PLACES {
-            let shares = beside.shares(tree, folder, &left);
+            let shares = beside.shares(staying, folder, &left);
             bounded |= shares.bounded;
             let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
             let Some((place, bytes)) = most else { break };
             let directly = tree.holds(place, folder);
             let part = match directly {
                 true => place,
-                false => narrow(tree, tallies, &left, place, bytes),
+                false => narrow(staying, tallies, &left, place, bytes),
             };
             let before = left.len();
             left.retain(|&content| match directly {
                 true => tree.copies(content).binary_search(&part.0).is_err(),
-                false => !tree.has_below(content, part),
+                false => !staying.has_below(content, part),
             });
             debug_assert!(left.len() < before, "a place holds something");
             places.push(FolderPart {
@@ -65,7 +67,7 @@ impl Parts {
 
 /// The lowest folder that holds as much.
 fn narrow(
-    tree: &Tree,
+    staying: &Left<'_>,
     tallies: &Tallies,
     contents: &[Content],
     place: Folder,
@@ -73,14 +75,15 @@ fn narrow(
 ) -> Folder {
     let here = contents.iter().copied();
     let here: Vec<Content> = here
-        .filter(|&content| tree.has_below(content, place))
+        .filter(|&content| staying.has_below(content, place))
         .collect();
     let mut lowest = place;
-    while let Some(child) = tree
+    while let Some(child) = staying
+        .tree
         .children(lowest)
         // Most hold too little of anything.
         .filter(|&child| tallies.get(child).bytes >= bytes)
-        .find(|&child| bytes_below(tree, &here, child) == bytes)
+        .find(|&child| bytes_below(staying, &here, child) == bytes)
     {
         lowest = child;
     }

@@ -10,7 +10,7 @@ use super::reading::{Watch, check, classified, reading_settings};
 use crate::acting::outermost;
 use crate::engine::{Config, Root};
 use crate::event::Problem;
-use crate::folders::{self, Count, FoldersAnswer, NOISE, Percent, Said, Seen, Wanted};
+use crate::folders::{self, CanGo, Count, FoldersAnswer, NOISE, Percent, Said, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
 use crate::tree::Scope;
 
@@ -47,7 +47,8 @@ pub struct Folders<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoldersFound {
-    /// The topmost folders that have a verdict, largest gain first. Folders below these are not listed.
+    /// The folders that have a verdict: first those that can go, and the largest gain first. All that can go may go at
+    /// once: every content stays.
     pub entries: Vec<FolderEntry>,
     /// The number of folders that were searched.
     pub folders: usize,
@@ -57,17 +58,20 @@ pub struct FoldersFound {
     pub problems: Vec<Problem>,
 }
 
-/// One folder, or several that are generations of one tree.
+/// One folder, or several that are much the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FolderEntry {
-    /// Bytes that are freed if the folder is removed, or if all of several are removed but the largest.
+    /// Which of the folders can go.
+    pub can_go: CanGo,
+    /// Bytes that are freed if the files are removed that are also elsewhere; of several folders, in all but the one of
+    /// the largest gain.
     pub gain: u64,
     /// The folders.
     pub folders: Vec<FolderFinding>,
 }
 
-/// One folder and its verdict. After a folder is removed, the verdicts on others may no longer hold.
+/// One folder and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FolderFinding {
@@ -122,14 +126,14 @@ pub enum FolderVerdict {
         /// The number of them.
         places: Places,
     },
-    /// Every file has a copy elsewhere, but no single folder holds all of them.
+    /// Every file has a copy elsewhere, but no single folder that stays holds all of them.
     InParts {
         /// The places that hold most of it, with the bytes that those before them lack.
         largest: Vec<(PathBuf, u64)>,
         /// The number of places that together hold all of it.
         places: Places,
     },
-    /// Enough of it is also in another folder.
+    /// Enough of it is also in another folder, and something is nowhere else.
     Overlaps {
         /// The folder that is most like it.
         other: PathBuf,
@@ -137,10 +141,10 @@ pub enum FolderVerdict {
         shared: u64,
         /// Bytes of the folder, each content counted once.
         of: u64,
-        /// Files that are not in the other folder.
-        missing_files: usize,
+        /// Files whose contents are nowhere else.
+        only_here_files: usize,
         /// Their bytes.
-        missing_bytes: u64,
+        only_here_bytes: u64,
         /// True if a more similar folder may exist: some content has more copies than were examined.
         bounded: bool,
     },
@@ -301,6 +305,7 @@ fn entry(entry: folders::FolderEntry) -> FolderEntry {
         links: line.links,
     };
     FolderEntry {
+        can_go: entry.can_go,
         gain: entry.gain,
         folders: entry.folders.into_iter().map(finding).collect(),
     }
@@ -333,14 +338,14 @@ fn verdict(said: Said) -> FolderVerdict {
             with,
             shared,
             of,
-            not_there,
+            only_here,
             bounded,
         } => FolderVerdict::Overlaps {
             other: path(with),
             shared,
             of,
-            missing_files: not_there.files,
-            missing_bytes: not_there.bytes,
+            only_here_files: only_here.files,
+            only_here_bytes: only_here.bytes,
             bounded,
         },
         Said::NotFullySeen { unseen, count } => {

@@ -19,6 +19,7 @@ mod set;
 /// Hears of something, on the calling thread. Whoever has one may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
+pub use crate::folders::CanGo;
 pub use action::Action;
 pub use cancel::Cancel;
 pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::FolderReport;
-use super::verdict_words::{other, places, verdict};
+use super::verdict_words::{can_go, other, places, verdict};
 use crate::folders::Said;
 use crate::report::csv::push_path;
 
 /// The first row.
-pub const COLUMNS: &str = "entry,verdict,places,shared,shared_of,files,bytes,gain,noise,links,\
-                       path,encoding,other,other_encoding";
+pub const COLUMNS: &str = "entry,can_go,verdict,places,shared,shared_of,only_here_files,only_here_bytes,\
+                       files,bytes,gain,noise,links,path,encoding,other,other_encoding";
 
 pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     write!(out, "{COLUMNS}\r\n")?;
@@ -20,14 +20,20 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
             row.clear();
             let places = places(&line.said).map(|places| places.number.to_string());
             let shared = match &line.said {
-                Said::Overlaps { shared, of, .. } => format!("{shared},{of}"),
-                _ => ",".to_owned(),
+                Said::Overlaps {
+                    shared,
+                    of,
+                    only_here,
+                    ..
+                } => format!("{shared},{of},{},{}", only_here.files, only_here.bytes),
+                _ => ",,,".to_owned(),
             };
             // Writing to a string cannot fail.
             let _ = write!(
                 row,
-                "{},{},{},{shared},{},{},{},{},{},",
+                "{},{},{},{},{shared},{},{},{},{},{},",
                 nth + 1,
+                can_go(entry.can_go),
                 verdict(&line.said),
                 places.unwrap_or_default(),
                 line.files,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::verdict_words::{other, places, verdict};
+use super::verdict_words::{can_go, other, places, verdict};
 use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{FolderEntry, FolderLine, Said};
 use crate::report::record::{Name, write_json};
@@ -20,6 +20,7 @@ struct HeaderRecord<'a> {
 
 #[derive(Serialize)]
 struct EntryRecord<'a> {
+    can_go: &'static str,
     gain: u64,
     folders: Vec<LineRecord<'a>>,
 }
@@ -73,9 +74,9 @@ struct PartRecord<'a> {
 struct OverlapRecord<'a> {
     shared: u64,
     of: u64,
-    missing_files: usize,
-    missing_bytes: u64,
-    missing: Vec<Name<'a>>,
+    only_here_files: usize,
+    only_here_bytes: u64,
+    only_here: Vec<Name<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     bounded: bool,
 }
@@ -141,6 +142,7 @@ fn summary(report: &FolderReport<'_>) -> SummaryRecord {
 impl<'a> EntryRecord<'a> {
     fn new(entry: &'a FolderEntry) -> Self {
         Self {
+            can_go: can_go(entry.can_go),
             gain: entry.gain,
             folders: entry.folders.iter().map(LineRecord::new).collect(),
         }
@@ -184,7 +186,7 @@ fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
     let Said::Overlaps {
         shared,
         of,
-        not_there,
+        only_here,
         bounded,
         ..
     } = said
@@ -194,9 +196,9 @@ fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
     Some(OverlapRecord {
         shared: *shared,
         of: *of,
-        missing_files: not_there.files,
-        missing_bytes: not_there.bytes,
-        missing: Name::all(&not_there.first),
+        only_here_files: only_here.files,
+        only_here_bytes: only_here.bytes,
+        only_here: Name::all(&only_here.first),
         bounded: *bounded,
     })
 }

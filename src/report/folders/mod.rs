@@ -12,7 +12,7 @@ use crate::folders::FoldersAnswer;
 
 pub(super) use csv::COLUMNS;
 pub(super) use json::FORMAT;
-pub(super) use verdict_words::{is_entry, other_in};
+pub(super) use verdict_words::{entry_in, other_in};
 
 /// Version of the documented layouts of these reports.
 pub const FOLDERS_SCHEMA: u32 = 1;

@@ -12,9 +12,9 @@
 
 use std::io::{self, Write};
 
-use super::verdict_words::{self, percent};
+use super::verdict_words;
 use super::{FOLDERS_SCHEMA, FolderReport};
-use crate::folders::{Count, FolderLine, Said};
+use crate::folders::{CanGo, Count, FolderEntry, FolderLine, Said};
 use crate::report::escape::escape;
 use crate::report::fit::fitting;
 use crate::units::{Bytes, count};
@@ -62,12 +62,8 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     };
     for entry in &report.answer.entries {
         let (bold, plain) = paint(BOLD);
-        let gain = match entry.gain {
-            0 => verdict_words::NO_GAIN.to_owned(),
-            gain => format!("{}{}", bytes(gain), verdict_words::GAIN),
-        };
-        let folders = counted(entry.folders.len(), "folder");
-        writeln!(out, "\n{bold}{gain}{plain}, {folders}:")?;
+        let head = head(entry, &bytes(entry.gain));
+        writeln!(out, "\n{bold}{head}{plain}")?;
         for line in &entry.folders {
             writeln!(out, "  {}", at_margin(&line.path))?;
             let files = counted(line.files, "file");
@@ -92,6 +88,19 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         comment(out, "", &format!("complete: {reported} of {of} reported"))?;
     }
     Ok(())
+}
+
+/// The line that begins an entry.
+fn head(entry: &FolderEntry, gain: &str) -> String {
+    use verdict_words::{ALL_BUT_ONE, CAN_GO, ELSEWHERE, GAPS};
+    let folders = counted(entry.folders.len(), "folder");
+    let has_gaps = |line: &FolderLine| matches!(line.said, Said::NotFullySeen { .. });
+    match entry.can_go {
+        CanGo::All => format!("{gain}{CAN_GO}{folders}:"),
+        CanGo::AllButOne => format!("{ALL_BUT_ONE}{folders}{CAN_GO}{gain}:"),
+        CanGo::None if entry.folders.iter().all(has_gaps) => format!("{GAPS}{folders}:"),
+        CanGo::None => format!("{gain}{ELSEWHERE}{folders}:"),
+    }
 }
 
 /// A path that begins a line, and is no comment.
@@ -130,10 +139,18 @@ fn verdict(line: &FolderLine) -> String {
             format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
         }
         Said::Overlaps {
-            with, shared, of, ..
+            with,
+            shared,
+            only_here,
+            ..
         } => format!(
-            "{}{}{}",
-            percent(*shared, *of),
+            "{} of {}, {}, {}{}{}{}{}",
+            count(only_here.files as u64),
+            counted(line.files, "file"),
+            Bytes(only_here.bytes),
+            if only_here.files == 1 { "is" } else { "are" },
+            verdict_words::ONLY_HERE,
+            Bytes(*shared),
             verdict_words::ALSO_IN,
             escape(with)
         ),
@@ -161,19 +178,16 @@ fn remarks(line: &FolderLine) -> Vec<String> {
         | Said::SameContents { places, .. }
         | Said::Contained { places, .. } => remarks.extend(more(*places)),
         Said::Overlaps {
-            not_there, bounded, ..
+            only_here, bounded, ..
         } => {
-            let named: Vec<_> = not_there.first.iter().map(|path| escape(path)).collect();
-            let rest = match not_there.files > named.len() {
+            let named: Vec<_> = only_here.first.iter().map(|path| escape(path)).collect();
+            let rest = match only_here.files > named.len() {
                 true => ", …",
                 false => "",
             };
-            remarks.push(format!(
-                "missing in the other folder: {}, {}: {}{rest}",
-                counted(not_there.files, "file"),
-                Bytes(not_there.bytes),
-                named.join(", "),
-            ));
+            if !named.is_empty() {
+                remarks.push(format!("only here: {}{rest}", named.join(", ")));
+            }
             if *bounded {
                 remarks.push("another folder may have more of it".to_owned());
             }

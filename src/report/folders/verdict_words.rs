@@ -1,6 +1,6 @@
 //! What a verdict is called, the same in every format, and how text is told from it again.
 
-use crate::folders::{Count, Said};
+use crate::folders::{CanGo, Count, Said};
 
 /// The verdict in the words of JSON and CSV.
 pub fn verdict(said: &Said) -> &'static str {
@@ -36,11 +36,12 @@ pub fn places(said: &Said) -> Option<Count> {
     }
 }
 
-/// Whole percent of a part, never more than there is.
-pub fn percent(part: u64, of: u64) -> u64 {
-    match of {
-        0 => 0,
-        of => (u128::from(part) * 100 / u128::from(of)) as u64,
+/// Which folders of an entry can go, in the words of JSON and CSV.
+pub fn can_go(entry: CanGo) -> &'static str {
+    match entry {
+        CanGo::All => "all",
+        CanGo::AllButOne => "all-but-one",
+        CanGo::None => "none",
     }
 }
 
@@ -48,19 +49,28 @@ pub fn percent(part: u64, of: u64) -> u64 {
 pub const IDENTICAL: &str = "identical to ";
 pub const SAME: &str = "same contents as ";
 pub const CONTAINED: &str = "contained in ";
-pub const ALSO_IN: &str = " % also in ";
+pub const ONLY_HERE: &str = " ONLY here; ";
+pub const ALSO_IN: &str = " also in ";
 pub const IN_PARTS: &str = "found elsewhere in parts: ";
 pub const NOT_SEEN: &str = "not fully seen: ";
-pub const GAIN: &str = " can go";
-pub const NO_GAIN: &str = "frees no space";
+/// The words of the lines that begin entries.
+pub const CAN_GO: &str = " can go, ";
+pub const ALL_BUT_ONE: &str = "all but one of these ";
+pub const ELSEWHERE: &str = " also elsewhere, ";
+pub const GAPS: &str = "not fully seen, ";
 
-/// True if a line begins an entry.
-pub fn is_entry(line: &[u8]) -> bool {
-    let Ok(line) = str::from_utf8(line) else {
-        return false;
-    };
-    let ends = line.ends_with(" folder:") || line.ends_with(" folders:");
-    ends && (line.contains(GAIN) || line.starts_with(NO_GAIN))
+/// Which folders of an entry can go, by the line that begins it.
+pub fn entry_in(line: &[u8]) -> Option<CanGo> {
+    let line = str::from_utf8(line).ok()?;
+    if !line.ends_with(':') {
+        None
+    } else if line.starts_with(ALL_BUT_ONE) {
+        Some(CanGo::AllButOne)
+    } else if line.starts_with(GAPS) || line.contains(ELSEWHERE) {
+        Some(CanGo::None)
+    } else {
+        line.contains(CAN_GO).then_some(CanGo::All)
+    }
 }
 
 /// The other folder, as it is written, in what is said of a folder: the outer is `None` if the line says nothing, the
@@ -74,10 +84,8 @@ pub fn other_in(line: &[u8]) -> Option<Option<&[u8]>> {
             return Some(Some(other.as_bytes()));
         }
     }
-    if said.starts_with(IN_PARTS) || said.starts_with(NOT_SEEN) {
-        return Some(None);
-    }
-    let (percent, other) = said.split_once(ALSO_IN)?;
-    percent.parse::<u8>().ok()?;
-    Some(Some(other.as_bytes()))
+    let has_none = said.starts_with(IN_PARTS)
+        || said.starts_with(NOT_SEEN)
+        || said.split_once(ONLY_HERE)?.1.contains(ALSO_IN);
+    has_none.then_some(None)
 }

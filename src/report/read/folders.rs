@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader, Read};
 
 use super::{BadLine, LineEnd, ReadError, checked_name, next_line, room};
+use crate::folders::CanGo;
 use crate::report::escape::unescape;
-use crate::report::folders::{COLUMNS, FOLDERS_SCHEMA, FORMAT, is_entry, other_in};
+use crate::report::folders::{COLUMNS, FOLDERS_SCHEMA, FORMAT, entry_in, other_in};
 
 /// The line that a user can append if the report is complete.
 const END: &str = "# complete: ended by hand";
@@ -16,10 +17,12 @@ pub struct ReadFolders {
     pub folder: Vec<u8>,
     /// The paths that were compared.
     pub roots: Vec<Vec<u8>>,
-    /// The folders that are still listed and that another one stands for, in their order.
+    /// The folders that are still listed and can go, in their order.
     pub pairs: Vec<ReadPair>,
-    /// Folders that no single other one stands for: found in parts, or not fully seen.
-    pub without_other: usize,
+    /// The same folders of which all but one can go, group by group.
+    pub groups: Vec<Vec<ReadPair>>,
+    /// Folders that cannot go as a whole.
+    pub staying: usize,
 }
 
 /// A folder and the one that has what is in it.
@@ -101,6 +104,8 @@ pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
 struct Reader {
     read: ReadFolders,
     schema: Option<u32>,
+    /// Which folders of the last entry can go.
+    entry: Option<CanGo>,
     /// The folder whose verdict comes next.
     folder: Option<Vec<u8>>,
     is_complete: bool,
@@ -122,7 +127,13 @@ impl Reader {
         self.is_complete = false;
         let indent = line.len() - line.trim_ascii_start().len();
         match (indent, self.folder.take()) {
-            (0, None) if is_entry(trimmed) => Ok(()),
+            (0, None) if entry_in(trimmed).is_some() => {
+                self.entry = entry_in(trimmed);
+                if self.entry == Some(CanGo::AllButOne) {
+                    self.read.groups.push(Vec::new());
+                }
+                Ok(())
+            }
             (0, None) => Err(BadLine::Shape(
                 "expected an entry (SIZE can go, N folders:), an indented folder or a comment starting with #".to_owned(),
             )),
@@ -160,13 +171,17 @@ impl Reader {
             None => Err(BadLine::Shape(
                 "expected the verdict on a folder: SIZE, N files, identical to FOLDER".to_owned(),
             )),
-            Some(None) => {
-                self.read.without_other += 1;
+            Some(Some(other)) if self.entry != Some(CanGo::None) => {
+                let other = checked_name(unescape(other)?)?;
+                let pair = ReadPair { folder, other };
+                match self.read.groups.last_mut() {
+                    Some(group) if self.entry == Some(CanGo::AllButOne) => group.push(pair),
+                    _ => self.read.pairs.push(pair),
+                }
                 Ok(())
             }
-            Some(Some(other)) => {
-                let other = checked_name(unescape(other)?)?;
-                self.read.pairs.push(ReadPair { folder, other });
+            Some(_) => {
+                self.read.staying += 1;
                 Ok(())
             }
         }
@@ -179,7 +194,7 @@ impl Reader {
             }
         } else if comment.starts_with(b"complete: ") {
             self.is_complete = true;
-        } else if self.read.pairs.is_empty() && self.folder.is_none() {
+        } else if self.entry.is_none() {
             // The first ones count: what comes later is a remark.
             if let Some(folder) = comment.strip_prefix(b"folder: ") {
                 if self.read.folder.is_empty() {
@@ -208,9 +223,15 @@ mod tests {
     8 kB (8000 bytes), 2 files, identical to ./b
     # and 3 more folders
 
-0 B can go, 3 folders:
+all but one of these 2 folders can go, 8 kB (8000 bytes):
   ./x, y
-    8 kB (8000 bytes), 1,234 files, 95 % also in ./z, identical to ./b
+    8 kB (8000 bytes), 1,234 files, same contents as ./z, identical to ./b
+  ./z, identical to ./b
+    8 kB (8000 bytes), 1,234 files, same contents as ./x, y
+
+8 kB (8000 bytes) also elsewhere, 3 folders:
+  ./most
+    8 kB (8000 bytes), 9 files, 1 of 9 files, 9 B, is ONLY here; 7 kB also in ./b
   ./parts
     8 kB (8000 bytes), 1 file, found elsewhere in parts: 4 kB in ./p
   ./gap
@@ -235,11 +256,12 @@ mod tests {
         let expected = ReadFolders {
             folder: b"/home/me".to_vec(),
             roots: vec![b".".to_vec()],
-            pairs: vec![
-                pair("./a\n", "./b"),
+            pairs: vec![pair("./a\n", "./b")],
+            groups: vec![vec![
                 pair("./x, y", "./z, identical to ./b"),
-            ],
-            without_other: 2,
+                pair("./z, identical to ./b", "./x, y"),
+            ]],
+            staying: 3,
         };
         assert_eq!(read_folders(WHOLE.as_bytes()).expect("read"), expected);
         let dos = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
@@ -254,7 +276,7 @@ mod tests {
             lines.map(|line| format!("{line}\n")).collect::<String>()
         };
         let gone = without("./a").replace("    8 kB (8000 bytes), 2 files, identical to ./b\n", "");
-        assert_eq!(read_folders(gone.as_bytes()).expect("read").pairs.len(), 1);
+        assert_eq!(read_folders(gone.as_bytes()).expect("read").pairs, []);
         assert!(refused(&without("./a")).contains("the folder of this line is missing"));
         assert!(refused(&without("2 files")).contains("its verdict is missing"));
         assert!(refused(&without("1 file, not")).contains("its verdict is missing"));

@@ -81,26 +81,75 @@ fn folders_that_are_deleted_from_the_report_are_left_alone() {
     let run = |report: &str| whole.on_report("remove --dry-run -f json --from -", report);
     let going = |run: Run| run.exits(0).json()["totals"]["steps"].clone();
     assert_eq!(going(run(&edited)), 4);
-    assert_eq!(going(run(&all)), 4, "one of three stays");
     assert_eq!(going(run(&without(&all, &["a", "b"]))), 2);
+    // The two that are left stand for each other.
+    run(&without(&all, &["c"]))
+        .exits(2)
+        .says("which side stays");
     run(&without(&all, &["a", "b", "c"]))
         .exits(2)
-        .says("lists no redundant folder");
+        .says("lists no folder that can go");
     whole.on_report(REMOVE, edited).exits(0);
     assert_eq!(whole.names(), ["a/1", "a/2"]);
 }
 
 #[test]
-fn of_folders_that_stand_for_each_other_one_stays() {
-    let tree = Tree::new().copies(["a/1", "b/1"], noise(1, 5000));
+fn of_folders_that_stand_for_each_other_somebody_says_which_one_stays() {
+    let stage = || {
+        let tree = Tree::new()
+            .copies(["a/1", "b/1 (copy)", "c/in/1"], noise(1, 5000))
+            .file("c/more", noise(2, 90))
+            .copies(["mix/1", "mix/2"], noise(3, 90));
+        Stage::new(tree)
+    };
+    let whole = stage();
+    let all = report(&whole, ".");
+    let head = "all but one of these 3 folders can go";
+    assert!(all.contains(head), "{all}");
+    let before = whole.names();
+    let asked = "say which side stays: --reference DIR or --keep RULE; nothing was done";
+    whole.on_report(REMOVE, all.clone()).exits(2).says(asked);
+    assert_eq!(whole.names(), before);
+    for (direction, left) in [
+        ("--reference a", "a/1"),
+        ("--reference b", "b/1 (copy)"),
+        ("--reference c", "c/in/1"),
+        ("--reference c/in/1", "c/in/1"),
+        ("--keep shallowest,longest-path", "a/1"),
+        ("--keep deepest", "c/in/1"),
+        ("--reference c --keep shallowest", "c/in/1"),
+    ] {
+        let stage = stage();
+        let run = stage.on_report(&format!("{REMOVE} {direction}"), report(&stage, "."));
+        run.exits(0);
+        let rest = ["c/more", "mix/1", "mix/2"];
+        let mut names = [&[left][..], &rest].concat();
+        names.sort_unstable();
+        assert_eq!(stage.names(), names, "{direction}");
+    }
+    // What lies outside of the given paths stays.
+    let limited = stage();
+    let run = limited.on_report(&format!("{REMOVE} a"), report(&limited, "."));
+    run.exits(0);
+    assert!(!limited.has("a/1") && limited.has("b/1 (copy)"));
+}
+
+#[test]
+fn a_folder_with_something_of_its_own_is_left_alone() {
+    let tree = Tree::new()
+        .copies(["a/1", "b/1"], noise(1, 50_000))
+        .file("a/only", noise(2, 50))
+        .file("b/other", noise(3, 50));
     let stage = Stage::new(tree);
-    let all = report(&stage, "a b");
+    let all = report(&stage, ".");
     assert!(
-        all.contains("identical to a") && all.contains("identical to b"),
+        all.contains("1 of 2 files, 50 B, is ONLY here; 50.0 kB also in ./b"),
         "{all}"
     );
-    stage.on_report(REMOVE, all).exits(0);
-    assert_eq!(stage.names().len(), 1);
+    let run = stage.on_report(REMOVE, all);
+    run.exits(2)
+        .says("2 folders of the report cannot go as a whole; left alone");
+    assert_eq!(stage.names().len(), 4);
 }
 
 /// A tree of a few folders, where most files are copies.
@@ -138,7 +187,14 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
             .into_iter()
             .filter(|name| !name.starts_with(' ') && rng.percent(30))
             .collect();
-        let run = stage.on_report(REMOVE, without(&all, &folders));
+        let directions = [
+            "",
+            "--keep oldest",
+            "--reference a",
+            "--reference b --keep newest",
+        ];
+        let words = format!("{REMOVE} {}", rng.pick(&directions));
+        let run = stage.on_report(&words, without(&all, &folders));
         assert!(matches!(run.code(), 0 | 2), "seed {seed}: {run}");
         assert!(
             contents_below(stage.tree.root()) == before,
@@ -346,12 +402,7 @@ fn what_does_not_fit_a_report_of_folders_is_refused() {
     for (words, why) in [
         ("hardlink --yes --from -", "only remove and move can"),
         ("reflink --yes --from -", "only remove and move can"),
-        ("remove --yes --keep newest --from -", "omit --keep"),
-        ("remove --yes --keep-n 2 --from -", "omit --keep"),
-        (
-            "remove --yes --reference photos --from -",
-            "omit --reference",
-        ),
+        ("remove --yes --keep-n 2 --from -", "--keep-n works on sets"),
         (
             "remove --yes --hard-links --from -",
             "--hard-links works on names",

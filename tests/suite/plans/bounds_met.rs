@@ -16,7 +16,7 @@ fn a_report_with_nothing_below_the_given_path_is_refused_in_one_line() {
     let report = stage.report("find -f json in");
     for (path, code) in [("other", 2), ("in", 0)] {
         for how in ["--dry-run", "--yes --quiet"] {
-            let command = format!("remove {how} --from - {path}");
+            let command = format!("remove {how} --keep best-name --from - {path}");
             let run = stage.seekless(&command).stdin(report.clone()).run();
             let run = run.exits(code);
             let line = "no file of the report (standard input) is below /";
@@ -41,7 +41,7 @@ fn a_report_of_folders_with_none_below_the_given_path_is_refused() {
     for (path, code) in [("other", 2), ("in", 0), ("in/a", 0), ("in/a/d", 0)] {
         for how in ["--dry-run", "--yes --quiet"] {
             let before = stage.names();
-            let command = format!("remove {how} --from - {path}");
+            let command = format!("remove {how} --keep best-name --from - {path}");
             let run = stage.seekless(&command).stdin(report.clone()).run();
             let run = run.exits(code);
             let line = "no folder of the report (standard input) is below /";

@@ -521,7 +521,7 @@ fn repository_and_copy() -> Stage {
 #[test]
 fn a_copy_of_a_repository_goes_as_a_whole() {
     let stage = repository_and_copy();
-    let run = by_folders(&stage, "copy git", || (), "");
+    let run = by_folders(&stage, "copy git", || (), "--reference git");
     run.exits(0).never_says(ALLOW);
     is_clean(&stage.tree.path("git"));
     let left = stage.names();
@@ -539,12 +539,12 @@ fn a_copy_of_a_repository_stays_as_a_whole() {
         let stage = repository_and_copy();
         let before = stage.names().len();
         let change = || stage.tree.write(name, content);
-        let run = by_folders(&stage, "copy git", change, "").exits(0);
+        let run = by_folders(&stage, "copy git", change, "--reference git").exits(0);
         run.says(ALLOW).says("Nothing else to remove");
         is_clean(&stage.tree.path("git"));
         git(&stage.tree.path("copy"), "fsck --full --strict");
         assert!(stage.names().len() >= before, "{name}");
-        let run = by_folders(&stage, "copy git", || (), "--allow managed");
+        let run = by_folders(&stage, "copy git", || (), "--allow managed --reference git");
         run.never_says(ALLOW);
     }
 }
@@ -589,7 +589,7 @@ fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
         .copies(["a/p/.git/z", "b/p/.git/z"], noise(4, 5000));
     let stage = Stage::new(tree);
     let change = || stage.tree.write("a/p/new", "");
-    by_folders(&stage, "a b", change, "")
+    by_folders(&stage, "a b", change, "--reference b")
         .exits(0)
         .says("2 files in hidden");
     for (name, stays) in [

@@ -1,10 +1,11 @@
 //! Verdicts about folders are those of comparing every folder with every other one.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use seekless::folders::{
-    Content, Folder, Forms, Names, Parts, Percent, Question, Tallies, Tree, Verdict, entries,
-    findings,
+    CanGo, Content, Entry, Folder, Forms, Member, Names, Parts, Percent, Question, Tallies, Tree,
+    Verdict, entries,
 };
 
 use crate::common::limits::seed;
@@ -279,15 +280,6 @@ impl<'a> Naive<'a> {
         self.lowest(holds_all)
     }
 
-    /// The lowest folders apart from this one with the same contents, each as many times, that were seen as a whole.
-    fn alike(&self, folder: Folder) -> Vec<Folder> {
-        self.lowest(|&other| {
-            self.apart(folder, other)
-                && !self.has_unanswered(other)
-                && self.contents(other) == self.contents(folder)
-        })
-    }
-
     /// The folders that meet a condition which none below them meets.
     fn lowest(&self, condition: impl Fn(&Folder) -> bool) -> Vec<Folder> {
         let all: Vec<Folder> = self.folders[1..]
@@ -309,6 +301,24 @@ impl<'a> Naive<'a> {
                 .keys()
                 .filter(|content| others.contains_key(content)),
         )
+    }
+
+    /// The folders that are compared with every other one: of very many only the first.
+    fn looked_at(&self) -> &[Folder] {
+        &self.folders[1..self.folders.len().min(200)]
+    }
+
+    /// The contents that are left without these folders.
+    fn left(&self, gone: &[Folder]) -> BTreeSet<Content> {
+        self.left_below(Folder::TOP, gone)
+    }
+
+    fn left_below(&self, folder: Folder, gone: &[Folder]) -> BTreeSet<Content> {
+        let files = self.world.files.iter();
+        let left = files.filter(|file| {
+            self.holds(folder, file.0) && !gone.iter().any(|&gone| self.holds(gone, file.0))
+        });
+        left.map(|file| file.2).collect()
     }
 
     /// The best folder for an overlap, with the common bytes.
@@ -333,31 +343,7 @@ impl<'a> Naive<'a> {
         best.map(|(other, shared, _)| (other, shared))
     }
 
-    /// Which folders get a line.
-    fn told(&self) -> Vec<(Folder, bool)> {
-        let mut told = Vec::new();
-        let (mut passed, mut named_until) = (1, 1);
-        for &folder in &self.folders[1..] {
-            if folder.0 < passed || self.contents(folder).is_empty() {
-                continue;
-            }
-            let mut contents = self.contents(folder).keys();
-            let whole = contents.all(|&content| self.is_elsewhere(content, folder));
-            let below = end(&self.world.parents, folder);
-            if self.has_unanswered(folder) {
-                if whole && folder.0 >= named_until {
-                    named_until = below;
-                    told.push((folder, whole));
-                }
-            } else if whole || self.overlap(folder).is_some() {
-                passed = below;
-                told.push((folder, whole));
-            }
-        }
-        told
-    }
-
-    fn check_parts(&self, folder: Folder, parts: &Parts) {
+    fn check_parts(&self, folder: Folder, parts: &Parts, gone: &[Folder]) {
         let mut left: BTreeSet<Content> = self.contents(folder).keys().copied().collect();
         for part in &parts.places {
             let of_part: BTreeSet<Content> = match part.directly {
@@ -369,23 +355,14 @@ impl<'a> Naive<'a> {
                 }
                 false => {
                     assert!(self.apart(part.folder, folder));
-                    self.contents(part.folder).keys().copied().collect()
+                    self.left_below(part.folder, gone)
                 }
             };
             let here: BTreeSet<Content> = left.intersection(&of_part).copied().collect();
             assert_eq!(part.bytes, self.bytes(&here));
-            // No folder apart from this one has more of what is left.
-            for &other in &self.folders[1..] {
-                if self.apart(other, folder) {
-                    let others = self.contents(other);
-                    let more = self.bytes(left.iter().filter(|one| others.contains_key(one)));
-                    assert!(more <= part.bytes, "{other:?} has more than {part:?}");
-                }
-            }
             left.retain(|content| !here.contains(content));
         }
         assert_eq!(parts.count.number, parts.places.len());
-        assert_eq!(parts.count.at_least, !left.is_empty());
         assert!(left.is_empty() || parts.places.len() == MOST_PLACES);
     }
 }
@@ -429,83 +406,193 @@ fn check(world: &World) -> BTreeMap<&'static str, usize> {
         min_overlap: world.min_overlap,
         wanted: &|_| true,
     };
-    let found = findings(&tree, &tallies, &forms, &question);
-    let lines: Vec<Folder> = found.iter().map(|finding| finding.folder).collect();
-    let told = naive.told();
-    assert_eq!(
-        lines,
-        told.iter().map(|&(folder, _)| folder).collect::<Vec<_>>()
-    );
+    let entries = entries(&tree, world, &tallies, &forms, &question);
+    check_going(&naive, &entries);
+    let lines = entries.iter().flat_map(|entry| &entry.members);
+    let gone = gone(&entries);
     let mut seen = BTreeMap::new();
-    for (finding, (folder, whole)) in found.iter().zip(told) {
-        let (same, homes) = (naive.same(folder), naive.homes(folder));
-        let alike = naive.alike(folder);
-        let expected = match &finding.verdict {
-            Verdict::NotFullySeen => {
-                assert!(naive.has_unanswered(folder));
-                "not fully seen"
-            }
-            _ if naive.has_unanswered(folder) => panic!("a verdict on what was not seen"),
-            Verdict::Overlaps(overlap) => {
-                assert!(!whole);
-                assert_eq!(naive.overlap(folder), Some((overlap.with, overlap.shared)));
-                assert!(!overlap.bounded);
-                if let Some(other) = overlap.generation {
-                    let shared = naive.shared(folder, other);
-                    for one in [folder, other] {
-                        let bytes = naive.bytes(naive.contents(one).keys());
-                        assert!(world.min_overlap.is_met(shared, bytes));
-                    }
-                }
-                "overlaps"
-            }
-            Verdict::Identical { with, count } => {
-                assert_eq!((Some(with), count.number), (same.first(), same.len()));
-                "identical"
-            }
-            _ if !same.is_empty() => panic!("{folder:?} is the same as {same:?}"),
-            Verdict::SameContents { with, count } => {
-                assert_eq!((Some(with), count.number), (alike.first(), alike.len()));
-                "same contents"
-            }
-            _ if !alike.is_empty() => panic!("{folder:?} has the same contents as {alike:?}"),
-            Verdict::Contained { inside, count } => {
-                assert!(homes.contains(inside));
-                assert_eq!(count.number, homes.len());
-                let bytes = |home: &Folder| naive.bytes(naive.contents(*home).keys());
-                assert_eq!(Some(bytes(inside)), homes.iter().map(bytes).min());
-                "contained"
-            }
-            Verdict::InParts(parts) => {
-                assert_eq!(homes, []);
-                naive.check_parts(folder, parts);
-                "in parts"
-            }
-        };
-        *seen.entry(expected).or_default() += 1;
+    for member in lines {
+        *seen.entry(check_line(&naive, member, &gone)).or_default() += 1;
     }
-    let lists = entries(&tree, world, &tallies, &forms, world.min_overlap, found);
-    let mut members: Vec<Folder> = lists
+    check_others(&naive, &entries);
+    let order = |entry: &Entry| (entry.can_go == CanGo::None, Reverse(entry.gain));
+    assert!(entries.is_sorted_by_key(order));
+    seen
+}
+
+/// What is said of a folder is so, by itself.
+fn check_line(naive: &Naive<'_>, member: &Member, gone: &[Folder]) -> &'static str {
+    let folder = member.finding.folder;
+    let (same, homes) = (naive.same(folder), naive.homes(folder));
+    assert_eq!(
+        naive.has_unanswered(folder),
+        member.finding.verdict == Verdict::NotFullySeen
+    );
+    match &member.finding.verdict {
+        Verdict::NotFullySeen => "not fully seen",
+        Verdict::Overlaps(overlap) => {
+            assert!(!overlap.bounded);
+            let least = naive.world.min_overlap;
+            if let Some(other) = overlap.generation {
+                let shared = naive.shared(folder, other);
+                for one in [folder, other] {
+                    let bytes = naive.bytes(naive.contents(one).keys());
+                    assert!(least.is_met(shared, bytes));
+                }
+            }
+            let found = Some((overlap.with, overlap.shared));
+            assert_eq!(found, naive.overlap(folder));
+            "overlaps"
+        }
+        Verdict::Identical { with, count } => {
+            assert!(same.contains(with) && count.number == same.len());
+            "identical"
+        }
+        Verdict::SameContents { with, .. } => {
+            assert!(naive.apart(folder, *with));
+            assert_eq!(naive.contents(*with), naive.contents(folder));
+            "same contents"
+        }
+        Verdict::Contained { inside, .. } => {
+            assert!(homes.iter().any(|&home| naive.holds(*inside, home)));
+            assert!(naive.apart(folder, *inside));
+            "contained"
+        }
+        Verdict::InParts(parts) => {
+            naive.check_parts(folder, parts, gone);
+            "in parts"
+        }
+    }
+}
+
+/// What goes if of several the first one stays.
+fn gone(entries: &[Entry]) -> Vec<Folder> {
+    let gone = entries.iter().flat_map(|entry| {
+        let stay = match entry.can_go {
+            CanGo::All => 0,
+            CanGo::AllButOne => 1,
+            CanGo::None => entry.members.len(),
+        };
+        entry.members[stay..]
+            .iter()
+            .map(|member| member.finding.folder)
+    });
+    gone.collect()
+}
+
+/// Everything that can go may go at once, and nothing else could go, too.
+fn check_going(naive: &Naive<'_>, entries: &[Entry]) {
+    let of = |entry: &Entry| -> Vec<Folder> {
+        let members = entry.members.iter();
+        members.map(|member| member.finding.folder).collect()
+    };
+    let can_go = entries.iter().filter(|entry| entry.can_go != CanGo::None);
+    let mut said: Vec<Folder> = can_go.clone().flat_map(of).collect();
+    said.sort();
+    let number = said.len();
+    said.dedup();
+    assert_eq!(said.len(), number, "each folder has one line");
+    for pair in said.windows(2) {
+        assert!(!naive.holds(pair[0], pair[1]), "{said:?}");
+    }
+    // Of several, whichever stays.
+    for stays in 0..entries
+        .iter()
+        .map(|entry| entry.members.len())
+        .max()
+        .unwrap_or(0)
+    {
+        let goes = can_go.clone().flat_map(|entry| {
+            let mut goes = of(entry);
+            match entry.can_go {
+                CanGo::AllButOne => drop(goes.remove(stays % goes.len())),
+                _ => assert_eq!(goes.len(), 1),
+            }
+            goes
+        });
+        let goes: Vec<Folder> = goes.collect();
+        let left = naive.left(&goes);
+        assert!(
+            naive.all.keys().all(|content| left.contains(content)),
+            "{entries:?}"
+        );
+    }
+    let singles = can_go.clone().filter(|entry| entry.can_go == CanGo::All);
+    let singles: Vec<Folder> = singles.flat_map(of).collect();
+    for entry in can_go.clone() {
+        let members = of(entry);
+        let contents: Vec<_> = members
+            .iter()
+            .map(|&one| keys(naive.contents(one)))
+            .collect();
+        assert!(contents.windows(2).all(|pair| pair[0] == pair[1]));
+        for member in &entry.members {
+            let other = match &member.finding.verdict {
+                Verdict::Identical { with, .. } | Verdict::SameContents { with, .. } => *with,
+                Verdict::Contained { inside, .. } => *inside,
+                verdict => panic!("{verdict:?} can go"),
+            };
+            let goes = singles.iter().any(|&goes| naive.holds(goes, other));
+            assert!(!goes, "{other:?} goes as well");
+        }
+    }
+    // For what is not said, some content would be lost, or it is in no single folder.
+    let firsts = gone(entries);
+    for &folder in naive.looked_at() {
+        let is_apart = said.iter().all(|&one| naive.apart(one, folder));
+        if !is_apart || naive.contents(folder).is_empty() || naive.has_unanswered(folder) {
+            continue;
+        }
+        let home = naive.folders[1..].iter().find(|&&home| {
+            let left = naive.left_below(home, &firsts);
+            naive.apart(home, folder) && naive.contents(folder).keys().all(|one| left.contains(one))
+        });
+        assert_eq!(home, None, "{folder:?} can go, too: {entries:?}");
+    }
+}
+
+/// What is said of folders that cannot go.
+fn check_others(naive: &Naive<'_>, entries: &[Entry]) {
+    let members = |can_go| {
+        let entries = entries.iter().filter(move |entry| entry.can_go == can_go);
+        entries.flat_map(|entry| &entry.members)
+    };
+    let singles: Vec<Folder> = members(CanGo::All).map(|one| one.finding.folder).collect();
+    let said: BTreeMap<Folder, &Member> = entries
         .iter()
         .flat_map(|entry| &entry.members)
-        .map(|member| {
-            let folder = member.finding.folder;
-            let files = naive.contents(folder).iter();
-            let elsewhere = files.filter(|(content, _)| naive.is_elsewhere(**content, folder));
-            let gain: u64 = elsewhere
-                .map(|(content, times)| world.sizes[content.0 as usize] * *times as u64)
-                .sum();
-            match member.finding.verdict {
-                Verdict::NotFullySeen => assert_eq!(member.gain, 0),
-                _ => assert_eq!(member.gain, gain),
-            }
-            folder
-        })
+        .map(|member| (member.finding.folder, member))
         .collect();
-    members.sort();
-    assert_eq!(members, lines, "each finding is in one entry");
-    assert!(lists.is_sorted_by_key(|entry| std::cmp::Reverse(entry.gain)));
-    seen
+    for member in members(CanGo::None) {
+        let folder = member.finding.folder;
+        let files = naive.world.files.iter();
+        let files = files.filter(|file| naive.holds(folder, file.0));
+        let elsewhere = naive.left(&[folder]);
+        let only_here = files
+            .clone()
+            .filter(|file| !elsewhere.contains(&file.2))
+            .count();
+        match &member.finding.verdict {
+            Verdict::Overlaps(_) => assert_eq!(member.only_here.files, only_here),
+            Verdict::InParts(_) => assert_eq!(only_here, 0),
+            _ => assert_eq!(member.gain, 0),
+        }
+    }
+    // Of each folder that is much like another one something is said, or of one above or within it.
+    for &folder in naive.looked_at() {
+        let is_unseen = naive.contents(folder).is_empty() || naive.has_unanswered(folder);
+        if is_unseen || said.keys().any(|&one| !naive.apart(one, folder)) {
+            continue;
+        }
+        if let Some((other, _)) = naive.overlap(folder) {
+            let goes = singles.iter().any(|&goes| naive.holds(goes, other));
+            assert!(goes, "{folder:?} is like {other:?}: {entries:?}");
+        }
+    }
+}
+
+fn keys(contents: &Contents) -> BTreeSet<Content> {
+    contents.keys().copied().collect()
 }
 
 const VERDICTS: [&str; 6] = [

@@ -232,9 +232,9 @@ impl World {
             bytes(&mut here.intersection(&there)),
             "{line}"
         );
-        let missing = self.sorted(one).into_iter();
-        let missing = missing.filter(|content| !there.contains(content));
-        assert_eq!(overlap["missing_files"], missing.count(), "{line}");
+        let only_here = self.sorted(one).into_iter();
+        let only_here = only_here.filter(|content| !there.contains(content));
+        assert_eq!(overlap["only_here_files"], only_here.count(), "{line}");
     }
 }
 
@@ -272,7 +272,6 @@ fn two_generations_of_a_registry() {
     let said = run("");
     world.check_overlap(&said, &old, &new);
     world.check_overlap(&said, &new, &old);
-    assert_eq!(lines(&said).count(), 2, "nothing is said below: {said}");
     world.check([&of(&old), &of(&new)], run);
 }
 
