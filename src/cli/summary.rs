@@ -117,6 +117,7 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
     }
     lines.push(found(summary, of.replication, of.isolate));
+    lines.extend(managed(summary));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
     lines.extend(cached(summary));
@@ -165,6 +166,16 @@ fn found(summary: &Summary, replication: Replication, isolate: bool) -> String {
         Bytes(summary.redundant_bytes),
         Bytes(summary.reclaimable),
     )
+}
+
+/// The part of the space that actions leave alone.
+fn managed(summary: &Summary) -> Option<String> {
+    (summary.managed > 0).then(|| {
+        format!(
+            "{} of that is in hidden folders and folders that programs manage: actions leave these alone.",
+            Bytes(summary.managed)
+        )
+    })
 }
 
 fn looked_at(summary: &Summary) -> String {

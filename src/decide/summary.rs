@@ -36,6 +36,8 @@ pub struct Summary {
     pub redundant_bytes: u64,
     /// Bytes that are freed on disk when the redundant files are removed.
     pub reclaimable: u64,
+    /// Those of them in hidden folders and in folders that programs manage: actions leave these alone.
+    pub managed: u64,
     /// Files that were not read since they lie in the same blocks as others.
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.

@@ -5,7 +5,7 @@ use std::io;
 use std::mem;
 
 use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
-use crate::file::{DirTable, FileIndex, FileTable};
+use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
 
 use super::ambiguous::{ambiguous, shown_twice};
 use super::config::Config;
@@ -159,6 +159,11 @@ impl<'a> Deliverer<'a> {
             return Ok(());
         }
         order::sort(&mut files, file_table, dirs);
+        // No action keeps a file there for one elsewhere.
+        files.sort_by_key(|&file| {
+            let is_in_trash = dirs.is_in_trash(order::best_name(file_table, dirs, file).0);
+            (is_in_trash, is_managed(file, file_table, dirs))
+        });
         let draft = Draft {
             content,
             replicas,
@@ -207,6 +212,7 @@ impl<'a> Deliverer<'a> {
             false => None,
         };
         let stays = self.staying(&draft.files, file_table, dirs);
+        let mut managed = 0_u64;
         draft.reclaimable = reclaim::reclaimable(
             file_table,
             dirs,
@@ -214,7 +220,13 @@ impl<'a> Deliverer<'a> {
             &stays,
             self.config.follow_links,
             sharing,
+            |file, bytes| {
+                if is_managed(file, file_table, dirs) {
+                    managed = managed.saturating_add(bytes);
+                }
+            },
         );
+        self.summary.managed = self.summary.managed.saturating_add(managed);
         let size = file_table.size(draft.files[0]);
         let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
         // Whether a digest that nobody asked for is known depends on what lay in the page cache, and so does whether a
@@ -317,6 +329,12 @@ impl<'a> Deliverer<'a> {
         self.counting
             .replicas(files.len() as u64, name_count, root_count)
     }
+}
+
+/// True if one name of a file is hidden or lies in a folder that a program manages: actions leave the file alone.
+fn is_managed(file: FileIndex, file_table: &FileTable, dirs: &DirTable) -> bool {
+    let mut names = file_table.names(file);
+    names.any(|(dir, name)| dirs.is_managed(dir) || is_managed_file(name))
 }
 
 /// Writes out a set with its paths, the best of each file's names first.

@@ -34,6 +34,7 @@ pub fn find(
         redundant_files: summary.redundant_files,
         redundant_bytes: summary.redundant_bytes,
         reclaimable: summary.reclaimable,
+        managed: summary.managed,
         left_out: summary.left_out,
         ..run
     })

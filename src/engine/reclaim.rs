@@ -9,7 +9,8 @@ use crate::file::{DirTable, FileIndex, FileTable};
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that are freed when the files of a set that do not stay are removed.
+/// Bytes on disk that are freed when the files of a set that do not stay are removed; also passes the bytes of each file
+/// to `freed`.
 ///
 /// A file with a name that the scan did not find frees nothing. On file systems that can share extents, some extents
 /// are not freed (`sharing` returns the number of the file system of a file if it can, one for all its subvolumes). One kind is an
@@ -23,7 +24,13 @@ pub fn reclaimable(
     stays: impl Fn(FileIndex) -> bool,
     follow: bool,
     sharing: impl Fn(FileIndex) -> Option<VolumeId>,
+    mut freed: impl FnMut(FileIndex, u64),
 ) -> u64 {
+    let mut total = 0_u64;
+    let mut add = |file, bytes: u64| {
+        total = total.saturating_add(bytes);
+        freed(file, bytes);
+    };
     let is_freed =
         |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
     let can_share = |&file: &FileIndex| sharing(file).is_some();
@@ -32,8 +39,8 @@ pub fn reclaimable(
             .iter()
             .copied()
             .filter(|&file| !stays(file) && is_freed(file));
-        let allocated = gone.map(|file| file_table.allocated(file));
-        return allocated.fold(0, u64::saturating_add);
+        gone.for_each(|file| add(file, file_table.allocated(file)));
+        return total;
     }
     let shared: Vec<Vec<(VolumeId, Extent)>> = files
         .iter()
@@ -60,7 +67,6 @@ pub fn reclaimable(
                 .map(|&(place, extent)| (place, extent.physical)),
         );
     }
-    let mut free = 0_u64;
     for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
         if !is_freed(file) {
             continue;
@@ -70,9 +76,9 @@ pub fn reclaimable(
             !taken.insert(key) || users.get(&key) == Some(&1)
         });
         let kept = kept.fold(0, |sum: u64, (_, extent)| sum.saturating_add(extent.length));
-        free = free.saturating_add(file_table.allocated(file).saturating_sub(kept));
+        add(file, file_table.allocated(file).saturating_sub(kept));
     }
-    free
+    total
 }
 
 fn extents(

@@ -5,6 +5,7 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
 
+use super::managed::by_name;
 use super::{FolderId, PathRules};
 
 /// Number of a folder in the [`DirTable`].
@@ -27,6 +28,8 @@ pub struct DirTable {
     by_inode: HashTable<u32>,
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
+    /// Whether each folder is hidden or managed by a program, or lies in such a folder.
+    managed: Vec<bool>,
     /// Trash folders: few runs meet more than a few.
     trash: HashSet<DirId>,
     /// How paths are followed.
@@ -138,6 +141,9 @@ impl DirTable {
         let reached = self.mount_number((id.dev, id.mount));
         self.parents.push(parent);
         self.roots.push(root);
+        let is_in_managed = self.managed.get(parent as usize).copied();
+        let is_managed = |above| above || by_name(name, true, false).is_some();
+        self.managed.push(is_in_managed.is_some_and(is_managed));
         self.reached.push(reached);
         self.inos.push(id.ino);
         self.starts.push(self.names.len() as u64);
@@ -227,6 +233,16 @@ impl DirTable {
         !self.trash.is_empty()
             && std::iter::successors(Some(dir), |&dir| self.parent(dir))
                 .any(|dir| self.trash.contains(&dir))
+    }
+
+    /// Records that a folder is managed by a program, before the folders in it are added.
+    pub fn mark_managed(&mut self, dir: DirId) {
+        self.managed[dir.0 as usize] = true;
+    }
+
+    /// True if the folder is hidden or managed by a program, or lies in such a folder.
+    pub fn is_managed(&self, dir: DirId) -> bool {
+        self.managed[dir.0 as usize]
     }
 
     /// The folder's own name; a root's is the whole path given for it.

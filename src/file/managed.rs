@@ -126,7 +126,11 @@ pub const ROWS: &[Row] = &[
     ),
     managed(
         "a Borg repository",
-        Told::Holds(&[begins("config", "[repository]"), folder("data")]),
+        Told::Holds(&[
+            begins("config", "[repository]"),
+            file("README"),
+            folder("data"),
+        ]),
     ),
     managed(
         "a Kopia repository",
@@ -221,6 +225,11 @@ pub(super) fn by_name(name: &[u8], is_folder: bool, may_lift: bool) -> Option<Ro
         Told::Holds(_) => false,
     })
     .map(|(number, _)| number)
+}
+
+/// True if the name of a file alone tells that it is hidden, or belongs to a program.
+pub fn is_managed_file(name: &[u8]) -> bool {
+    by_name(name, false, false).is_some()
 }
 
 fn is_one_of(name: &[u8], names: &[&str]) -> bool {

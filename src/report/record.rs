@@ -152,6 +152,7 @@ pub struct SummaryRecord<'a> {
     redundant_files: u64,
     redundant_bytes: u64,
     reclaimable: u64,
+    reclaimable_managed: u64,
     unread_files: u64,
     unread_bytes: u64,
     #[serde(skip_serializing_if = "is_none")]
@@ -184,6 +185,7 @@ impl<'a> SummaryRecord<'a> {
             redundant_files: summary.redundant_files,
             redundant_bytes: summary.redundant_bytes,
             reclaimable: summary.reclaimable,
+            reclaimable_managed: summary.managed,
             unread_files: summary.unread.files,
             unread_bytes: summary.unread.bytes,
             cached_files: summary.cached.files,

@@ -12,7 +12,9 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings, TrashPaths, UnnamedTrash};
+use crate::file::{
+    DirId, FolderId, FoundFile, ManagedPaths, Numbering, Spellings, TrashPaths, UnnamedTrash,
+};
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
 use crate::sys::open;
@@ -37,6 +39,7 @@ pub struct Roots {
     file_folders: HashMap<(Vec<u8>, u32, bool), DirId>,
     spellings: Spellings,
     trash: TrashPaths,
+    managed: ManagedPaths,
     results: Arc<Mutex<RootResults>>,
     heartbeat: Arc<Heartbeat>,
 }
@@ -170,6 +173,7 @@ impl Roots {
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
             trash: TrashPaths::default(),
+            managed: ManagedPaths::default(),
             results: Arc::clone(results),
             heartbeat: Arc::clone(heartbeat),
         }
@@ -252,6 +256,11 @@ impl Roots {
         {
             self.walk.dirs.write().mark_trash(dir);
         }
+        if let Entered::New(dir) = entered
+            && self.is_in_managed(path)
+        {
+            self.walk.dirs.write().mark_managed(dir);
+        }
         match entered {
             Entered::New(dir) => Seen::Folder(Folder {
                 dir,
@@ -310,6 +319,17 @@ impl Roots {
         is_unnamed || self.trash.lead_into(&path, 0)
     }
 
+    /// True if a program manages a given folder, or one above it.
+    fn is_in_managed(&mut self, path: &[u8]) -> bool {
+        let folder = if path.is_empty() { b"." } else { path };
+        let Ok(real) = std::fs::canonicalize(OsStr::from_bytes(folder)) else {
+            return false;
+        };
+        self.ask_about(self.heartbeat.at(), &real);
+        let path = [real.as_os_str().as_bytes(), b"/"].concat();
+        self.managed.holding(&path, path.len()).is_some()
+    }
+
     fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {
         let number = given.number;
         let root = if given.keep_apart { number } else { 0 };
@@ -328,6 +348,9 @@ impl Roots {
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
         if links_into_trash || self.is_in_trash(folder) {
             self.walk.dirs.write().mark_trash(dir);
+        }
+        if self.is_in_managed(folder) {
+            self.walk.dirs.write().mark_managed(dir);
         }
         *self.file_folders.entry(key).or_insert(dir)
     }

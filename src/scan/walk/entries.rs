@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::DirId;
+use crate::file::{DirId, ManagedEntries};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
@@ -55,11 +55,13 @@ impl Walker {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut entries = dirent::Entries::of(fd, &mut buffer);
         let (mut listed, mut here) = (0, None);
+        let mut telling = ManagedEntries::default();
         loop {
             listing.clear();
             let (heartbeat, stop) = (&*self.heartbeat, &*walk.stop);
             let ended = entries.each(|name, ino, kind| {
                 listing.push(name, ino, kind);
+                telling.note(name.to_bytes(), kind);
                 heartbeat.beat();
                 !listing.is_full() && !stop.load(Ordering::Relaxed)
             });
@@ -73,6 +75,10 @@ impl Walker {
             if ended || self.is_stopped() || self.is_too_much(dir, listed) {
                 break;
             }
+        }
+        let is_root = folder.name.is_none() && folder.depth == 0;
+        if telling.are_of_a_program(is_root) {
+            walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
     }

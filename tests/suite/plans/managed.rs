@@ -45,7 +45,11 @@ const MANAGED: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "a Borg repository",
-        &[("config", "[repository]\nversion = 1"), ("data/", "")],
+        &[
+            ("config", "[repository]\nversion = 1"),
+            ("README", "This is a Borg Backup repository."),
+            ("data/", ""),
+        ],
     ),
     ("a Kopia repository", &[("kopia.repository.f", "{}")]),
     ("a backup of rdiff-backup", &[("rdiff-backup-data/", "")]),
@@ -457,6 +461,7 @@ fn in_a_home_only_the_files_of_the_user_go() {
     }
     tree.write("h/backup/restic/config", "?");
     tree.write("h/backup/borg/config", "[repository]\n");
+    tree.write("h/backup/borg/README", "x");
     for name in programs {
         tree.write(format!("h/{name}"), noise(1, 5000));
     }
@@ -600,4 +605,74 @@ fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
     ] {
         assert_eq!(stage.has(name), stays, "{name}");
     }
+}
+
+/// Fails unless a search says how much of the space an action leaves alone. Returns this amount.
+#[track_caller]
+fn agree(stage: &Stage, given: &str) -> u64 {
+    let find = stage.run(&format!("find -f json {given}")).exits(0);
+    let summary = &find.json()["summary"];
+    let number = |value: &serde_json::Value| value.as_u64().expect("a number");
+    let managed = number(&summary["reclaimable_managed"]);
+    let plan = stage
+        .run(&format!("remove -n -f json {given}"))
+        .exits(0)
+        .json();
+    let freed = number(&plan["totals"]["frees"]);
+    assert_eq!(
+        number(&summary["reclaimable"]),
+        managed + freed,
+        "{given}\n{find}"
+    );
+    let words = "of that is in hidden folders and folders that programs manage";
+    match managed {
+        0 => find.never_says(words),
+        _ => find.says(words),
+    };
+    managed
+}
+
+#[test]
+fn a_search_says_what_an_action_leaves_alone() {
+    let size = noise(1, 8192);
+    for (words, parts) in MANAGED {
+        let names = ["m/p/deep/a", "m/p/b", "m/o/1", "m/o/2"];
+        let stage = Stage::new(with(Tree::new().copies(names, &size), "m/p", parts));
+        let is_cache = *words == "a cache";
+        for given in ["m", "m/p", "m/p/deep m/o", "m/p/b m/o/1"] {
+            let lifted = is_cache && given != "m";
+            assert_eq!(agree(&stage, given) == 0, lifted, "{words}: {given}");
+        }
+    }
+    for name in NAMED.iter().filter(|name| !name.contains(' ')) {
+        let tree = Tree::new().copies(["m/o/1", "m/o/2"], &size);
+        tree.write(format!("m/{name}/deep/a"), &size);
+        let stage = Stage::new(tree);
+        assert!(agree(&stage, "m") > 0, "{name}");
+        assert!(agree(&stage, &format!("m/{name} m/o")) > 0, "{name}");
+    }
+    for parts in ORDINARY
+        .iter()
+        .filter(|parts| parts.iter().all(|(name, _)| *name != "CACHEDIR.TAG"))
+    {
+        let tree = Tree::new().copies(["m/p/deep/a", "m/p/b", "m/o/1"], &size);
+        let stage = Stage::new(with(tree, "m/p", parts));
+        assert_eq!(agree(&stage, "m"), 0, "{parts:?}");
+    }
+}
+
+#[test]
+fn a_search_lists_a_file_outside_of_managed_folders_first() {
+    let names = [".a/x", "p/x", "b/.x", "deep/er/x"];
+    let stage = Stage::new(Tree::new().copies(names, noise(1, 8192)).folder("p/.git"));
+    let found = stage.run("find -f fdupes .").exits(0).stdout_text();
+    assert!(found.starts_with("./deep/er/x\n"), "{found}");
+    assert!(agree(&stage, ".") > 0);
+    let stage = Stage::new(
+        Tree::new()
+            .copies(names, noise(1, 8192))
+            .hard_link("w/y", ".a/x"),
+    );
+    assert!(agree(&stage, ".") > 0);
+    assert!(agree(&stage, ".a p") == 0);
 }

@@ -360,8 +360,13 @@ fn what_is_elsewhere_is_removed_and_the_rest_stays() {
         names.collect::<BTreeSet<_>>()
     };
     let before = names_in("Y");
-    let remove =
-        |options: &str| seekless(tree.root(), &format!("remove {options} --reference Y X")).run();
+    let remove = |options: &str| {
+        seekless(
+            tree.root(),
+            &format!("remove {options} --allow managed --reference Y X"),
+        )
+        .run()
+    };
     let plan = remove("--dry-run").exits(0).says("X/link").stdout_text();
     for stays in ["only", "empty", "Thumbs.db", "link", "same file"] {
         let removed = format!("remove   {}", tree.path("X").join(stays).display());

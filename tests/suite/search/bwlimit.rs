@@ -84,7 +84,7 @@ fn the_comparison_after_a_search_keeps_to_it() {
 fn the_comparison_before_an_action_keeps_to_it() {
     all_at_once(["remove", "hardlink", "symlink"], |action| {
         let stage = two_copies();
-        let command = format!("{action} --yes --page-cache drop LIMIT .");
+        let command = format!("{action} --yes --allow managed --page-cache drop LIMIT .");
         keeps_to_the_limit(&stage, &command, 4 * SIZE);
     });
 }
@@ -95,7 +95,10 @@ fn the_comparison_of_what_a_report_says_keeps_to_it() {
     let state = stage.state.path().join("report");
     fs::write(&state, stage.report("find .")).expect("written");
     forget(&stage);
-    let command = format!("remove --yes LIMIT --from {}", state.display());
+    let command = format!(
+        "remove --yes --allow managed LIMIT --from {}",
+        state.display()
+    );
     keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: removed 1 file");
     assert!(stage.has("a") && !stage.has("b"));
 }
@@ -108,7 +111,7 @@ fn an_undo_keeps_to_it() {
     const RATE: u64 = 2_000_000;
     all_at_once(["undo --dry-run LIMIT", "undo --yes LIMIT"], |undo| {
         let stage = two_copies();
-        stage.run("symlink --yes .").exits(0);
+        stage.run("symlink --yes --allow managed .").exits(0);
         // The times no longer prove the bytes.
         let kept = File::options().append(true).open(stage.tree.path("a"));
         let kept = kept.expect("opened");
