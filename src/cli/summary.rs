@@ -447,6 +447,7 @@ mod tests {
             redundant_files: 5000,
             redundant_bytes: 1_100_000_000,
             reclaimable: 1_050_000_000,
+            managed: 0,
             cached: Unread::default(),
             cached_by_mtime: Unread::default(),
             cached_unended: 0,
