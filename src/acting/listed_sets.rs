@@ -77,6 +77,7 @@ impl ListedSets<'_> {
             size,
             digest: digest.filter(|_| self.selection.digests),
             cached: cached && self.selection.digests,
+            sidecars: false,
             members,
             replicas,
             reclaimable,

@@ -45,11 +45,13 @@ pub struct Draft {
     pub files: Vec<FileIndex>,
     replicas: u64,
     reclaimable: u64,
+    sidecars: bool,
 }
 
 /// A set that is kept for the end. There may be very many of them.
 struct KeptSet {
     reclaimable: u64,
+    sidecars: bool,
     content: Option<ClassId>,
     /// The position of its files among those of all kept sets, and their number.
     start: u32,
@@ -67,6 +69,7 @@ impl KeptSets {
     fn keep(&mut self, draft: &Draft) {
         self.sets.push(KeptSet {
             reclaimable: draft.reclaimable,
+            sidecars: draft.sidecars,
             content: draft.content,
             start: self.files.len() as u32,
             count: draft.files.len() as u32,
@@ -168,6 +171,7 @@ impl<'a> Deliverer<'a> {
             content,
             replicas,
             reclaimable: 0,
+            sidecars: false,
             files,
         };
         if self.config.verify && draft.files.len() > 1 {
@@ -234,7 +238,11 @@ impl<'a> Deliverer<'a> {
         if !self.config.digests || draft.files.len() < 2 {
             draft.content = None;
         }
-        self.summary.count(redundant, size, draft.reclaimable);
+        let mut names = draft.files.iter().flat_map(|&file| file_table.names(file));
+        draft.sidecars = names.all(|(_, name)| self.config.filter.is_carried(name));
+        if !draft.sidecars {
+            self.summary.count(redundant, size, draft.reclaimable);
+        }
         match self.delivery {
             Delivery::AsFinal => {
                 write_out(&draft, machine, dirs, volumes, &mut self.set);
@@ -287,6 +295,7 @@ impl<'a> Deliverer<'a> {
             draft.content = kept.content;
             draft.replicas = self.replicas(kept.files(&files), file_table, dirs);
             draft.reclaimable = kept.reclaimable;
+            draft.sidecars = kept.sidecars;
             draft.files.clear();
             draft.files.extend_from_slice(kept.files(&files));
             write_out(&draft, machine, dirs, volumes, &mut self.set);
@@ -384,4 +393,5 @@ fn write_out(
     set.cached = digest.is_some() && draft.files.iter().any(is_recalled);
     set.replicas = draft.replicas;
     set.reclaimable = draft.reclaimable;
+    set.sidecars = draft.sidecars;
 }

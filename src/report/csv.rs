@@ -25,6 +25,9 @@ impl Report for Csv {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        if set.sidecars {
+            return Ok(());
+        }
         self.sets += 1;
         let digest = set.digest.map(|digest| digest.to_string());
         let of_set = format!(

@@ -77,6 +77,8 @@ pub struct SetRecord<'a> {
     digest: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sidecars: bool,
     replicas: u64,
     reclaimable: u64,
     #[serde(serialize_with = "members")]
@@ -89,6 +91,7 @@ impl<'a> SetRecord<'a> {
             size: set.size,
             digest: set.digest.map(|digest| digest.to_string()),
             cached: set.cached,
+            sidecars: set.sidecars,
             replicas: set.replicas,
             reclaimable: set.reclaimable,
             members: &set.members,

@@ -160,6 +160,9 @@ impl Report for Text {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        if set.sidecars && self.columns.is_some() {
+            return Ok(());
+        }
         let mut text = mem::take(&mut self.text);
         text.clear();
         match self.columns {
@@ -191,6 +194,9 @@ impl Report for Text {
             let (faint, plain) = self.paint(FAINT);
             let more = count((all - shown) as u64);
             writeln!(out, "      {faint}… and {more} more{plain}")?;
+        }
+        if set.sidecars {
+            self.comment(out, SIDECARS)?;
         }
         let numbered = (1..).zip(&set.members);
         let ambiguous = numbered.filter(|(_, member)| member.ambiguous);
@@ -232,6 +238,9 @@ fn push_exact(size: u64, out: &mut String) {
     push_number(size, out);
     out.push_str(" bytes)");
 }
+
+/// Marks a set that is listed so that an action finds all files of a group.
+const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
 
 /// Tells a digest that was not computed in this run.
 pub const CACHED: &str = " (cached)";

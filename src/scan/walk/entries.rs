@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::{DirId, ManagedEntries};
+use crate::file::{DirId, ManagedEntries, Member, Role};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
@@ -81,6 +81,29 @@ impl Walker {
             walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
+        if let Some(here) = here {
+            self.carry(fd, &here);
+        }
+    }
+
+    /// Takes the sidecars of the photos of a folder that take part.
+    fn carry(&mut self, fd: &OwnedFd, here: &FolderContext) {
+        let stems = std::mem::take(&mut self.stems);
+        for name in std::mem::take(&mut self.sidecars) {
+            let bytes = name.to_bytes();
+            let path = || [&self.path[..], bytes].concat();
+            let stem = Member::of(bytes).map(|member| member.stem.to_ascii_lowercase());
+            let is_ignored = |rules: &IgnoreRules| rules.is_ignored(&path(), false);
+            let is_carried = stem.is_some_and(|stem| stems.contains(&stem))
+                && self.walk.filter.carries(bytes, path)
+                && !here.rules.as_deref().is_some_and(is_ignored);
+            if is_carried {
+                self.walked.left_out.filtered -= 1;
+                self.file(here.dir, here.root, fd.as_fd(), &name);
+            } else {
+                self.unseen(here.dir, Some(&name), Unseen::Filtered);
+            }
+        }
     }
 
     /// The context of all entries of a folder. These are the first entries, or all of them if `is_whole`.
@@ -169,6 +192,10 @@ impl Walker {
         }
         let wanted = self.wanted(name, is_folder, needs_path, rules.as_deref());
         if let Err(unseen) = wanted {
+            let is_sidecar = unseen == Unseen::Filtered && !is_folder;
+            if is_sidecar && self.walk.filter.is_carried(name.to_bytes()) {
+                return self.sidecars.push(name.to_owned());
+            }
             return self.unseen(dir, Some(name), unseen);
         }
         if !is_folder {
@@ -261,11 +288,21 @@ impl Walker {
         if stat.kind != FileType::RegularFile {
             return self.unseen(dir, Some(name), Unseen::Changed);
         }
-        let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
+        let is_carried = self.walk.filter.is_carried(name.to_bytes());
+        let verdict = match self.walk.filter.metadata(stat.size, stat.mtime_ns) {
+            Verdict::Filtered if is_carried && stat.size > 0 => Verdict::Keep,
+            verdict => verdict,
+        };
         if let Some(unseen) = unseen_by_filter(verdict) {
             self.unseen(dir, Some(name), unseen);
         }
         if count(&mut self.walked.left_out, verdict) {
+            if self.walk.filter.has_kinds()
+                && let Some(member) = Member::of(name.to_bytes())
+                && member.role != Role::Sidecar
+            {
+                self.stems.insert(member.stem.to_ascii_lowercase());
+            }
             let file = found_file(&stat, name.to_bytes());
             let dev = stat.dev;
             let numbering = || numbering_of_name(fd, name, false);

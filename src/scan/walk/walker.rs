@@ -1,6 +1,7 @@
 //! One walker: a thread that takes folders from the queue and lists them.
 
-use std::ffi::CStr;
+use std::collections::HashSet;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -43,6 +44,10 @@ pub struct Walker {
     pub(super) buffer: dirent::Buffer,
     pub(super) listing: Listing,
     pub(super) below: Vec<Folder>,
+    /// Sidecars of the current folder that take part if their photos do.
+    pub(super) sidecars: Vec<CString>,
+    /// The stems in lower case of files of the current folder that take part.
+    pub(super) stems: HashSet<Vec<u8>>,
     pub(super) path: Vec<u8>,
     pub(super) round: Round,
     /// Names since the last check of the free memory.
@@ -74,6 +79,8 @@ impl Walker {
             buffer: dirent::Buffer::default(),
             listing: Listing::default(),
             below: Vec::new(),
+            sidecars: Vec::new(),
+            stems: HashSet::new(),
             path: Vec::new(),
             round,
             unlooked: 0,

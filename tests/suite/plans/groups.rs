@@ -400,3 +400,92 @@ fn libraries(rounds: u64) {
     }
     assert!(gone > rounds as u32 / 10, "{gone} groups went");
 }
+
+fn two_imports() -> Tree {
+    Tree::new()
+        .copies(["a/IMG.HEIC", "b/IMG.HEIC"], "x".repeat(5_000))
+        .copies(["a/IMG.AAE", "b/img.heic.aae"], "edit")
+        .copies(["a/lonely.xmp", "b/lonely.xmp"], "of no photo")
+        .copies(["a/notes.txt", "b/notes.txt"], "text")
+}
+
+#[test]
+fn a_report_of_photos_carries_their_sidecars() {
+    for preset in [
+        "--preset photos",
+        "--type image --min-size 1k --ext heic",
+        "--type image -f json",
+    ] {
+        let stage = Stage::new(two_imports());
+        let report = stage.report(&format!("{preset} a b"));
+        stage.on_report("remove -y --from -", report).exits(0);
+        let left = [
+            "a/IMG.AAE",
+            "a/IMG.HEIC",
+            "a/lonely.xmp",
+            "a/notes.txt",
+            "b/lonely.xmp",
+            "b/notes.txt",
+        ];
+        assert_eq!(stage.names(), left, "{preset}");
+    }
+    let stage = Stage::new(two_imports());
+    stage.run("remove -y --type image a b").exits(0);
+    assert_eq!(stage.names().len(), 6);
+}
+
+#[test]
+fn carried_sidecars_are_no_sets_of_their_own() {
+    let stage = Stage::new(two_imports());
+    let run = stage
+        .run("--type image a b")
+        .exits(0)
+        .says("Found 1 set of duplicates: 1 redundant file");
+    assert!(
+        run.stdout_text()
+            .contains("# sidecar files, listed for actions"),
+        "{run}"
+    );
+    let names = stage.report("--type image -f fdupes a b");
+    assert_eq!(names, "a/IMG.HEIC\nb/IMG.HEIC\n\n");
+    let csv = stage.report("--type image -f csv a b");
+    assert!(!csv.to_lowercase().contains("aae"), "{csv}");
+    let sets = stage.run("--type image -f json a b").json();
+    let marks: Vec<_> = sets["sets"]
+        .as_array()
+        .expect("sets")
+        .iter()
+        .map(|set| set["sidecars"].as_bool())
+        .collect();
+    assert_eq!(marks, [None, Some(true)]);
+    assert_eq!(sets["summary"]["sets"], 1);
+    // Without a type, they are files as all others.
+    stage.run("a b").exits(0).says("Found 4 sets");
+}
+
+#[test]
+fn what_is_excluded_is_not_carried() {
+    let stage = Stage::new(two_imports().file("a/.ignore", "*.AAE\n"));
+    for filter in ["-E *.[aA][aA][eE]", "-E ./a/*.AAE", "--ignore-file .ignore"] {
+        let run = stage.run(&format!("--type image {filter} -f json a b"));
+        let sets = run.json()["sets"].to_string();
+        assert!(!sets.to_lowercase().contains(".aae"), "{filter}: {run}");
+    }
+    let photos = Stage::new(
+        Tree::new()
+            .copies(["a/.1.jpg", "b/.1.jpg"], "p")
+            .copies(["a/.1.xmp", "b/.1.xmp"], "e"),
+    );
+    assert_eq!(
+        photos.run("--type image -f json a b").json()["sets"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+    assert_eq!(
+        photos.run("--no-hidden --type image -f json a b").json()["sets"]
+            .as_array()
+            .map(Vec::len),
+        Some(0)
+    );
+}

@@ -109,6 +109,7 @@ fn set(size: u64, members: Vec<Member>) -> DuplicateSet {
         size,
         digest: Some(ContentDigest::of_nothing()),
         cached: false,
+        sidecars: false,
         replicas: members.len() as u64,
         reclaimable: 4096,
         members,
@@ -549,7 +550,7 @@ prop_compose! {
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
         let cached = cached && digest.is_some();
-        DuplicateSet { size, digest, cached, members, replicas, reclaimable }
+        DuplicateSet { size, digest, cached, sidecars: false, members, replicas, reclaimable }
     }
 }
 
