@@ -95,7 +95,7 @@ pub(super) fn path(bytes: &[u8]) -> PathBuf {
 
 pub(super) fn origin(header: Option<&Header>) -> Origin {
     let Some(header) = header else {
-        return Origin::default();
+        return Origin::default().in_order();
     };
     let folder = path(&header.folder);
     let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
@@ -104,7 +104,8 @@ pub(super) fn origin(header: Option<&Header>) -> Origin {
         Some(header.started_ns),
         header.options.isolate,
     )
-    .with_hard_links(header.options.hard_links);
+    .with_hard_links(header.options.hard_links)
+    .in_order();
     match roots.is_empty() {
         true => origin,
         false => origin.with_roots(roots.iter().map(Path::new)),

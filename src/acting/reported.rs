@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::action::bounds::Bounds;
-use crate::action::plan::{Inspector, LeftName, Ranking};
+use crate::action::plan::{Inspector, LeftName, Origin, Ranking};
 use crate::decide::{Counting, DuplicateSet, Replication, Summary};
 use crate::engine::{SetFacts, SetOrder};
 use crate::heartbeat::current;
@@ -122,7 +122,7 @@ pub fn reported(
     });
     let mut sets: Vec<DuplicateSet> = sets.collect();
     if let Some(order) = selection.order {
-        sort(&mut sets, order);
+        sort(&mut sets, order, listed.inspector.origin());
     }
     let mut header = Header {
         folder: selection.folder.as_os_str().as_bytes().to_vec(),
@@ -176,22 +176,16 @@ fn absent_roots(header: &Header) -> Vec<Absent> {
     absent.collect()
 }
 
-/// Sorts as a search does: by what is better, then by the root, the depth and the path of the first file.
-fn sort(sets: &mut [DuplicateSet], order: SetOrder) {
-    let place = |set: &DuplicateSet| {
-        let first = &set.members[0];
-        let parts: Vec<Vec<u8>> = first.names[0]
-            .split(|&byte| byte == b'/')
-            .map(<[u8]>::to_vec)
-            .collect();
-        (first.root, parts.len(), parts)
-    };
+/// Sorts as a search does: by what is better, then by the place and the path of the first file.
+fn sort(sets: &mut [DuplicateSet], order: SetOrder, origin: &Origin) {
     sets.sort_by_cached_key(|set| {
         let facts = SetFacts {
             reclaimable: set.reclaimable,
             size: set.size,
             replicas: set.replicas,
         };
-        (order.key(&facts), place(set))
+        let first = &set.members[0];
+        let place = (origin.place_of(first.root), first.names[0].clone());
+        (order.key(&facts), place)
     });
 }

@@ -349,7 +349,7 @@ pub fn keep_help(first: &str) -> String {
         "{first}\n\n\
         Rules apply in the given order: --keep newest,shortest-path, or --keep newest --keep shortest-path. \
         Each rule decides among the files that the rules before it leave tied. If no rule decides, or none \
-        is given, the file stays that would be listed first without rules.\n"
+        is given, the default order does: the folder that was given first, best-name, oldest, the path.\n"
     );
     for rule in RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();

@@ -174,16 +174,7 @@ mod tests {
             rights: seekless::action::Rights::default(),
             names: vec![PlannedName {
                 path: path.as_bytes().to_vec(),
-                listed: Vec::new(),
-                root: None,
-                hold: None,
-                marked: false,
-                in_trash: false,
-                managed: None,
-                goes: false,
-                is_safer: false,
-                reach: Default::default(),
-                group: None,
+                ..PlannedName::default()
             }],
             fate: Fate::Keep(KeepReason::SamePath),
         };
@@ -191,8 +182,7 @@ mod tests {
             size: 1,
             digest: None,
             files: names.iter().map(file).collect(),
-            left: Vec::new(),
-            shared: Default::default(),
+            ..SetPlan::default()
         }
     }
 

@@ -268,8 +268,7 @@ const ACT_HINT: &str = "Use --help instead of -h for details and examples.";
 const ACT_EXAMPLES: &str = "\
 Examples:
   seekless remove --dry-run ~/Pictures          show what would be removed, what stays, and why
-  seekless remove --trash --keep best-name,oldest ~/Pictures
-                                                move the copies to the trash
+  seekless remove --trash ~/Pictures            move the copies to the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 remove from the phone what Pictures already has
   seekless remove -H --dry-run ~/src            also list further hard links of kept files
@@ -300,7 +299,7 @@ Examples:
   seekless -E node_modules -E .git ~/src        skip folders by name
   find . -name '*.iso' -print0 | seekless -0    read the list of files from another program
   seekless -f json -o report.json ~/Pictures    write a report for scripts
-  seekless --keep best-name,oldest ~/Pictures   list first the file to keep
+  seekless --keep newest ~/Pictures             list first the file to keep
   seekless --explain / /mnt/backup              show how each path would be read, and why
 
 Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.

@@ -72,11 +72,11 @@ fn traits(folder: &Path) -> Traits<'_> {
     Traits {
         mtime_ns: time(|now| (now.mtime(), now.mtime_nsec())),
         atime_ns: time(|now| (now.atime(), now.atime_nsec())),
-        links: 1,
         names: vec![Named {
             path,
             listed: path,
-            root: None,
+            ..Named::default()
         }],
+        ..Traits::default()
     }
 }

@@ -9,7 +9,7 @@ use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
 
 use super::ambiguous::{ambiguous, shown_twice};
 use super::config::Config;
-use super::order;
+use super::order::{self, SetNames};
 use super::reclaim;
 use super::set_order::{SetFacts, SetOrder};
 use super::volumes::Volumes;
@@ -161,12 +161,9 @@ impl<'a> Deliverer<'a> {
         if !self.counting.reported(files.len() as u64, replicas) {
             return Ok(());
         }
-        order::sort(&mut files, file_table, dirs);
-        // No action keeps a file there for one elsewhere.
-        files.sort_by_key(|&file| {
-            let is_in_trash = dirs.is_in_trash(order::best_name(file_table, dirs, file).0);
-            (is_in_trash, is_managed(file, file_table, dirs))
-        });
+        // No action keeps a managed file for one elsewhere.
+        let is_managed = |file| is_managed(file, file_table, dirs);
+        order::sort(&mut files, is_managed, file_table, dirs);
         let draft = Draft {
             content,
             replicas,
@@ -281,7 +278,7 @@ impl<'a> Deliverer<'a> {
         order::sort_sets(
             &mut sets,
             |kept| order.key(&facts(kept)),
-            first,
+            |kept| kept.files(&files),
             file_table,
             dirs,
         );
@@ -359,9 +356,17 @@ fn write_out(
     if draft.files.len() > 1 && volumes.any_may_show_others() {
         ambiguous.extend(shown_twice(&draft.files, file_table, volumes));
     }
+    let mut several = draft
+        .files
+        .iter()
+        .filter(|&&file| file_table.has_further_names(file));
+    let names = several
+        .next()
+        .map(|_| SetNames::new(&draft.files, file_table, dirs));
     set.members.resize_with(draft.files.len(), Member::default);
     for (member, &file) in set.members.iter_mut().zip(&draft.files) {
-        let best = order::best_name(file_table, dirs, file);
+        let only = || (file_table.dir(file), file_table.first_name(file));
+        let best = names.as_ref().map_or_else(only, |names| names.best(file));
         let mut names = mem::take(&mut member.names);
         names.resize_with(1, Vec::new);
         dirs.path_of(best.0, best.1, &mut names[0]);

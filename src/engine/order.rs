@@ -1,158 +1,215 @@
 //! The order of names in a file, of files in a set, and of sets in a report: total orders that do not depend on the
 //! order of discovery.
 //!
-//! A name comes before another if only the other one lies in a trash folder, then if its root was given first, then if
-//! fewer folders lie above it, then by its path, byte by byte. A file is ranked by the best of its names, a set by its
-//! first file.
+//! Names are in the order of [`Preference`], then of their paths, byte by byte. A file is ranked by the best of its
+//! names, a set by the place and the path of its first file.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::file::{DirId, DirTable, FileIndex, FileTable};
+use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, Preference};
 
 /// A name and the folder that it lies in.
 pub type Name<'c> = (DirId, &'c [u8]);
 
-/// The best of a file's names: the one to show.
-pub fn best_name<'c>(file_table: &'c FileTable, dirs: &DirTable, file: FileIndex) -> Name<'c> {
-    let first = (file_table.dir(file), file_table.first_name(file));
-    if !file_table.has_further_names(file) {
-        return first;
-    }
-    let order = |a: &Name<'_>, b: &Name<'_>| compare(dirs, a, b);
-    file_table.names(file).min_by(order).unwrap_or(first)
-}
-
-/// Compares two names: the better one is the lesser one.
+/// Compares two names by their places and paths.
 pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
-    let by_folder = match a.0 == b.0 {
+    let by_place = match a.0 == b.0 {
         true => Ordering::Equal,
-        false => by_place(dirs, &place(dirs, a.0), &place(dirs, b.0)),
+        false => place(dirs, a.0).cmp(&place(dirs, b.0)),
     };
-    by_folder.then_with(|| a.1.cmp(b.1))
+    by_place.then_with(|| dirs.compare_names(*a, *b))
 }
 
-/// The sort key of a folder: whether it lies in a trash, root, depth, and the folder for its path.
-type FolderKey = (bool, u32, usize, DirId);
-
-fn place(dirs: &DirTable, dir: DirId) -> FolderKey {
-    (dirs.is_in_trash(dir), dirs.root(dir), dirs.depth(dir), dir)
+/// Whether a folder lies in a trash, and its place among the given paths.
+fn place(dirs: &DirTable, dir: DirId) -> (bool, u32) {
+    (dirs.is_in_trash(dir), dirs.given(dir))
 }
 
-/// Compares folders. At one depth, no path is the beginning of another, so paths decide before names do.
-fn by_place(dirs: &DirTable, a: &FolderKey, b: &FolderKey) -> Ordering {
-    let by_depth = (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2));
-    by_depth.then_with(|| dirs.compare(a.3, b.3))
-}
-
-/// The best names of some files. Only few files have several names, and only the best names of those are stored.
-struct Best<'c> {
+/// The names of the files of one set.
+pub struct SetNames<'c> {
     file_table: &'c FileTable,
+    dirs: &'c DirTable,
+    marks: CopyMarks,
+    /// The best names. Only few files have several names.
     of_several: HashMap<FileIndex, Name<'c>>,
 }
 
-impl<'c> Best<'c> {
-    fn new(files: &[FileIndex], file_table: &'c FileTable, dirs: &DirTable) -> Self {
-        let several = files
-            .iter()
-            .filter(|&&file| file_table.has_further_names(file));
-        let best = several.map(|&file| (file, best_name(file_table, dirs, file)));
-        Self {
+impl<'c> SetNames<'c> {
+    pub fn new(files: &[FileIndex], file_table: &'c FileTable, dirs: &'c DirTable) -> Self {
+        let marks = CopyMarks::among(|| {
+            let names = files.iter().flat_map(|&file| file_table.names(file));
+            names.map(|(_, name)| name)
+        });
+        let mut names = Self {
             file_table,
-            of_several: best.collect(),
+            dirs,
+            marks,
+            of_several: HashMap::new(),
+        };
+        for &file in files {
+            if file_table.has_further_names(file) {
+                let order = |a: &Name<'_>, b: &Name<'_>| {
+                    let by_preference = names.preference(file, a).cmp(&names.preference(file, b));
+                    by_preference.then_with(|| dirs.compare_names(*a, *b))
+                };
+                let best = file_table.names(file).min_by(order);
+                names.of_several.extend(best.map(|best| (file, best)));
+            }
         }
+        names
     }
 
-    fn folder(&self, file: FileIndex) -> DirId {
-        let best = self.of_several.get(&file);
-        best.map_or_else(|| self.file_table.dir(file), |name| name.0)
+    /// The best of a file's names: the one to show.
+    pub fn best(&self, file: FileIndex) -> Name<'c> {
+        let best = self.of_several.get(&file).copied();
+        best.unwrap_or_else(|| (self.file_table.dir(file), self.file_table.first_name(file)))
     }
 
-    fn bare(&self, file: FileIndex) -> &'c [u8] {
-        let best = self.of_several.get(&file);
-        best.map_or_else(|| self.file_table.first_name(file), |name| name.1)
+    fn preference(&self, file: FileIndex, name: &Name<'_>) -> Preference {
+        let (in_trash, given) = place(self.dirs, name.0);
+        Preference {
+            in_trash,
+            given,
+            marks: self.marks.on(name.1),
+            mtime_ns: self.file_table.times(file).0,
+            ..Preference::default()
+        }
     }
 }
 
-/// Number of files that are compared by their names. For more files, each folder gets a rank first.
+/// Number of names that are compared by their paths. For more names, each folder gets a rank first.
 const FEW: usize = 8;
 
 /// Sorts the files of a set: the best candidate to keep comes first.
-pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
+pub fn sort(
+    files: &mut [FileIndex],
+    is_managed: impl Fn(FileIndex) -> bool,
+    file_table: &FileTable,
+    dirs: &DirTable,
+) {
+    let names = SetNames::new(files, file_table, dirs);
+    let preferred = files.iter().map(|&file| {
+        let preference = Preference {
+            is_managed: is_managed(file),
+            ..names.preference(file, &names.best(file))
+        };
+        (preference, file)
+    });
+    let mut preferred: Vec<(Preference, FileIndex)> = preferred.collect();
+    preferred.sort_unstable_by_key(|&(preference, _)| preference);
+    for (file, &(_, next)) in files.iter_mut().zip(&preferred) {
+        *file = next;
+    }
     // Only something that was moved during the scan has the path of another file.
     let identity = |file| {
         let fingerprint = file_table.fingerprint(file);
         (fingerprint.dev, fingerprint.ino)
     };
-    if files.len() <= FEW {
-        let name = |file| best_name(file_table, dirs, file);
-        return files.sort_unstable_by(|&a, &b| {
-            let by_name = compare(dirs, &name(a), &name(b));
-            by_name.then_with(|| identity(a).cmp(&identity(b)))
+    let mut rest = files;
+    for tied in preferred.chunk_by(|a, b| a.0 == b.0) {
+        let (tied, after) = rest.split_at_mut(tied.len());
+        rest = after;
+        if tied.len() <= FEW {
+            tied.sort_unstable_by(|&a, &b| {
+                let by_path = compare(dirs, &names.best(a), &names.best(b));
+                by_path.then_with(|| identity(a).cmp(&identity(b)))
+            });
+            continue;
+        }
+        let ranks = Ranks::new(tied.iter().map(|&file| names.best(file).0), dirs);
+        let ranked = tied
+            .iter()
+            .map(|&file| (ranks.of(names.best(file).0), file));
+        let mut ranked: Vec<(Rank, FileIndex)> = ranked.collect();
+        ranked.sort_unstable_by(|&(x, a), &(y, b)| {
+            let by_path = ranks.compare((x, names.best(a)), (y, names.best(b)));
+            by_path.then_with(|| identity(a).cmp(&identity(b)))
         });
-    }
-    let best = Best::new(files, file_table, dirs);
-    let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
-    let mut ranked: Vec<(u32, FileIndex)> = files
-        .iter()
-        .map(|&file| (ranks.of(best.folder(file)), file))
-        .collect();
-    ranked.sort_unstable_by(|&(x, a), &(y, b)| {
-        let by_name = || best.bare(a).cmp(best.bare(b));
-        let by_identity = || identity(a).cmp(&identity(b));
-        x.cmp(&y).then_with(by_name).then_with(by_identity)
-    });
-    for (file, (_, next)) in files.iter_mut().zip(ranked) {
-        *file = next;
+        for (file, (_, next)) in tied.iter_mut().zip(ranked) {
+            *file = next;
+        }
     }
 }
 
-/// Sorts sets by their key; ties are broken by their first files.
-pub fn sort_sets<T, B: Ord>(
+/// Sorts sets by their key; ties are broken by the place and the path of their first files.
+pub fn sort_sets<'f, T, B: Ord>(
     sets: &mut [T],
     better: impl Fn(&T) -> B,
-    first: impl Fn(&T) -> FileIndex,
+    files: impl Fn(&T) -> &'f [FileIndex],
     file_table: &FileTable,
     dirs: &DirTable,
 ) {
-    let files: Vec<FileIndex> = sets.iter().map(&first).collect();
-    let best = Best::new(&files, file_table, dirs);
-    let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
-    drop(files);
-    let first = |set: &T| {
+    let first = |set: &T| files(set)[0];
+    let several = sets
+        .iter()
+        .filter(|&set| file_table.has_further_names(first(set)));
+    let several = several.map(|set| {
+        let names = SetNames::new(files(set), file_table, dirs);
+        (first(set), names.best(first(set)))
+    });
+    let of_several: HashMap<FileIndex, Name<'_>> = several.collect();
+    let shown = |set: &T| {
         let file = first(set);
-        (ranks.of(best.folder(file)), best.bare(file))
+        let best = of_several.get(&file).copied();
+        best.unwrap_or_else(|| (file_table.dir(file), file_table.first_name(file)))
     };
+    let ranks = Ranks::new(sets.iter().map(|set| shown(set).0), dirs);
     // The keys are computed once: most of the facts about a file are not in the processor's caches.
     sets.sort_by_cached_key(&better);
     for tied in sets.chunk_by_mut(|a, b| better(a) == better(b)) {
-        tied.sort_by(|a, b| first(a).cmp(&first(b)));
+        tied.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|set| (ranks.of(shown(set).0), shown(set)));
+            ranks.compare(a, b)
+        });
     }
 }
 
-/// The ranks of some folders in their order, so that each path is compared once and not for each file.
-struct Ranks {
-    folders: Vec<DirId>,
-    ranks: Vec<u32>,
+/// The rank of a folder among others.
+#[derive(Clone, Copy)]
+struct Rank {
+    rank: u32,
+    /// A folder that follows lies in it.
+    holds: bool,
 }
 
-impl Ranks {
-    fn new(folders: impl Iterator<Item = DirId>, dirs: &DirTable) -> Self {
+/// The ranks of some folders in their order, so that most paths are compared once and not for each file.
+struct Ranks<'c> {
+    dirs: &'c DirTable,
+    folders: Vec<DirId>,
+    ranks: Vec<u32>,
+    /// By rank.
+    holds: Vec<bool>,
+}
+
+impl<'c> Ranks<'c> {
+    fn new(folders: impl Iterator<Item = DirId>, dirs: &'c DirTable) -> Self {
         let mut folders: Vec<DirId> = folders.collect();
         folders.sort_unstable();
         folders.dedup();
-        let mut places: Vec<FolderKey> = folders.iter().map(|&dir| place(dirs, dir)).collect();
-        places.sort_unstable_by(|a, b| by_place(dirs, a, b));
+        let mut places: Vec<((bool, u32), DirId)> =
+            folders.iter().map(|&dir| (place(dirs, dir), dir)).collect();
+        places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| dirs.compare(a.1, b.1)));
         let mut ranks = Self {
+            dirs,
             ranks: vec![0; folders.len()],
             folders,
+            holds: Vec::new(),
         };
-        let mut rank = 0;
-        for (nth, place) in places.iter().enumerate() {
+        let (mut last, mut path) = (((false, 0), Vec::new()), Vec::new());
+        for (place, dir) in places {
+            dirs.path(dir, &mut path);
             // A folder that was moved during the scan may have the path of another one.
-            rank += u32::from(nth > 0 && by_place(dirs, &places[nth - 1], place).is_ne());
-            let at = ranks.index(place.3);
-            ranks.ranks[at] = rank;
+            if ranks.holds.is_empty() || last.0 != place || last.1 != path {
+                if let Some(holds) = ranks.holds.last_mut() {
+                    *holds = path.starts_with(&last.1);
+                }
+                ranks.holds.push(false);
+            }
+            last.0 = place;
+            std::mem::swap(&mut last.1, &mut path);
+            let at = ranks.index(dir);
+            ranks.ranks[at] = ranks.holds.len() as u32 - 1;
         }
         ranks
     }
@@ -161,8 +218,23 @@ impl Ranks {
         self.folders.partition_point(|&folder| folder < dir)
     }
 
-    fn of(&self, dir: DirId) -> u32 {
-        self.ranks[self.index(dir)]
+    fn of(&self, dir: DirId) -> Rank {
+        let rank = self.ranks[self.index(dir)];
+        Rank {
+            rank,
+            holds: self.holds[rank as usize],
+        }
+    }
+
+    /// Compares as [`compare`].
+    fn compare(&self, (x, a): (Rank, Name<'_>), (y, b): (Rank, Name<'_>)) -> Ordering {
+        let lesser = if x.rank < y.rank { x } else { y };
+        match x.rank.cmp(&y.rank) {
+            Ordering::Equal => a.1.cmp(b.1),
+            // The next part of the other path may come before the name.
+            _ if lesser.holds => compare(self.dirs, &a, &b),
+            by_folder => by_folder,
+        }
     }
 }
 
@@ -175,65 +247,81 @@ mod tests {
     use super::*;
     use crate::file::FoundFile;
 
-    /// Files in folders that are given by the folder above and a name, each file by its folder and a name.
-    fn tables(folders: &[(usize, u8)], files: &[(usize, u8)]) -> (DirTable, FileTable) {
+    /// Names of which one is the beginning of another, some with marks.
+    const NAMES: [&str; 8] = ["a", "a (1)", "a copy", "ab", "b", "b-1 (2)", "-", "c"];
+
+    /// Files in folders that are given by the folder above and a name, each file by its folder, a name and a time. The
+    /// last two roots are given files, in a folder and in one of its folders.
+    fn tables(folders: &[(usize, usize)], files: &[(usize, usize, i64)]) -> (DirTable, FileTable) {
         let mut dirs = DirTable::default();
         let mut all = vec![
             dirs.add_root(b"b/b", 0, (1, 1)),
             dirs.add_root(b"a", 1, (1, 2)),
+            dirs.add_unlisted(b"b/", 3, (1, 3)),
+            dirs.add_unlisted(b"b/a/", 4, (1, 4)),
         ];
-        for (&(above, name), ino) in folders.iter().zip(3..) {
-            let above = all[above % all.len()];
-            let added = dirs.add_beside(above, &[name], (1, ino), 0);
+        dirs.mark_given_file(4);
+        dirs.mark_given_file(3);
+        for (&(above, name), ino) in folders.iter().zip(5..) {
+            let above = [0, 1, 4, 5, 6, 7, 8, 9][above % 8];
+            let above = all.get(above).unwrap_or(&all[1]);
+            let added = dirs.add_beside(*above, NAMES[name].as_bytes(), (1, ino), 0);
             all.extend(added);
         }
         let mut file_table = FileTable::default();
         let volume = file_table.volume_number(1);
-        for (&(folder, name), ino) in files.iter().zip(1000..) {
+        for (&(folder, name, mtime_ns), ino) in files.iter().zip(1000..) {
+            let name = NAMES[name].as_bytes();
             let found = FoundFile {
                 ino,
                 size: 1,
-                mtime_ns: 0,
+                mtime_ns,
                 ctime_ns: 0,
                 blocks: 8,
                 links: 1,
-                name_len: 1,
+                name_len: name.len() as u16,
                 via_link: false,
                 mounted: false,
             };
-            file_table.push(&found, &[name], all[folder % all.len()], volume);
+            file_table.push(&found, name, all[folder % all.len()], volume);
         }
         (dirs, file_table)
     }
 
     proptest! {
         #[test]
-        fn files_and_sets_are_in_the_order_of_their_roots_depths_and_paths(
-            folders in prop::collection::vec((0_usize..20, b'a'..b'e'), 0..20),
-            files in prop::collection::vec((0_usize..20, b'a'..b'e'), 1..3 * FEW),
+        fn files_are_in_the_order_of_preference_and_sets_in_that_of_their_first_files(
+            folders in prop::collection::vec((0_usize..20, 0..NAMES.len()), 0..20),
+            files in prop::collection::vec((0_usize..20, 0..NAMES.len(), 0..2_i64), 1..4 * FEW),
         ) {
             let (dirs, file_table) = tables(&folders, &files);
-            let key = |&file: &FileIndex| {
+            let all: Vec<FileIndex> = (0..files.len() as u32).map(FileIndex).rev().collect();
+            let marks = CopyMarks::among(|| all.iter().map(|&file| file_table.first_name(file)));
+            let place = |file: FileIndex| {
                 let (dir, name) = (file_table.dir(file), file_table.first_name(file));
                 let mut path = Vec::new();
                 dirs.path_of(dir, name, &mut path);
-                (dirs.root(dir), dirs.depth(dir), path, file_table.ino(file))
+                (dirs.root(dir).min(3), path)
             };
-            let mut sorted: Vec<FileIndex> = (0..files.len() as u32).map(FileIndex).rev().collect();
-            let mut expected = sorted.clone();
-            sort(&mut sorted, &file_table, &dirs);
+            let key = |&file: &FileIndex| {
+                let (given, path) = place(file);
+                let marks = marks.on(file_table.first_name(file));
+                (given, marks, file_table.times(file).0, path, file_table.ino(file))
+            };
+            let mut sorted = all.clone();
+            let mut expected = all;
+            sort(&mut sorted, |_| false, &file_table, &dirs);
             expected.sort_by_key(key);
             prop_assert_eq!(&sorted, &expected);
 
-            let better = |file: &FileIndex| Reverse(file.0 % 3);
-            let without_inode = |file: &FileIndex| {
-                let (root, depth, path, _) = key(file);
-                (better(file), root, depth, path)
-            };
-            let mut sets = sorted.clone();
-            sort_sets(&mut sets, better, |&file| file, &file_table, &dirs);
-            sorted.sort_by_key(without_inode);
-            prop_assert_eq!(sets, sorted);
+            let better = |set: &[FileIndex; 1]| Reverse(set[0].0 % 3);
+            let mut expected: Vec<[FileIndex; 1]> = sorted.into_iter().map(|file| [file]).collect();
+            let mut sets = expected.clone();
+            let shared: Vec<[FileIndex; 1]> = (0..files.len() as u32).map(|n| [FileIndex(n)]).collect();
+            let files = |set: &[FileIndex; 1]| &shared[set[0].0 as usize][..];
+            sort_sets(&mut sets, better, files, &file_table, &dirs);
+            expected.sort_by_key(|set| (better(set), place(set[0])));
+            prop_assert_eq!(sets, expected);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::sys::open;
 
 use super::answers::to_path;
 use super::deliver::Draft;
-use super::order;
+use super::order::SetNames;
 use super::session::Session;
 use super::tally::Stage;
 use super::verification::Compared;
@@ -95,7 +95,8 @@ impl Session<'_> {
                 _ => self.left_out.changed += 1,
             }
             let dirs = self.dirs.read();
-            let (dir, name) = order::best_name(self.machine.file_table(), &dirs, file);
+            let names = SetNames::new(&[file], self.machine.file_table(), &dirs);
+            let (dir, name) = names.best(file);
             let mut path = Vec::new();
             dirs.path_of(dir, name, &mut path);
             self.observer.problem(Problem {

@@ -40,9 +40,17 @@ impl DirTable {
         self.upwards(dir).map(slashes).sum()
     }
 
-    /// Compares two folders' paths as [`DirTable::path`] writes them, byte by byte; most need not be
-    /// written out for that.
+    /// Compares two folders' paths as [`DirTable::path`] writes them, byte by byte.
     pub fn compare(&self, a: DirId, b: DirId) -> Ordering {
+        self.compare_names((a, b""), (b, b""))
+    }
+
+    /// Compares the paths of two names in folders as [`DirTable::path_of`] writes them, byte by byte; most need not be
+    /// written out for that.
+    pub fn compare_names(&self, (a, name): (DirId, &[u8]), (b, other): (DirId, &[u8])) -> Ordering {
+        if a == b {
+            return name.cmp(other);
+        }
         let levels = || [a, b].map(|dir| self.upwards(dir).count());
         // Mostly, both have as many levels.
         let met = last_apart(self.upwards(a).zip(self.upwards(b))).or_else(|| {
@@ -55,15 +63,22 @@ impl DirTable {
             Some(Some((x, y))) => with_slash(self.name(x), self.name(y)),
             // One of them holds the other.
             Some(None) => {
-                let [of_a, of_b] = levels();
-                return of_a.cmp(&of_b);
+                let next = |dir, above| {
+                    let below = self.upwards(dir).take_while(move |&at| at != above);
+                    let next = below.last().into_iter();
+                    next.flat_map(|dir| self.name(dir).iter().chain(b"/"))
+                };
+                match self.holds(a, b) {
+                    true => name.iter().cmp(next(b, a)),
+                    false => next(a, b).cmp(other),
+                }
             }
             None => Ordering::Equal,
         };
         by_name.then_with(|| {
-            let paths = [a, b].map(|dir| {
+            let paths = [(a, name), (b, other)].map(|(dir, name)| {
                 let mut path = Vec::new();
-                self.path(dir, &mut path);
+                self.path_of(dir, name, &mut path);
                 path
             });
             paths[0].cmp(&paths[1])
@@ -163,6 +178,12 @@ mod tests {
                 let other = path_of(&dirs, b);
                 let (x, y) = (path.escape_ascii(), other.escape_ascii());
                 assert_eq!(dirs.compare(a, b), path.cmp(&other), "{x} {y}");
+                for (name, beside) in [("a", "a"), ("b", "a."), ("aa", "-"), (".", "0")] {
+                    let [path, other] = [(&path, name), (&other, beside)]
+                        .map(|(path, name)| [path, name.as_bytes()].concat());
+                    let compared = dirs.compare_names((a, name.as_bytes()), (b, beside.as_bytes()));
+                    assert_eq!(compared, path.cmp(&other), "{x}{name} {y}{beside}");
+                }
             }
         }
     }

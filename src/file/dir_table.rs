@@ -32,6 +32,8 @@ pub struct DirTable {
     managed: Vec<bool>,
     /// Trash folders: few runs meet more than a few.
     trash: HashSet<DirId>,
+    /// True for the numbers of given paths that are files, as far as there are any.
+    given_files: Vec<bool>,
     /// How paths are followed.
     path_rules: PathRules,
 }
@@ -186,6 +188,28 @@ impl DirTable {
     /// Number of the root below which the folder was found.
     pub fn root(&self, dir: DirId) -> u32 {
         self.roots[dir.0 as usize]
+    }
+
+    /// Records that a given path is a file.
+    pub fn mark_given_file(&mut self, root: u32) {
+        let root = root as usize;
+        if self.given_files.len() <= root {
+            self.given_files.resize(root + 1, false);
+        }
+        self.given_files[root] = true;
+    }
+
+    /// The place of its root among the given paths. A shell sorts `*.jpg`, so all given files have the place of the first
+    /// one.
+    pub fn given(&self, dir: DirId) -> u32 {
+        let root = self.root(dir);
+        match self.given_files.get(root as usize) {
+            Some(true) => {
+                let first = self.given_files.iter().position(|&is_file| is_file);
+                first.map_or(root, |first| first as u32)
+            }
+            _ => root,
+        }
     }
 
     /// The identity of the folder when it was found.

@@ -1,5 +1,6 @@
 //! Files and folders as seekless keeps them: identity, names, metadata.
 
+mod copy_marks;
 mod dir_handles;
 mod dir_paths;
 mod dir_route;
@@ -20,6 +21,7 @@ mod numbering;
 mod own_folder;
 mod path_rules;
 mod places;
+mod preference;
 mod readable_folder;
 mod route;
 mod spelling;
@@ -28,6 +30,7 @@ mod trash_paths;
 pub mod trust;
 mod unnamed_trash;
 
+pub use copy_marks::CopyMarks;
 pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
 pub use file_table::{FileTable, Naming};
@@ -42,6 +45,7 @@ pub use managed_paths::{ManagedPaths, ManagedPlace};
 pub use numbering::Numbering;
 pub use own_folder::OwnFolder;
 pub use path_rules::PathRules;
+pub use preference::Preference;
 pub use readable_folder::{Believed, ReadableFolder};
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};

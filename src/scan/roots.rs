@@ -228,6 +228,9 @@ impl Roots {
             return Seen::Problem(ProblemKind::LinkRoot, None);
         }
         locked(&self.results).add_device(stat.dev, given.number);
+        if !is_folder {
+            self.walk.dirs.write().mark_given_file(given.number);
+        }
         let filter = &self.walk.filter;
         let verdict = match (filter.root(spelled, is_folder), is_folder) {
             (Verdict::Keep, false) => filter.metadata(stat.size, stat.mtime_ns),

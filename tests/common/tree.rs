@@ -25,10 +25,12 @@ pub fn contents_below(top: &Path) -> BTreeSet<Vec<u8>> {
 }
 
 /// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
-/// make the folders on the way, and return the tree, so that one is written as one expression.
+/// make the folders on the way, and return the tree, so that one is written as one expression. Files that are made so have
+/// one time of modification, whatever the clock does meanwhile.
 #[derive(Debug)]
 pub struct Tree {
     folder: TempDir,
+    made: SystemTime,
 }
 
 impl Tree {
@@ -37,7 +39,7 @@ impl Tree {
             .prefix("seekless-test-")
             .tempdir()
             .expect("a temporary folder can be made");
-        Self { folder }
+        Self::at(folder)
     }
 
     /// A tree inside a given folder, such as a mounted file system.
@@ -46,7 +48,12 @@ impl Tree {
             .prefix("seekless-test-")
             .tempdir_in(parent)
             .expect("a temporary folder can be made");
-        Self { folder }
+        Self::at(folder)
+    }
+
+    fn at(folder: TempDir) -> Self {
+        let made = SystemTime::now();
+        Self { folder, made }
     }
 
     pub fn root(&self) -> &Path {
@@ -67,16 +74,15 @@ impl Tree {
     }
 
     pub fn file(self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
-        self.write(name, content);
+        self.write(&name, content);
+        self.set_modified(name, self.made);
         self
     }
 
     /// Several files with the same content.
     pub fn copies<const N: usize>(self, names: [&str; N], content: impl AsRef<[u8]>) -> Self {
-        for name in names {
-            self.write(name, content.as_ref());
-        }
-        self
+        let add = |tree: Self, name| tree.file(name, content.as_ref());
+        names.into_iter().fold(self, add)
     }
 
     pub fn write(&self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) {
@@ -149,11 +155,14 @@ impl Tree {
 
     /// Sets the time of last modification, in seconds since 1970.
     pub fn modified(self, name: impl AsRef<[u8]>, seconds: u64) -> Self {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        self.set_modified(name, SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        self
+    }
+
+    fn set_modified(&self, name: impl AsRef<[u8]>, time: SystemTime) {
         let file = File::options().write(true).open(self.path(name));
         file.and_then(|file| file.set_times(FileTimes::new().set_modified(time)))
             .expect("times can be set");
-        self
     }
 }
 

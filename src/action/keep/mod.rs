@@ -1,21 +1,20 @@
 //! Decides which files of a set stay, by rules in the order in which they were given.
 //!
 //! A rule gives each file a score; the lowest is best. The first rule decides. The next rule decides between files with
-//! equal scores. Files that no rule can tell apart stay in the order in which they were listed. A rule is one row of
-//! [`RULES`].
+//! equal scores. A rule is one row of [`RULES`]. Between files that no rule tells apart, the default order decides.
 
 use regex::Regex;
 
 use super::bounds::Below;
+use crate::file::Preference;
 use crate::scan::Globs;
 
-mod best_name;
 mod rules;
 
 pub use rules::RULES;
 
 /// The properties of a file that rules compare.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Traits<'a> {
     /// Last modification, nanoseconds since 1970.
     pub mtime_ns: i64,
@@ -23,12 +22,16 @@ pub struct Traits<'a> {
     pub atime_ns: i64,
     /// Number of names of the inode, inside and outside the given paths.
     pub links: u64,
+    /// Other users can move or replace it, which matters only where an action says so.
+    pub is_exposed: bool,
+    /// Its place in the set of a report; the same for all files of a search.
+    pub place: (usize, usize),
     /// Its names in the set; never empty.
     pub names: Vec<Named<'a>>,
 }
 
 /// One name of a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Named<'a> {
     /// The real absolute path.
     pub path: &'a [u8],
@@ -36,6 +39,8 @@ pub struct Named<'a> {
     pub listed: &'a [u8],
     /// The given path below which it was found, counted from 0.
     pub root: Option<u32>,
+    /// The default preference for it in its set.
+    pub preference: Preference,
 }
 
 impl<'a> Named<'a> {
@@ -145,8 +150,27 @@ impl std::fmt::Debug for Rules {
     }
 }
 
-/// The reason for a file that no rule tells apart from the others.
-pub const LISTED_FIRST: &str = "listed first";
+/// By what files are sorted; the least is best.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'a> {
+    scores: Vec<i128>,
+    is_exposed: bool,
+    place: (usize, usize),
+    /// That of the best name, and the name as it was listed.
+    preference: Option<(Preference, &'a [u8])>,
+}
+
+impl Key<'_> {
+    /// Why a file is first that no rule tells apart from the next one.
+    fn reason(&self, next: &Self) -> &'static str {
+        match (&self.preference, &next.preference) {
+            _ if self.is_exposed != next.is_exposed => "other users cannot move or replace it",
+            _ if self.place != next.place => "first in the report",
+            (Some((one, _)), Some((other, _))) => one.reason(other),
+            _ => "the only one with a name",
+        }
+    }
+}
 
 /// A file that was chosen to stay, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,29 +205,36 @@ impl Rules {
 
     /// The places of the files, the best first.
     pub fn order(&self, files: &[Traits<'_>]) -> Vec<usize> {
-        ordered(&self.scores(files))
+        ordered(&self.keys(files))
     }
 
-    fn scores(&self, files: &[Traits<'_>]) -> Vec<Vec<i128>> {
-        let scores = files
-            .iter()
-            .map(|file| self.rules.iter().map(|(_, score)| score(file)).collect());
-        scores.collect()
+    fn keys<'a>(&self, files: &[Traits<'a>]) -> Vec<Key<'a>> {
+        let keys = files.iter().map(|file| Key {
+            scores: self.rules.iter().map(|(_, score)| score(file)).collect(),
+            is_exposed: file.is_exposed,
+            place: file.place,
+            preference: file
+                .names
+                .iter()
+                .map(|name| (name.preference, name.listed))
+                .min(),
+        });
+        keys.collect()
     }
 
     /// Chooses up to this many of the files, the best first.
     pub fn choose(&self, files: &[Traits<'_>], count: usize) -> Vec<Chosen> {
-        let scores = self.scores(files);
-        let order = ordered(&scores);
+        let keys = self.keys(files);
+        let order = ordered(&keys);
         let chosen = (0..count.min(order.len())).map(|nth| Chosen {
             index: order[nth],
-            why: self.why(&scores, &order[nth..]),
+            why: self.why(&keys, &order[nth..]),
         });
         chosen.collect()
     }
 
     /// Explains why the first of these was preferred to the others.
-    fn why(&self, scores: &[Vec<i128>], order: &[usize]) -> String {
+    fn why(&self, keys: &[Key<'_>], order: &[usize]) -> String {
         let Some((&best, others)) = order.split_first() else {
             return String::new();
         };
@@ -215,7 +246,7 @@ impl Rules {
                 break;
             }
             let before = rivals.len();
-            let equal = |&other: &usize| scores[other][at] == scores[best][at];
+            let equal = |&other: &usize| keys[other].scores[at] == keys[best].scores[at];
             rivals = &rivals[..rivals.partition_point(equal)];
             match rivals.len() {
                 0 => return told(&tied, name),
@@ -223,17 +254,16 @@ impl Rules {
                 left => tied.push(format!("{name}: {} of {} tied", left + 1, before + 1)),
             }
         }
-        match others.is_empty() {
-            true => "the only one left".to_owned(),
-            false => told(&tied, LISTED_FIRST),
+        match others.first() {
+            None => "the only one left".to_owned(),
+            Some(&next) => told(&tied, keys[best].reason(&keys[next])),
         }
     }
 }
 
-/// The order by score. It is stable: equal files stay as listed.
-fn ordered(scores: &[Vec<i128>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[a].cmp(&scores[b]));
+fn ordered(keys: &[Key<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
     order
 }
 

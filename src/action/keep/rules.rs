@@ -1,6 +1,6 @@
 //! The registry of keep rules.
 
-use super::{KeepRule, Named, Traits, best_name, folder, glob, regex};
+use super::{KeepRule, Named, Traits, folder, glob, regex};
 
 /// All rules, in the order of `--help`.
 pub const RULES: &[KeepRule] = &[
@@ -109,10 +109,10 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "best-name",
         argument: None,
-        about: "a file that is not named like a copy: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of …', '…-copy', '…~'",
+        about: "a file that is not named like a copy of another one: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of IMG_1.jpg'",
         make: |_| {
             Ok(Box::new(|file| {
-                smallest(file, |name| best_name::marks(name.bare()).into())
+                smallest(file, |name| name.preference.marks.into())
             }))
         },
     },

@@ -1,4 +1,5 @@
 use super::*;
+use crate::file::CopyMarks;
 
 struct File {
     mtime_ns: i64,
@@ -7,26 +8,41 @@ struct File {
 }
 
 fn chosen(rules: &[&str], files: &[File], count: usize) -> Vec<(usize, String)> {
-    let traits: Vec<Traits<'_>> = files
-        .iter()
-        .map(|file| Traits {
-            mtime_ns: file.mtime_ns,
-            atime_ns: file.mtime_ns,
-            links: file.links,
-            names: file
-                .names
-                .iter()
-                .map(|name| Named {
-                    path: name.as_bytes(),
-                    listed: name.as_bytes(),
-                    root: Some(u32::from(!name.starts_with("/etc"))),
-                })
-                .collect(),
-        })
-        .collect();
     let rules = Rules::parse(rules).expect("good rules");
-    let chosen = rules.choose(&traits, count).into_iter();
+    let chosen = rules.choose(&traits(files), count).into_iter();
     chosen.map(|c| (c.index, c.why)).collect()
+}
+
+fn traits(files: &[File]) -> Vec<Traits<'static>> {
+    let bare = |name: &&'static str| name.rsplit('/').next().unwrap_or_default().as_bytes();
+    let marks = CopyMarks::among(|| files.iter().flat_map(|file| file.names).map(bare));
+    let named = |name: &&'static str, mtime_ns| {
+        let root = u32::from(!name.starts_with("/etc"));
+        Named {
+            path: name.as_bytes(),
+            listed: name.as_bytes(),
+            root: Some(root),
+            preference: Preference {
+                given: root,
+                marks: marks.on(bare(name)),
+                mtime_ns,
+                ..Preference::default()
+            },
+        }
+    };
+    let traits = files.iter().map(|file| Traits {
+        mtime_ns: file.mtime_ns,
+        atime_ns: file.mtime_ns,
+        links: file.links,
+        is_exposed: false,
+        place: (0, 0),
+        names: file
+            .names
+            .iter()
+            .map(|name| named(name, file.mtime_ns))
+            .collect(),
+    });
+    traits.collect()
 }
 
 fn file(mtime_ns: i64, names: &'static [&'static str]) -> File {
@@ -56,7 +72,7 @@ fn each_rule_prefers_what_it_says() {
         ("under /usr/bin", 0),
         ("under=/etc", 1),
         ("not-under /usr", 1),
-        ("not-under:/etc", 0),
+        ("not-under:/etc", 2),
         ("name x.jpg", 2),
         ("name Copy*", 0),
         ("regex /down/", 0),
@@ -79,8 +95,8 @@ fn ties_go_to_the_next_rule_and_are_told() {
     assert_eq!(
         chosen(&["newest,shortest-path"], &files, 1),
         [(
-            2,
-            "newest: 3 of 4 tied; shortest-path: 2 of 3 tied; listed first".to_owned()
+            3,
+            "newest: 3 of 4 tied; shortest-path: 2 of 3 tied; first by path".to_owned()
         )]
     );
     assert_eq!(
@@ -88,7 +104,66 @@ fn ties_go_to_the_next_rule_and_are_told() {
         [(3, "newest: 3 of 4 tied; name o*".to_owned())]
     );
     assert_eq!(chosen(&["oldest"], &files, 1), [(0, "oldest".to_owned())]);
-    assert_eq!(chosen(&[], &files, 1), [(0, "listed first".to_owned())]);
+}
+
+#[test]
+fn without_rules_the_order_is_that_of_folders_names_times_and_paths() {
+    let all = [
+        file(1, &["/u/x (1) (1).jpg"]),
+        file(9, &["/u/deep/in/x.jpg"]),
+        file(8, &["/u/z.jpg"]),
+        file(8, &["/u/y.jpg"]),
+        file(9, &["/etc/x copy.jpg", "/u/x.jpg"]),
+        file(9, &["/etc/x.jpg"]),
+    ];
+    let reasons = |mut files: &[File]| {
+        let mut reasons = Vec::new();
+        while let Some((last, rest)) = files.split_last() {
+            let (index, why) = chosen(&[], files, 1).remove(0);
+            assert_eq!(index, rest.len(), "{:?} {why}", last.names);
+            reasons.push(why);
+            files = rest;
+        }
+        reasons
+    };
+    let given = "in the folder given first";
+    assert_eq!(
+        reasons(&all),
+        [
+            "best-name",
+            given,
+            "first by path",
+            "oldest",
+            "best-name",
+            "the only one left"
+        ]
+    );
+    // A report counts more than the default order, and a rule more than a report.
+    let mut listed = traits(&all);
+    for (nth, file) in listed.iter_mut().enumerate() {
+        file.place = (nth, 0);
+    }
+    let rules = |rules: &[&str]| Rules::parse(rules).expect("good rules");
+    let why = |rules: &Rules, files: &[Traits<'_>]| {
+        let chosen = rules.choose(files, 1).remove(0);
+        (chosen.index, chosen.why)
+    };
+    assert_eq!(
+        why(&rules(&[]), &listed),
+        (0, "first in the report".to_owned())
+    );
+    let by_rule = why(&rules(&["newest"]), &listed);
+    assert_eq!(
+        by_rule,
+        (1, "newest: 3 of 6 tied; first in the report".to_owned())
+    );
+    listed[0].is_exposed = true;
+    let safe = "other users cannot move or replace it".to_owned();
+    assert_eq!(
+        why(&rules(&[]), &listed),
+        (1, "first in the report".to_owned())
+    );
+    assert_eq!(why(&rules(&[]), &listed[..2]), (1, safe));
 }
 
 #[test]

@@ -155,8 +155,9 @@ pub fn units(set: &SetPlan, files: &[usize]) -> Vec<Unit> {
 
 /// The properties of a single name that rules compare.
 pub fn traits(set: &SetPlan, (file, name): Unit) -> Traits<'_> {
-    let file = &set.files[file];
-    file.traits_as(&file.names[name..=name])
+    let mut traits = set.traits_as(file, &set.files[file].names[name..=name]);
+    traits.place.1 = if set.is_ordered { name } else { 0 };
+    traits
 }
 
 fn name_of(set: &SetPlan, (file, name): Unit) -> &PlannedName {

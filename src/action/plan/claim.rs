@@ -74,7 +74,11 @@ pub struct Origin {
     pub isolate: bool,
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
+    /// The order of the files counts.
+    pub(super) is_ordered: bool,
     roots: Option<HashMap<PathBuf, u32>>,
+    /// The numbers of the given paths that are files, in order.
+    given_files: Vec<u32>,
     /// Real paths. Nothing outside them is included, whatever the source says. Without any, there is no limit.
     limits: Vec<PathBuf>,
     /// If set, only these real paths were given by the user who acts; the roots are those of a report.
@@ -89,7 +93,9 @@ impl Origin {
             not_after_ns,
             isolate,
             hard_links: false,
+            is_ordered: false,
             roots: None,
+            given_files: Vec::new(),
             limits: Vec::new(),
             given: None,
         }
@@ -99,6 +105,14 @@ impl Origin {
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: bool) -> Self {
         self.hard_links = hard_links;
+        self
+    }
+
+    /// Lets the order of the files count: it is that of a report, which was made by rules that are not known here, and
+    /// which the user saw and may have changed.
+    #[must_use]
+    pub fn in_order(mut self) -> Self {
+        self.is_ordered = true;
         self
     }
 
@@ -112,6 +126,9 @@ impl Origin {
             let root = base.join(root);
             current::ask_about(root.as_os_str().as_bytes());
             if let Ok(root) = root.canonicalize() {
+                if root.is_file() {
+                    self.given_files.push(index);
+                }
                 let root = spellings.path(root.as_os_str().as_bytes());
                 real.entry(PathBuf::from(OsString::from_vec(root)))
                     .or_insert(index);
@@ -165,6 +182,14 @@ impl Origin {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
         let mut limits = self.limits.iter();
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
+    }
+
+    /// The place of a given path among all, as in a search: all given files have that of the first one.
+    pub fn place_of(&self, root: u32) -> u32 {
+        match self.given_files.binary_search(&root) {
+            Ok(_) => self.given_files[0],
+            Err(_) => root,
+        }
     }
 
     /// The number of the innermost given path that contains this real path, as in a search.

@@ -8,7 +8,6 @@ use super::left::Left;
 use super::set::{Fate, KeepReason, SetPlan};
 use crate::action::access::{Common, PermissionClass};
 use crate::action::action_kind::ActionKind;
-use crate::action::keep::LISTED_FIRST;
 use crate::file::trust;
 use crate::sys::attributes;
 
@@ -103,16 +102,7 @@ impl Policy {
             }
             all.sort_unstable();
             self.group(set, &all, chosen);
-            let mut relies_on_safe = relies_on(set, &all, safe);
-            if !relies_on_safe && chosen.is_none() {
-                // Of files that the rules do not tell apart, the first one stays.
-                all.sort_by_key(|index| !safe.contains(index));
-                self.group(set, &all, None);
-                relies_on_safe = relies_on(set, &all, safe);
-                let files = safe.iter().filter(|_| relies_on_safe);
-                files.for_each(|&index| explain(&mut set.files[index].fate));
-            }
-            if relies_on_safe {
+            if relies_on(set, &all, safe) {
                 classes.retain(|other, _| other.out_of_reach() != class);
             }
         }
@@ -141,13 +131,4 @@ fn relies_on(set: &SetPlan, all: &[usize], safe: &[usize]) -> bool {
         Fate::Act { keeper, .. } => safe.contains(&keeper),
         _ => true,
     })
-}
-
-/// Gives the reason why a file stays that would not be first in the order of the list.
-fn explain(fate: &mut Fate) {
-    if let Fate::Keep(KeepReason::Because(why)) = fate
-        && let Some(rules) = why.strip_suffix(LISTED_FIRST)
-    {
-        *why = format!("{rules}other users cannot move or replace it");
-    }
 }

@@ -57,6 +57,7 @@ pub enum Choice {
 impl Policy {
     /// Decides the fate of each file of the set. The freed bytes are estimated afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        set.count_marks();
         // An earlier decision may have let names of files that stay go.
         let names = set.files.iter_mut().flat_map(|file| &mut file.names);
         names.for_each(|name| (name.goes, name.is_safer) = (false, false));
@@ -204,12 +205,11 @@ impl Policy {
 
     /// The best of these files, each with the reason.
     fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, KeepReason)> {
-        let file = |index: usize| &set.files[index];
         let best = self.best_of(
             among,
             count,
-            |index| &file(index).names,
-            |index| file(index).traits(),
+            |index| &set.files[index].names,
+            |index| set.traits(index),
         );
         let because = |(index, why)| (index, KeepReason::Because(why));
         best.into_iter().map(because).collect()

@@ -75,15 +75,7 @@ mod tests {
             names: vec![super::super::PlannedName {
                 path: b"/x".to_vec(),
                 listed: b"x".to_vec(),
-                root: None,
-                hold: None,
-                marked: false,
-                in_trash: false,
-                managed: None,
-                goes: false,
-                is_safer: false,
-                reach: Default::default(),
-                group: None,
+                ..Default::default()
             }],
             fate,
         }
@@ -105,8 +97,7 @@ mod tests {
             size: 1,
             digest: None,
             files: std::iter::once(kept).chain((0..5).map(|_| act())).collect(),
-            left: Vec::new(),
-            shared: Default::default(),
+            ..SetPlan::default()
         };
         divide_by(&mut set, |_| Some(65_000));
         let keepers: Vec<_> = set

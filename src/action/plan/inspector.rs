@@ -113,6 +113,7 @@ impl Inspector {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),
             files: Vec::new(),
+            is_ordered: self.origin.is_ordered,
             left: Vec::new(),
             shared: Default::default(),
         };
@@ -154,13 +155,11 @@ impl Inspector {
                             path,
                             listed,
                             root,
+                            given: root.map_or(u32::MAX, |root| self.origin.place_of(root)),
                             marked,
                             in_trash,
                             managed,
-                            goes: false,
-                            is_safer: false,
-                            reach: Default::default(),
-                            group: None,
+                            ..PlannedName::default()
                         });
                     }
                 }

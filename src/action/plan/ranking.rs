@@ -38,7 +38,8 @@ impl Ranking {
         if set.members.len() < 2 && !by_name {
             return;
         }
-        let planned = self.inspector.look_at_all(Claim::from(&*set));
+        let mut planned = self.inspector.look_at_all(Claim::from(&*set));
+        planned.count_marks();
         let mut ranks = vec![usize::MAX; set.members.len()];
         let names = set.members.iter().map(|member| &member.names);
         let places = names.zip(0_usize..);
@@ -90,7 +91,7 @@ impl Ranking {
                 .iter()
                 .map(|&unit| match by_name {
                     true => traits(set, unit),
-                    false => set.files[unit.0].traits(),
+                    false => set.traits(unit.0),
                 })
                 .collect();
             let order = self.rules.order(&traits).into_iter();

@@ -51,7 +51,6 @@ impl PlannedName {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::fs::{self, Permissions};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
@@ -68,16 +67,7 @@ mod tests {
     fn reach(owner: u32, folders: &[&Path]) -> u64 {
         let name = |folder: &&Path| PlannedName {
             path: folder.join("f").as_os_str().as_bytes().to_vec(),
-            listed: Vec::new(),
-            root: None,
-            hold: None,
-            marked: false,
-            in_trash: false,
-            managed: None,
-            goes: false,
-            is_safer: false,
-            reach: BTreeSet::new(),
-            group: None,
+            ..PlannedName::default()
         };
         let file = PlannedFile {
             dev: 1,
@@ -100,8 +90,7 @@ mod tests {
             size: 1,
             digest: None,
             files: vec![file],
-            left: Vec::new(),
-            shared: Default::default(),
+            ..SetPlan::default()
         };
         look(&mut Reach::default(), &mut set);
         set.files[0].rights.reach

@@ -16,10 +16,10 @@ use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;
 use crate::action::swap::is_temporary;
-use crate::file::ManagedPlace;
+use crate::file::{CopyMarks, ManagedPlace, Preference};
 
 /// The planned fate of the files of one set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetPlan {
     /// Length of each file, bytes.
     pub size: u64,
@@ -27,6 +27,9 @@ pub struct SetPlan {
     pub digest: Option<String>,
     /// The files that were found as expected, in the order in which they were listed.
     pub files: Vec<PlannedFile>,
+    /// The order of the files is that of a report, which counts.
+    #[serde(default)]
+    pub is_ordered: bool,
     /// Names that were not found as expected.
     pub left: Vec<LeftName>,
     /// Blocks that files of the set share with other files.
@@ -73,7 +76,7 @@ pub struct PlannedFile {
 }
 
 /// One name of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedName {
     /// The real absolute path: no folder in it is a symbolic link.
     #[serde(with = "byte_text")]
@@ -83,6 +86,12 @@ pub struct PlannedName {
     pub listed: Vec<u8>,
     /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
+    /// The place of that path among the given ones, if all given files have one place.
+    #[serde(default)]
+    pub given: u32,
+    /// Marks of a copy on the name, among the names of the set.
+    #[serde(default)]
+    pub marks: u8,
     /// The reason why it must not be touched.
     pub hold: Option<Hold>,
     /// The user marked it to stay, against all rules.
@@ -157,9 +166,18 @@ impl PlannedName {
 
     /// The part behind the last slash.
     pub fn bare(&self) -> &[u8] {
-        let slash = self.path.iter().rposition(|&byte| byte == b'/');
-        &self.path[slash.map_or(0, |slash| slash + 1)..]
+        bare(&self.path)
     }
+
+    /// The bare name that rules compare.
+    fn compared(&self) -> &[u8] {
+        bare(self.group.as_ref().map_or(&self.path, |group| &group.main))
+    }
+}
+
+fn bare(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    &path[slash.map_or(0, |slash| slash + 1)..]
 }
 
 /// The fate of a file.
@@ -200,32 +218,6 @@ impl fmt::Display for KeepReason {
 }
 
 impl PlannedFile {
-    /// The properties that rules compare.
-    pub fn traits(&self) -> Traits<'_> {
-        self.traits_as(&self.names)
-    }
-
-    /// The same, if it had only these of its names.
-    pub fn traits_as<'a>(&self, names: &'a [PlannedName]) -> Traits<'a> {
-        let group = names.first().and_then(|name| name.group.as_deref());
-        let own = (self.mtime_ns, self.atime_ns, self.links);
-        let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
-        let named = |name: &'a PlannedName| {
-            let group = name.group.as_deref();
-            Named {
-                path: group.map_or(&name.path, |group| &group.main),
-                listed: group.map_or(&name.listed, |group| &group.listed),
-                root: name.root,
-            }
-        };
-        Traits {
-            mtime_ns,
-            atime_ns,
-            links,
-            names: names.iter().map(named).collect(),
-        }
-    }
-
     /// What holds one of its names, if a program manages it or it is hidden.
     pub fn managed(&self) -> Option<ManagedPlace> {
         self.names.iter().find_map(|name| name.managed)
@@ -280,6 +272,55 @@ impl SetPlan {
             }));
             managed.is_none()
         });
+    }
+
+    /// Counts the marks of a copy on all names. Of a file that goes with another one, the other one counts: its place in
+    /// the report is not known.
+    pub fn count_marks(&mut self) {
+        let marks = CopyMarks::among(|| {
+            let names = self.files.iter().flat_map(|file| &file.names);
+            names.map(PlannedName::compared)
+        });
+        for name in self.files.iter_mut().flat_map(|file| &mut file.names) {
+            name.marks = marks.on(name.compared());
+            self.is_ordered &= name.compared() == name.bare();
+        }
+    }
+
+    /// The properties of a file that rules compare.
+    pub fn traits(&self, index: usize) -> Traits<'_> {
+        self.traits_as(index, &self.files[index].names)
+    }
+
+    /// The same, if it had only these of its names.
+    pub fn traits_as<'a>(&self, index: usize, names: &'a [PlannedName]) -> Traits<'a> {
+        let file = &self.files[index];
+        let group = names.first().and_then(|name| name.group.as_deref());
+        let own = (file.mtime_ns, file.atime_ns, file.links);
+        let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
+        let named = |name: &'a PlannedName| {
+            let group = name.group.as_deref();
+            Named {
+                path: group.map_or(&name.path, |group| &group.main),
+                listed: group.map_or(&name.listed, |group| &group.listed),
+                root: name.root,
+                preference: Preference {
+                    in_trash: name.in_trash,
+                    is_managed: name.managed.is_some(),
+                    given: name.given,
+                    marks: name.marks,
+                    mtime_ns,
+                },
+            }
+        };
+        Traits {
+            mtime_ns,
+            atime_ns,
+            links,
+            is_exposed: file.rights.reach != 0,
+            place: (if self.is_ordered { index } else { 0 }, 0),
+            names: names.iter().map(named).collect(),
+        }
     }
 
     /// True if the plan acts on a file of this set.

@@ -131,8 +131,7 @@ mod tests {
             size: 1,
             digest: Some(digest.to_owned()),
             files: Vec::new(),
-            left: Vec::new(),
-            shared: Default::default(),
+            ..SetPlan::default()
         }
     }
 

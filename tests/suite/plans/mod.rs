@@ -5,6 +5,7 @@ mod dangling;
 mod further_names;
 mod groups;
 mod managed;
+mod originals;
 mod plan;
 mod plan_asked;
 mod script;

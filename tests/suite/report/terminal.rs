@@ -166,7 +166,7 @@ fn only_the_first_sets_are_reported_in_every_format() {
             .exits(0);
         let text = run.stdout_text();
         assert!(
-            text.contains("hard.jpg") && !text.contains("Notes/0"),
+            text.contains("2024/IMG_1.jpg") && !text.contains("Notes/0"),
             "{run}"
         );
         run.says("Found 2 sets")

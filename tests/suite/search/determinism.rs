@@ -26,6 +26,8 @@ const THREADS: [&str; 5] = [
 struct Spec {
     names: Vec<String>,
     content: Vec<u8>,
+    /// Seconds since 1970.
+    modified: u64,
 }
 
 /// Numbers that look random.
@@ -52,14 +54,27 @@ fn specs(folders: usize, files: usize) -> Vec<Spec> {
     let mut specs: Vec<Spec> = Vec::new();
     let mut add = |content: Vec<u8>, names: usize| {
         let nth = specs.len();
+        // Some names are those of copies of others.
+        let kind = content.get(..2).map_or(0, |bytes| bytes[0]);
         let mut name = |of: usize| {
             let root = ["a", "b", "c"][rng.below(3)];
             let folder = rng.below(folders);
             let deep = ["", "", "", "deep/"][rng.below(4)];
-            format!("{root}/d{folder}/{deep}{nth}.{of}")
+            let bare = match rng.below(5) {
+                0 if nth < files / 4 => format!("{kind}"),
+                1 => format!("{kind} ({nth})"),
+                2 => format!("Copy of {kind}-{nth}"),
+                _ => format!("{nth}"),
+            };
+            format!("{root}/d{folder}/{deep}{bare}.{nth}x{of}")
         };
         let names = (0..names).map(&mut name).collect();
-        specs.push(Spec { names, content });
+        let modified = 1_000_000 + rng.below(2) as u64;
+        specs.push(Spec {
+            names,
+            content,
+            modified,
+        });
     };
     let contents = files / 4;
     for nth in 0..files {
@@ -93,9 +108,14 @@ fn make(tree: &Tree, mut specs: Vec<Spec>, order: u64) {
     if order > 0 {
         rng.shuffle(&mut specs);
     }
-    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
-    let times = FileTimes::new().set_modified(time).set_accessed(time);
-    for Spec { mut names, content } in specs {
+    for Spec {
+        mut names,
+        content,
+        modified,
+    } in specs
+    {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(modified);
+        let times = FileTimes::new().set_modified(time).set_accessed(time);
         if order > 0 {
             rng.shuffle(&mut names);
         }

@@ -12,14 +12,9 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         path: path.into(),
         listed: path.into(),
         root: Some(root),
+        given: root,
         hold,
-        marked: false,
-        in_trash: false,
-        managed: None,
-        goes: false,
-        is_safer: false,
-        reach: Default::default(),
-        group: None,
+        ..PlannedName::default()
     }
 }
 
@@ -43,10 +38,8 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
 fn set(files: Vec<PlannedFile>) -> SetPlan {
     SetPlan {
         size: 1,
-        digest: None,
         files,
-        left: Vec::new(),
-        shared: Default::default(),
+        ..SetPlan::default()
     }
 }
 
@@ -202,7 +195,7 @@ fn isolated_copies_beside_the_kept_file_stay() {
 #[test]
 fn the_user_can_keep_others_but_not_none() {
     let remove = policy(ActionKind::Remove, &[]);
-    let files = || simple(&[("/a", None), ("/b", None), ("/c", None)]);
+    let files = || simple(&[("/a", None), ("/c", None), ("/d", None)]);
     for (choice, expected) in [
         (Choice::Keep(vec![1, 2]), "1kk"),
         (Choice::Keep(vec![]), "k00"),
@@ -216,7 +209,7 @@ fn the_user_can_keep_others_but_not_none() {
     assert_eq!(fates(&remove, files, &Choice::Keep(vec![1])), "kk");
     // A held file in a trash stays for others only if it is chosen.
     for (choice, expected) in [(vec![], "kk1"), (vec![2], "k2k"), (vec![0], "k00")] {
-        let mut files = simple(&[("/t/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+        let mut files = simple(&[("/t/a", Some(Hold::Protected)), ("/c", None), ("/d", None)]);
         files[0].names[0].in_trash = true;
         assert_eq!(fates(&remove, files, &Choice::Keep(choice)), expected);
     }

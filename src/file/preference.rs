@@ -1,0 +1,31 @@
+//! Which of several files with the same content is the original, if nobody says so.
+
+/// The default preference for a name among the names of a set; the least is best. If two are equal, the path decides,
+/// byte by byte. A file is preferred by the best of its names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Preference {
+    /// It lies in a trash, and is lost when the trash is emptied.
+    pub in_trash: bool,
+    /// The file is hidden or a program manages it: actions leave it alone.
+    pub is_managed: bool,
+    /// The place of its folder among the given paths ([`DirTable::given`](super::DirTable::given)).
+    pub given: u32,
+    /// Marks of a copy on the name ([`CopyMarks`](super::CopyMarks)).
+    pub marks: u8,
+    /// Last modification of the file, nanoseconds since 1970.
+    pub mtime_ns: i64,
+}
+
+impl Preference {
+    /// Why one name is preferred to another one, in a few words.
+    pub fn reason(&self, other: &Self) -> &'static str {
+        match () {
+            () if self.in_trash != other.in_trash => "not in a trash",
+            () if self.is_managed != other.is_managed => "not hidden or managed by a program",
+            () if self.given != other.given => "in the folder given first",
+            () if self.marks != other.marks => "best-name",
+            () if self.mtime_ns != other.mtime_ns => "oldest",
+            () => "first by path",
+        }
+    }
+}

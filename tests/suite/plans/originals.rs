@@ -1,0 +1,403 @@
+//! Which file of a set is the original, if nobody says so: the first of each report, and the one that actions keep.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use crate::common::rng::Rng;
+use crate::common::run::Run;
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+
+/// What desktops, browsers and editors make of `IMG_1.jpg`.
+const COPIES: [&str; 23] = [
+    "IMG_1 (1).jpg",
+    "IMG_1(1).jpg",
+    "IMG_1 2.jpg",
+    "IMG_1-1.jpg",
+    "IMG_1_1.jpg",
+    "IMG_1~2.jpg",
+    "img_1 (12).JPG",
+    "Copy of IMG_1.jpg",
+    "Copy of Copy of IMG_1 (1).jpg",
+    "IMG_1 copy.jpg",
+    "IMG_1 copy 2.jpg",
+    "IMG_1-copy.jpg",
+    "IMG_1_copy.jpg",
+    "IMG_1 (copy).jpg",
+    "IMG_1 (another copy).jpg",
+    "IMG_1 (3rd copy).jpg",
+    "IMG_1 - Copy.jpg",
+    "IMG_1 - Copy (2).jpg",
+    "IMG_1 - Kopie.jpg",
+    "IMG_1 (otra copia).jpg",
+    "IMG_1のコピー.jpg",
+    "IMG_1.jpg~",
+    "IMG_1 (1) (1).jpg",
+];
+
+/// Each copy beside its original; the copies are older.
+fn copies() -> Stage {
+    let mut tree = Tree::new();
+    for (nth, copy) in COPIES.iter().enumerate() {
+        let content = noise(nth as u64, 5000);
+        for (name, time) in [("IMG_1.jpg", 2000), (copy, 1000)] {
+            let name = format!("{nth}/{name}");
+            tree = tree.file(&name, &content).modified(&name, time);
+        }
+    }
+    Stage::new(tree)
+}
+
+fn originals() -> BTreeSet<String> {
+    (0..COPIES.len())
+        .map(|nth| format!("{nth}/IMG_1.jpg"))
+        .collect()
+}
+
+#[test]
+fn every_action_keeps_the_original_and_not_its_copy() {
+    for line in [
+        "remove --yes .",
+        "remove --yes --keep best-name,newest .",
+        "remove --trash --yes .",
+        "move --to aside --yes .",
+        "symlink --yes .",
+        "hardlink --yes .",
+    ] {
+        let stage = copies();
+        let inode = |name: &str| {
+            fs::symlink_metadata(stage.tree.path(name))
+                .ok()
+                .map(|now| now.ino())
+        };
+        let before: Vec<_> = originals().iter().map(|name| inode(name)).collect();
+        stage.run(line).exits(0);
+        let after: Vec<_> = originals().iter().map(|name| inode(name)).collect();
+        assert_eq!(before, after, "{line}");
+        for (nth, copy) in COPIES.iter().enumerate() {
+            let copy = inode(&format!("{nth}/{copy}"));
+            let original = inode(&format!("{nth}/IMG_1.jpg"));
+            assert_eq!(
+                copy == original,
+                line.starts_with("hardlink"),
+                "{line} {nth}"
+            );
+            assert_eq!(copy.is_some(), line.contains("link"), "{line} {nth}");
+        }
+    }
+}
+
+#[test]
+fn every_report_puts_the_original_first() {
+    let stage = copies();
+    let report = |format: &str| stage.report(&format!("find -f {format} ."));
+    let text = report("text");
+    let starred = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("  1 * ./"));
+    assert_eq!(
+        starred.map(str::to_owned).collect::<BTreeSet<_>>(),
+        originals()
+    );
+    let json: serde_json::Value = serde_json::from_str(&report("json")).expect("JSON");
+    let sets = json["sets"].as_array().expect("sets").iter();
+    let first = sets.map(|set| {
+        set["members"][0]["path"]["text"]
+            .as_str()
+            .expect("a path")
+            .replacen("./", "", 1)
+    });
+    assert_eq!(first.collect::<BTreeSet<_>>(), originals());
+    let csv = report("csv");
+    let first = csv
+        .lines()
+        .filter(|line| line.split(',').nth(1) == Some("1"));
+    assert!(
+        first.clone().all(|line| line.contains("/IMG_1.jpg")),
+        "{csv}"
+    );
+    assert_eq!(first.count(), COPIES.len());
+    for format in [
+        "fdupes --omit-first",
+        "nul --omit-first",
+        "nul --flat --omit-first",
+    ] {
+        let rest = report(format);
+        assert!(!rest.contains("/IMG_1.jpg"), "{rest}");
+        let names = rest.split(['\n', '\0']).filter(|name| !name.is_empty());
+        assert_eq!(names.count(), COPIES.len(), "{rest}");
+    }
+    // A report says what an action keeps.
+    for format in ["text", "json", "ndjson"] {
+        let plan = stage
+            .on_report("remove -n --from -", report(format))
+            .exits(0);
+        let kept = fates(&plan).into_iter().filter(|(_, fate)| fate == "keep");
+        let kept = kept
+            .map(|(path, _)| path.ends_with("IMG_1.jpg"))
+            .collect::<Vec<_>>();
+        assert_eq!(kept, [true; COPIES.len()], "{format}");
+    }
+}
+
+/// The file that stays of some copies, each with its time, and why.
+fn stays(files: &[(&str, u64)], paths: &str) -> (String, String) {
+    let mut tree = Tree::new();
+    for &(name, time) in files {
+        tree = tree.file(name, noise(1, 5000)).modified(name, time);
+    }
+    let stage = Stage::new(tree);
+    let plan = stage
+        .run(&format!("remove -n {paths}"))
+        .exits(0)
+        .stdout_text();
+    let mut lines = plan.lines().skip_while(|line| !line.starts_with("  keep"));
+    let why = lines.nth(1).unwrap_or_default().trim().to_owned();
+    stage.run(&format!("remove --yes {paths}")).exits(0);
+    let names = stage.names();
+    assert_eq!(names.len(), 1, "{names:?}");
+    (names[0].replace('\\', ""), why)
+}
+
+#[test]
+fn folders_come_before_names_names_before_times_and_times_before_paths() {
+    let given = "in the folder given first";
+    for (files, paths, kept, why) in [
+        // Depth decides nothing.
+        (
+            &[("inbox/IMG_1.jpg", 2000), ("lib/2024/05/IMG_1.jpg", 1000)][..],
+            ".",
+            "lib/2024/05/IMG_1.jpg",
+            "oldest",
+        ),
+        (
+            &[("z.jpg", 1000), ("a/b/y.jpg", 1000)],
+            ".",
+            "a/b/y.jpg",
+            "first by path",
+        ),
+        (
+            &[("a/z.jpg", 1000), ("a/b/y.jpg", 1000), ("a.jpg", 1001)],
+            ".",
+            "a/b/y.jpg",
+            "first by path",
+        ),
+        // A name that adds something else says more than a number.
+        (
+            &[("IMG_1 Anna's birthday.jpg", 1000), ("IMG_1.jpg", 2000)],
+            ".",
+            "IMG_1 Anna's birthday.jpg",
+            "oldest",
+        ),
+        (
+            &[("IMG_1 Anna's birthday.jpg", 2000), ("IMG_1.jpg", 1000)],
+            ".",
+            "IMG_1.jpg",
+            "oldest",
+        ),
+        (
+            &[("Copy of IMG_2.jpg", 1000), ("holiday.jpg", 2000)],
+            ".",
+            "Copy of IMG_2.jpg",
+            "oldest",
+        ),
+        (
+            &[("IMG_2 copy 2.jpg", 1000), ("IMG_2 copy.jpg", 2000)],
+            ".",
+            "IMG_2 copy.jpg",
+            "best-name",
+        ),
+        (
+            &[("a (1) (1).jpg", 1000), ("a (1).jpg", 2000)],
+            ".",
+            "a (1).jpg",
+            "best-name",
+        ),
+        // The order of folders is the order of the command line.
+        (
+            &[("a/IMG_1.jpg", 1000), ("b/Copy of IMG_1.jpg", 2000)],
+            "b a",
+            "b/Copy of IMG_1.jpg",
+            given,
+        ),
+        (
+            &[("a/IMG_1.jpg", 1000), ("b/Copy of IMG_1.jpg", 2000)],
+            ".",
+            "a/IMG_1.jpg",
+            "best-name",
+        ),
+        // A shell sorts files.
+        (
+            &[("IMG_1-1.jpg", 1000), ("IMG_1.jpg", 2000)],
+            "IMG_1-1.jpg IMG_1.jpg",
+            "IMG_1.jpg",
+            "best-name",
+        ),
+        (
+            &[("1/a.jpg", 2000), ("2/a.jpg", 1000)],
+            "1/a.jpg 2/a.jpg",
+            "2/a.jpg",
+            "oldest",
+        ),
+        // All given files have the place of the first one.
+        (
+            &[("IMG_1-1.jpg", 2000), ("lib/IMG_1.jpg", 1000)],
+            "IMG_1-1.jpg lib",
+            "IMG_1-1.jpg",
+            given,
+        ),
+        (
+            &[("IMG_1.jpg", 1000), ("lib/IMG_1-1.jpg", 2000)],
+            "lib IMG_1.jpg",
+            "lib/IMG_1-1.jpg",
+            given,
+        ),
+        (
+            &[
+                ("IMG_1.jpg", 2000),
+                ("lib/IMG_1.jpg", 1000),
+                ("z.jpg", 3000),
+            ],
+            "z.jpg lib IMG_1.jpg",
+            "IMG_1.jpg",
+            "oldest",
+        ),
+    ] {
+        assert_eq!(
+            stays(files, paths),
+            (kept.to_owned(), why.to_owned()),
+            "{files:?} {paths}"
+        );
+    }
+}
+
+#[test]
+fn the_best_name_of_a_hard_link_is_shown_and_ranks_the_file() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a/Copy of x.jpg", "b/x (1).jpg"], noise(1, 5000))
+            .hard_link("c/x.jpg", "b/x (1).jpg"),
+    );
+    let report = stage.report("find -f text .");
+    assert!(
+        report.contains("  1 * ./c/x.jpg\n  1 = ./b/x (1).jpg\n  2   ./a/Copy of x.jpg\n"),
+        "{report}"
+    );
+    stage.run("remove --yes .").exits(0);
+    assert_eq!(stage.names(), ["b/x (1).jpg", "c/x.jpg"]);
+    stage.run("remove --yes -H .").exits(0);
+    assert_eq!(stage.names(), ["c/x.jpg"]);
+}
+
+/// What a plan says of each name.
+fn fates(plan: &Run) -> BTreeMap<PathBuf, String> {
+    let named = plan.stdout.split(|&byte| byte == b'\n').filter_map(|line| {
+        let line = line.strip_prefix(b"  ")?;
+        let slash = line.iter().position(|&byte| byte == b'/')?;
+        let fate = String::from_utf8_lossy(&line[..slash]).trim().to_owned();
+        let path = PathBuf::from(OsStr::from_bytes(&line[slash..]));
+        ["keep", "remove", "leave"]
+            .contains(&&*fate)
+            .then_some((path, fate))
+    });
+    named.collect()
+}
+
+const NAMES: [&str; 12] = [
+    "IMG_1.jpg",
+    "IMG_1 (1).jpg",
+    "img_1 copy.JPG",
+    "Copy of IMG_1 copy.jpg",
+    "IMG_1-2.jpg",
+    "IMG_1.jpg~",
+    "IMG_2.jpg",
+    "IMG_2 copy.jpg",
+    "a.txt",
+    "IMG.jpg",
+    "IMG_1",
+    "b-1",
+];
+
+/// Files of few contents in nested folders, and paths to search them by.
+fn any_tree(rng: &mut Rng) -> (Tree, Vec<String>) {
+    const FOLDERS: [&str; 8] = [
+        "a",
+        "a/IMG_1",
+        "a/IMG_1/x",
+        "b",
+        "b.c",
+        "b/c",
+        "one",
+        "one/x",
+    ];
+    let mut tree = Tree::new();
+    let mut names: Vec<String> = Vec::new();
+    for _ in 0..30 {
+        let name = format!("{}/{}", rng.pick(&FOLDERS), rng.pick(&NAMES));
+        if names.contains(&name) {
+            continue;
+        }
+        tree = match names.is_empty() || rng.percent(80) {
+            true => {
+                let time = [1000, 2000][rng.below(2)];
+                let content = noise(rng.below(3) as u64, 5000);
+                tree.file(&name, content).modified(&name, time)
+            }
+            false => tree.hard_link(&name, rng.pick(&names)),
+        };
+        names.push(name);
+    }
+    let mut paths: Vec<String> = match rng.below(3) {
+        0 => return (tree, vec![".".to_owned()]),
+        1 => ["b", "a", "b.c"].map(str::to_owned).into(),
+        _ => ["b.c", "a/IMG", "b"].map(str::to_owned).into(),
+    };
+    names.retain(|name| name.starts_with("one/"));
+    for name in names {
+        paths.insert(rng.below(paths.len() + 1), name);
+    }
+    paths.retain(|path| tree.path(path).exists());
+    (tree, paths)
+}
+
+#[test]
+fn an_action_keeps_the_file_that_a_report_puts_first() {
+    let mut rng = Rng::new(38);
+    for nth in 0..40 {
+        let (tree, paths) = any_tree(&mut rng);
+        let stage = Stage::new(tree);
+        let options = ["", "-H", "--keep newest", "--keep best-name"][nth % 4];
+        let run = |line: &str| {
+            let seekless = stage.seekless(&format!("{line} {options}"));
+            paths
+                .iter()
+                .fold(seekless, |run, path| run.arg(path))
+                .run()
+                .exits(0)
+        };
+        let found = run("find -f json").json();
+        let top = stage.tree.root().canonicalize().expect("a folder");
+        let fates = fates(&run("remove -n"));
+        for set in found["sets"].as_array().expect("sets") {
+            let members = set["members"].as_array().expect("members").iter();
+            let path = |member: &serde_json::Value| {
+                let path = member["path"]["text"].as_str().expect("a path");
+                top.join(path.trim_start_matches("./"))
+            };
+            let kept: Vec<bool> = members
+                .map(|member| fates[&path(member)] == "keep")
+                .collect();
+            let stays = kept.iter().position(|&stays| stays);
+            let count = kept.iter().filter(|&&stays| stays).count();
+            assert_eq!(
+                (stays, count),
+                (Some(0), 1),
+                "{nth} {paths:?} {options} {set} {fates:?}"
+            );
+        }
+    }
+}
