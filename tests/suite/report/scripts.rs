@@ -255,7 +255,7 @@ fn progress_can_be_read_where_there_is_no_terminal() {
     let json = first_line_while_waiting(&tree, "find --progress json:5");
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["stages"][0]["stage"], "report");
-    let silent = ["", "--progress never", "--no-progress --progress json"];
+    let silent = ["", "--progress never", "--progress json --no-progress"];
     all_at_once(silent, |options| {
         let said = said_after_waiting(&tree, &format!("remove --dry-run {options}"));
         assert!(
