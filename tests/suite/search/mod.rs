@@ -12,6 +12,7 @@ mod determinism;
 mod endless;
 mod find;
 mod folders_mounted;
+mod folders_obeyed;
 mod folders_oracle;
 mod folders_real;
 mod hostile;
