@@ -27,12 +27,16 @@ impl Session<'_> {
                 self.scheduler
                     .add_workers(VolumeId(heartbeats[at].at() as u16));
             }
-            self.name(place, ProblemKind::NotAnswering);
+            if !self.watchlist.is_given_up() {
+                self.name(place, ProblemKind::NotAnswering);
+            }
         }
         self.watchlist.set_devices(self.silence.counts.devices());
         if self.silence.counts.is_too_long() && !self.silence.is_over {
             self.silence.is_over = true;
-            self.silence.named.clear();
+            if !self.watchlist.is_given_up() {
+                self.silence.named.clear();
+            }
             self.silence.mounts = Mounts::read();
             self.watchlist.give_up();
             for heartbeat in heartbeats.iter().filter(|heartbeat| heartbeat.is_silent()) {

@@ -198,6 +198,8 @@ impl Session<'_> {
                         self.account.others.extend(others);
                         self.account.roots.extend(roots);
                         self.scanned(folders, &left_out, listed_again);
+                        // The listing may have been given up, but not the reads that its end asks for.
+                        self.silence.begin_again();
                         scanned = &over;
                     }
                     Err(_) => {

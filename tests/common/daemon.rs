@@ -40,8 +40,9 @@ struct State {
     silent_after_reads: AtomicU64,
     /// It falls silent at so many further requests of this kind, the last of which it has read by then.
     silent_at: Mutex<Option<(u32, u64)>>,
-    /// The same for looks at names.
+    /// The same for looks at names, and for files opened.
     silent_after_lookups: AtomicU64,
+    silent_after_opens: AtomicU64,
     /// The same for all requests.
     silent_after: AtomicU64,
     /// It takes so many milliseconds for each answer, and lists one name in each; it does neither if 0.
@@ -50,6 +51,7 @@ struct State {
     answered: AtomicU64,
     reads: AtomicU64,
     lookups: AtomicU64,
+    opens: AtomicU64,
     over: AtomicBool,
     changed: (Mutex<()>, Condvar),
 }
@@ -146,6 +148,11 @@ impl Daemon {
         self.state
             .silent_after_lookups
             .store(lookups, Ordering::SeqCst);
+    }
+
+    /// Falls silent once it has opened so many files.
+    pub fn be_silent_after_opens(&self, opens: u64) {
+        self.state.silent_after_opens.store(opens, Ordering::SeqCst);
     }
 
     /// Falls silent once it has answered so many further requests, of which there is at least one.
@@ -278,6 +285,7 @@ fn serve(
         let counted = match request.opcode() {
             READ => Some((&state.reads, &state.silent_after_reads)),
             LOOKUP => Some((&state.lookups, &state.silent_after_lookups)),
+            OPEN => Some((&state.opens, &state.silent_after_opens)),
             _ => None,
         };
         if let Some((count, most)) = counted {

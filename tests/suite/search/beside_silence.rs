@@ -150,3 +150,76 @@ fn a_path_that_answers_is_searched_and_reported() {
         }
     }
 }
+
+/// How files lie on the disk beside: pairs of these sizes, and lone files of the last size.
+type Beside = (&'static str, usize, fn(usize) -> usize, usize);
+
+const BESIDE: [Beside; 4] = [
+    ("short files", 50, |_| 3_000, 0),
+    ("files in the page cache", 50, |_| 300_000, 0),
+    ("photos", 40, |pair| 200_000 + pair * 75_000, 0),
+    ("many of one size", 9, |_| 2 << 20, 2),
+];
+
+/// What the end of the listing asks for is read on the disks that answer, whether a file system gives no answer about
+/// its folders, or about the third of its files.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn nothing_is_lost_of_a_disk_that_answers() {
+    for ((what, pairs, size, alone), opens) in BESIDE
+        .into_iter()
+        .flat_map(|beside| [(beside, 0), (beside, 2)])
+    {
+        let mut tree = Tree::new().folder("k/z");
+        for pair in 0..pairs {
+            let names = ["a", "b"].map(|side| format!("k/{side}/{pair}.jpg"));
+            tree = tree.copies([&names[0], &names[1]], noise(pair as u64, size(pair)));
+        }
+        for lone in 0..alone {
+            let content = noise((pairs + lone) as u64, size(pairs));
+            tree = tree.file(format!("k/lone/{lone}"), content);
+        }
+        grow_old();
+        for line in ["find", "find --verify", "folders"] {
+            let shows = Shows::Files {
+                count: 20,
+                size: 300_001,
+            };
+            let daemon = Daemon::mount(tree.path("k/z"), shows);
+            daemon.wait_for(1);
+            // The kernel learns that it has no calls to flush, for which a process waits even at its end.
+            fs::read(tree.path("k/z/n0")).expect("read");
+            match opens {
+                0 => daemon.be_silent(true),
+                opens => daemon.be_silent_after_opens(1 + opens),
+            }
+            let case = format!("{what}, silent after {opens} files: {line}");
+            let run = seekless(tree.root(), &format!("{line} --patience 2 k")).run();
+            let run = run.exits(1).says("z: did not answer");
+            let text = run.stdout_text();
+            if line == "folders" {
+                for said in ["identical to k/a", "identical to k/b"] {
+                    assert!(text.contains(said), "{case}: {run}");
+                }
+                continue;
+            }
+            let pairs =
+                (0..pairs).map(|pair| ["a", "b"].map(|side| format!("k/{side}/{pair}.jpg")));
+            let lost: Vec<String> = pairs
+                .flatten()
+                .filter(|name| !text.contains(name))
+                .collect();
+            assert_eq!(lost, [""; 0], "{case}: {run}");
+            let said = run.stderr_text();
+            assert_eq!(
+                said.matches("z: did not answer").count(),
+                1,
+                "{case}: {run}"
+            );
+            // The folder, or the files of which nothing was heard.
+            let left_out = if opens == 0 { 1 } else { 20 };
+            let left_out = format!("Skipped: {left_out} without an answer");
+            assert!(said.contains(&left_out), "{case}: {run}");
+        }
+    }
+}
