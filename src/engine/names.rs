@@ -250,8 +250,11 @@ impl Session<'_> {
         if !entries.iter().all(&mut is_first) {
             let dirs = self.dirs.read();
             entries.sort_by(|a, b| {
+                // With nested roots, a file that was given itself belongs to no folder that was given.
+                let is_outer = |dir| self.config.isolate && dirs.is_listed(dir);
                 let (a, b) = ((a.name.0, &a.name.1[..]), (b.name.0, &b.name.1[..]));
-                order::compare(&dirs, &a, &b)
+                let by_root = is_outer(a.0).cmp(&is_outer(b.0));
+                by_root.then_with(|| order::compare(&dirs, &a, &b))
             });
             let mut places = HashSet::new();
             entries.retain(|entry| places.insert((entry.folder, entry.name.1.clone())));

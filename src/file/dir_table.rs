@@ -132,6 +132,11 @@ impl DirTable {
         folders
     }
 
+    /// False for a folder that was [added](Self::add_unlisted) only because files in it were named one by one.
+    pub fn is_listed(&self, dir: DirId) -> bool {
+        self.met(self.id(dir)).contains(&dir)
+    }
+
     /// Adds a folder that is not to be listed on this account (empty path: the current folder): files in it
     /// were named one by one.
     pub fn add_unlisted(&mut self, path: &[u8], root: u32, id: impl Into<FolderId>) -> DirId {

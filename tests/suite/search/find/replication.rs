@@ -90,6 +90,27 @@ fn each_file_given_as_a_root_is_a_place_of_its_own() {
 }
 
 #[test]
+fn a_file_belongs_to_the_innermost_root_in_every_order() {
+    let tree = Tree::new().copies(["r/a", "r/s/b"], "same");
+    for roots in [
+        "r r/s/b",
+        "r/s/b r",
+        "r r/s",
+        "r/s r",
+        "r/a r",
+        "r r/s r/s/b",
+        "r/s/b r/s r",
+    ] {
+        find(&tree, &format!("-I {roots}")).finds(["r/a r/s/b"]);
+        find(&tree, &format!("-I --unique {roots}")).finds([]);
+    }
+    let tree = tree.file("r/s/c", "same");
+    for roots in ["r r/s r/s/b", "r/s/b r/s r", "r/s r/s/b r", "r/s/b r r/s"] {
+        find(&tree, &format!("-I --rf-over 2 {roots}")).finds(["r/a r/s/b r/s/c"]);
+    }
+}
+
+#[test]
 fn the_same_root_twice_is_one_place() {
     find(&two_trees(), "-I x ./x y x/").finds([AB, AAB]);
 }
