@@ -19,6 +19,7 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery};
 use super::error::Error;
+use super::nested;
 use super::session::Session;
 
 /// Finds out the class of each file below the roots, with as few reads as possible, and hands over all entries that
@@ -49,6 +50,9 @@ pub fn classify(
         cache: None,
         ..config.clone()
     };
+    if scope == Scope::AcrossRoots {
+        nested::check(&config.roots, control)?;
+    }
     let mut run = begin(&config, observer, control)?;
     let mut nobody = |_: &_| Ok(());
     // Nothing is handed over, so nothing can be refused.
@@ -89,7 +93,7 @@ fn tree_of(
     });
     let top = |&dir: &DirId| dirs.parent(dir).is_none();
     let unlisted = (0..dirs.len() as u32).map(DirId).filter(top);
-    let unlisted = unlisted.filter(|&dir| !dirs.met(dirs.id(dir)).contains(&dir));
+    let unlisted = unlisted.filter(|&dir| !dirs.is_listed(dir));
     let files = all_files().map(|file| DraftFile {
         size: file_table.size(file),
         class: classes[file.0 as usize],

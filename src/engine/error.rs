@@ -6,6 +6,7 @@ use crate::device::BadOverride;
 
 use super::address_space::TooLittle;
 use super::descriptors::TooFew;
+use super::nested::Nested;
 
 /// Why a run ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,9 @@ pub enum Error {
     /// An override names a device that is not there.
     #[error(transparent)]
     Override(#[from] BadOverride),
+    /// A root lies in another one, where each must stand for itself.
+    #[error(transparent)]
+    Nested(#[from] Nested),
     /// Too few files can be open at a time.
     #[error(transparent)]
     Descriptors(#[from] TooFew),

@@ -23,6 +23,7 @@ mod mechanisms;
 mod memory;
 mod metadata;
 mod names;
+mod nested;
 mod order;
 mod progress;
 mod reclaim;

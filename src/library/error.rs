@@ -73,7 +73,9 @@ impl Error {
             Cause::Engine(engine::Error::Descriptors(_) | engine::Error::AddressSpace(_)) => {
                 ErrorKind::Limits
             }
-            Cause::Engine(engine::Error::Override(_)) => ErrorKind::Setting,
+            Cause::Engine(engine::Error::Override(_) | engine::Error::Nested(_)) => {
+                ErrorKind::Setting
+            }
             Cause::Engine(engine::Error::Refused(_)) | Cause::Thread(_) => ErrorKind::System,
         }
     }

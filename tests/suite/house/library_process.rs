@@ -94,7 +94,10 @@ fn do_everything() {
     assert_eq!(undone.restored, 2);
     stays(&before, "an undo");
     let sub = tree.path("sub");
-    let compare = Compare::new([tree.root(), &sub]).io_idle(true);
+    let beside = away.path().join("beside");
+    std::fs::create_dir(&beside).expect("a folder");
+    std::fs::write(beside.join("e"), vec![1; 300_000]).expect("written");
+    let compare = Compare::new([&sub, &beside]).io_idle(true);
     compare.on_progress(|_| {}).run().expect("compared");
     stays(&before, "a comparison");
     let folders = Folders::new([tree.root()]).io_idle(true);
