@@ -171,7 +171,7 @@ impl ProblemKind {
             }
             Self::TooManyNames => "more than 100,000,000 names in this folder; the rest is skipped",
             Self::MemoryShort => {
-                "memory is almost exhausted: no further folders are listed (search fewer files at a time, or leave \
+                "memory is almost exhausted: no further files are added (search fewer files at a time, or leave \
                 this folder out)"
             }
             Self::NotAnswering => "does not answer; waiting for it",
@@ -227,6 +227,8 @@ pub struct LeftOut {
     pub unreadable: u64,
     /// Folders and reads that got no answer from a file system.
     pub unanswered: u64,
+    /// Files that were not listed or read because memory was nearly used up, at least.
+    pub memory_short: u64,
     /// Files that changed or vanished between scan and read.
     pub changed: u64,
 }
@@ -248,6 +250,7 @@ impl LeftOut {
         self.unsettled += other.unsettled;
         self.unreadable += other.unreadable;
         self.unanswered += other.unanswered;
+        self.memory_short += other.memory_short;
         self.changed += other.changed;
     }
 }

@@ -29,7 +29,7 @@ pub struct Reported {
     pub header: Header,
     /// The sets.
     pub sets: Vec<DuplicateSet>,
-    /// Counts. `incomplete` says that the run of the report was interrupted.
+    /// Counts. `interrupted` says that the run of the report was not complete.
     pub summary: Summary,
     /// How many copies these sets have.
     pub replication: Replication,
@@ -108,7 +108,7 @@ pub fn reported(
         ),
         names: ListedNames::new(&header, &selection.folder),
         summary: Summary {
-            incomplete: report.frame.ending == Ending::Interrupted,
+            interrupted: report.frame.ending == Ending::Interrupted,
             ..Summary::default()
         },
         left: Vec::new(),

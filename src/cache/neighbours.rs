@@ -11,11 +11,14 @@ use super::pack::{self, PackKey};
 use super::patience;
 use super::row::Row;
 use super::store::Store;
-use crate::sys::memory;
+use crate::sys::memory::{self, Memory};
 
 /// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
 /// again. A guess: it is enough for the rows of more than a million files.
-const MOST: usize = 128 << 20;
+const MOST: u64 = 128 << 20;
+
+/// They take no more than this share of the memory: the tables of the run need the rest.
+const SHARE: u64 = 16;
 
 /// Bytes that a pack takes beside its data: its number, and its place.
 const EACH: usize = 48;
@@ -41,6 +44,8 @@ pub struct KnownRows {
     /// packs: a box for each of them costs three times as much, since the C library makes the heap of a thread longer
     /// page by page.
     bytes: Vec<u8>,
+    /// Maximum bytes of packs in memory.
+    most: usize,
     /// Rows to be marked as used today, of packs that are no longer in memory.
     used: Vec<UsedRows>,
     /// Number of packs that the next statement reads.
@@ -93,6 +98,7 @@ impl KnownRows {
             places: HashTable::new(),
             last: 0,
             bytes: Vec::new(),
+            most: memory::of_this_process().map_or(MOST, most) as usize,
             used: Vec::new(),
             ahead: 1,
             read: 0,
@@ -118,7 +124,7 @@ impl KnownRows {
     }
 
     /// Drops all packs.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         let used = self.packs.iter().filter(|pack| pack.used != 0);
         self.used.extend(used.map(|pack| UsedRows {
             number: pack.number,
@@ -126,7 +132,7 @@ impl KnownRows {
         }));
         self.packs.clear();
         self.places.clear();
-        self.bytes.clear();
+        self.bytes = Vec::new();
     }
 
     /// Replaces `row` by the row of a file, for any state of the file. Returns false, with `row` in any state, if there is
@@ -169,7 +175,7 @@ impl KnownRows {
     /// Reads a pack, and the packs after it up to one that is in memory, as long as at least half of the packs read so
     /// far were requested. So if few rows are requested, few packs are read. Returns the place of the pack.
     fn read(&mut self, number: i64) -> Result<usize, CacheError> {
-        if self.bytes.len() + self.packs.len() * EACH > MOST {
+        if self.bytes.len() + self.packs.len() * EACH > self.most {
             self.forget();
         }
         self.ahead = match self.requested * 2 >= self.read {
@@ -227,6 +233,12 @@ impl KnownRows {
         self.read += read;
         Ok(place_of(&self.packs, &self.places, number).unwrap_or(usize::MAX))
     }
+}
+
+/// Maximum bytes of packs where so much memory is held and available.
+fn most(memory: Memory) -> u64 {
+    let all = memory.held.saturating_add(memory.available);
+    MOST.min(all / SHARE).min(memory.addresses / SHARE)
 }
 
 /// The place of the pack with this number.

@@ -168,7 +168,7 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
             .for_each(|line| console.sentence(line));
     }
     // An interruption that came too late to cut anything short leaves a whole report.
-    let exit = match summary.incomplete {
+    let exit = match summary.interrupted {
         true => Exit::Interrupted,
         false => listener.exit(run.config.roots.len(), seen(&summary)),
     };

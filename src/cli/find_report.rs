@@ -140,7 +140,7 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
             .chain(next_command::lines(&run, &summary))
             .for_each(|line| console.sentence(&line));
     }
-    let exit = match left.is_empty() && absent.is_empty() && !summary.incomplete {
+    let exit = match left.is_empty() && absent.is_empty() && !summary.interrupted {
         true => Exit::Done,
         false => Exit::SomeLeft,
     };

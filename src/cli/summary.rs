@@ -23,7 +23,8 @@ pub struct SummaryOf {
 
 const INCOMPLETE: &str = "INCOMPLETE: interrupted; there may be more duplicates.";
 const REPORT_INCOMPLETE: &str =
-    "INCOMPLETE: the report is of an interrupted run; there may be more duplicates.";
+    "INCOMPLETE: the report is of an incomplete run; there may be more duplicates.";
+const MEMORY_SHORT: &str = "INCOMPLETE: memory ran short, so files were left out: search fewer at a time, or allow more memory.";
 const UNREAD: &str =
     "INCOMPLETE: folders or files that could not be listed or read may hold more copies.";
 const UNANSWERED: &str = "INCOMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.";
@@ -34,7 +35,15 @@ pub fn is_summary(start: &[u8]) -> bool {
     let Ok(line) = std::str::from_utf8(line) else {
         return false;
     };
-    [INCOMPLETE, REPORT_INCOMPLETE, UNREAD, UNANSWERED].contains(&line) || is_found(line)
+    [
+        INCOMPLETE,
+        MEMORY_SHORT,
+        REPORT_INCOMPLETE,
+        UNREAD,
+        UNANSWERED,
+    ]
+    .contains(&line)
+        || is_found(line)
 }
 
 /// True for a line of the form that [`found`] gives.
@@ -90,7 +99,7 @@ pub fn lines(summary: &Summary, of: SummaryOf, columns: Option<usize>) -> Vec<St
 fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
     let left_out = &summary.left_out;
     let mut lines = Vec::new();
-    if summary.incomplete {
+    if summary.interrupted {
         lines.push(REPORT_INCOMPLETE.to_owned());
     }
     lines.push(found(summary, of.replication, of.isolate));
@@ -110,8 +119,10 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
 
 fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     let mut lines = Vec::new();
-    if summary.incomplete {
+    if summary.interrupted {
         lines.push(INCOMPLETE.to_owned());
+    } else if summary.left_out.memory_short > 0 {
+        lines.push(MEMORY_SHORT.to_owned());
     }
     if matches!(of.replication, Replication::Under(_)) {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
@@ -127,7 +138,8 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
 
 /// Why an answer that depends on every file (`--unique`, `--rf-under`) is not complete.
 fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
-    let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
+    let unread =
+        left_out.unsettled + left_out.unreadable + left_out.memory_short + left_out.changed;
     match (left_out.unanswered, unread) {
         (0, 0) => None,
         (0, _) => Some(UNREAD),
@@ -378,6 +390,11 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         ),
         (left_out.unreadable, "unreadable", "named above"),
         (left_out.unanswered, "without an answer", "named above"),
+        (
+            left_out.memory_short,
+            "or more for want of memory",
+            "named above",
+        ),
         (left_out.changed, "changed during the run", "named above"),
     ])
 }
@@ -426,7 +443,7 @@ mod tests {
             busy: Duration::from_millis(ms),
         };
         Summary {
-            incomplete: false,
+            interrupted: false,
             folders: 1234,
             files: 200_000,
             extra_names: 12,
@@ -470,6 +487,7 @@ mod tests {
                 unsettled: 1,
                 unreadable: 2,
                 unanswered: 0,
+                memory_short: 0,
                 changed: 1,
             },
         }
@@ -622,7 +640,7 @@ mod tests {
         let told = |replication| {
             let summary = Summary {
                 sets: 5,
-                incomplete: true,
+                interrupted: true,
                 ..Summary::default()
             };
             lines(&summary, of(replication, false), None)[1].clone()

@@ -10,7 +10,7 @@ use crate::event::LeftOut;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// True if the run was interrupted: the reported sets are right, but may not be all.
-    pub incomplete: bool,
+    pub interrupted: bool,
     /// Folders listed.
     pub folders: u64,
     /// Regular files (inodes) that were included.
@@ -51,6 +51,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// True if the reported sets are right, but may not be all.
+    pub fn is_incomplete(&self) -> bool {
+        self.interrupted || self.left_out.unanswered > 0 || self.left_out.memory_short > 0
+    }
+
     /// Adds a set of files of this size.
     pub fn count(&mut self, redundant: u64, size: u64, reclaimable: u64) {
         self.sets += 1;

@@ -64,7 +64,7 @@ impl Begun<'_> {
             session.summary.cached_unended = cache.unended_files();
             let folder = cache.folder().to_owned();
             let _asking = session.control.asking(&folder);
-            cache.finish(session.observer, session.summary.incomplete);
+            cache.finish(session.observer, session.summary.interrupted);
         }
         (session.summary, session.left_out)
     }
@@ -185,6 +185,8 @@ pub fn begin<'a>(
         scan_ahead: memory.scan_ahead(),
         scan_done: false,
         listing_ended: false,
+        full: Arc::default(),
+        reading_ended: false,
         silence: Silence::new(config.patience),
         verification: Verification::default(),
         watchlist,

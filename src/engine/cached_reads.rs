@@ -252,6 +252,12 @@ impl CachedReads {
         }
     }
 
+    /// Drops the rows in memory.
+    pub fn forget(&mut self) {
+        let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
+        files.for_each(RowFile::forget);
+    }
+
     /// Hands the results so far over to the writers.
     pub fn hand_over(&mut self) {
         let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());

@@ -38,7 +38,7 @@ impl Session<'_> {
                 self.read_rows(effects, &mut known);
                 for (effect, known) in effects.iter().zip(&known) {
                     // What it says may lead to further effects.
-                    if !self.answer_from_cache(effect, known) {
+                    if self.reading_ended || !self.answer_from_cache(effect, known) {
                         self.ask(effect.file, effect.want);
                     }
                 }

@@ -94,6 +94,11 @@ impl RowFile {
         self.writer.is_some()
     }
 
+    /// Drops the rows in memory.
+    pub fn forget(&mut self) {
+        self.known.forget();
+    }
+
     /// Queues a result to be written.
     pub fn learned(&mut self, learned: Learned) {
         if let Some(writer) = &mut self.writer {

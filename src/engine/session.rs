@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::decide::{ClassId, Machine, Replication, Summary, Want};
 use crate::device::unnamed_trash;
-use crate::event::{LeftOut, Observer, ProblemKind};
+use crate::event::{LeftOut, Observer, Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
-use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk};
+use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk, is_memory_exhausted};
 
 use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
@@ -69,8 +69,12 @@ pub struct Session<'a> {
     pub scan_done: bool,
     /// Threads that call file systems.
     pub watchlist: Arc<Watchlist>,
-    /// Folders were not listed, since memory was nearly used up.
+    /// Files were not listed, since memory was nearly used up.
     pub listing_ended: bool,
+    /// Set for the walkers to list no more files.
+    pub full: Arc<AtomicBool>,
+    /// Files are not read, since memory was used up.
+    pub reading_ended: bool,
     /// The state of the threads that get no answer.
     pub silence: Silence,
     /// Sets whose members are being compared.
@@ -134,7 +138,8 @@ impl Session<'_> {
                 follow_links: config.follow_links,
                 links: Mutex::default(),
                 aside: Mutex::default(),
-                full: AtomicBool::new(false),
+                full: Arc::clone(&self.full),
+                listed: AtomicI64::new(0),
                 tell_others: config.every_entry,
             }),
             to,
@@ -245,10 +250,35 @@ impl Session<'_> {
         if self.control.is_cancelled() {
             self.scheduler.forget_waiting();
         }
+        if self.reading_ended {
+            let waiting = self.scheduler.outstanding();
+            self.scheduler.forget_waiting();
+            self.left_out.memory_short += (waiting - self.scheduler.outstanding()) as u64;
+        }
         if self.published.elapsed() >= PROGRESS {
             self.publish();
+            self.look_at_memory();
             self.listen();
             self.cache.iter_mut().for_each(CachedReads::hand_over);
+        }
+    }
+
+    /// Ends listing and reading when memory is used up: what was found so far is reported.
+    fn look_at_memory(&mut self) {
+        if self.reading_ended || !is_memory_exhausted() {
+            return;
+        }
+        self.reading_ended = true;
+        self.full.store(true, Ordering::Relaxed);
+        self.cache.iter_mut().for_each(CachedReads::forget);
+        if !std::mem::replace(&mut self.listing_ended, true)
+            && let Some(root) = self.config.roots.first()
+        {
+            self.observer.problem(Problem {
+                path: root.path.clone(),
+                kind: ProblemKind::MemoryShort,
+                cause: None,
+            });
         }
     }
 
@@ -311,7 +341,7 @@ impl Session<'_> {
 
     fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         self.deliver_finished(usize::MAX, deliverer)?;
-        self.summary.incomplete = self.control.is_cancelled();
+        self.summary.interrupted = self.control.is_cancelled();
         if self.config.every_entry {
             return Ok(());
         }

@@ -81,7 +81,8 @@ impl From<&Member> for File {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// True if the search was cancelled: the sets are correct, but there may be more.
+    /// True if the search was cancelled, a file system did not answer, or memory ran short: the sets are correct, but there
+    /// may be more.
     pub incomplete: bool,
     /// Regular files (inodes) that took part.
     pub files: u64,
@@ -100,7 +101,7 @@ pub struct Summary {
 impl From<decide::Summary> for Summary {
     fn from(summary: decide::Summary) -> Self {
         Self {
-            incomplete: summary.incomplete,
+            incomplete: summary.is_incomplete(),
             files: summary.files,
             bytes: summary.bytes_present,
             sets: summary.sets,

@@ -175,7 +175,7 @@ pub struct SummaryRecord<'a> {
 impl<'a> SummaryRecord<'a> {
     pub fn new(summary: &'a Summary) -> Self {
         Self {
-            incomplete: summary.incomplete,
+            incomplete: summary.is_incomplete(),
             folders: summary.folders,
             files: summary.files,
             extra_names: summary.extra_names,
@@ -259,6 +259,7 @@ struct LeftOutRecord {
     unsettled: u64,
     unreadable: u64,
     unanswered: u64,
+    memory_short: u64,
     changed: u64,
 }
 

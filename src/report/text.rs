@@ -213,8 +213,10 @@ impl Report for Text {
         if self.columns.is_some() {
             return self.end_on_terminal(out);
         }
-        let state = if summary.incomplete {
+        let state = if summary.interrupted {
             "interrupted"
+        } else if summary.is_incomplete() {
+            "incomplete"
         } else {
             "complete"
         };

@@ -18,23 +18,32 @@ pub const ALIKE: usize = 256;
 pub const LOOK: usize = 1 << 14;
 
 /// Minimum memory of a process, bytes: a process that uses less is not checked.
-const LITTLE: u64 = 64 << 20;
+const LITTLE: u64 = 32 << 20;
+
+/// Address space for everything but tables: threads that start later, and their buffers.
+const RESERVE: u64 = 24 << 20;
 
 /// True if memory is nearly used up, and this process uses much of it.
 pub fn is_memory_short() -> bool {
     memory::of_this_process().is_some_and(is_short)
 }
 
-/// Address space for everything but tables: threads that start later, and their buffers.
-const RESERVE: u64 = 24 << 20;
+/// True if memory is used up but for what a report of the results so far takes.
+pub fn is_memory_exhausted() -> bool {
+    memory::of_this_process().is_some_and(|memory| leaves_less_than(memory, 1, 5))
+}
 
 /// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
-/// provides memory when it is used, so a quarter of the memory of the process is enough: the largest hash table is a
-/// sixth, and exists twice while it grows. Address space is taken at once, and lists of one length double together. If
-/// other processes use the memory, listing less would not help.
+/// provides memory when it is used: lists that double at one time touch a large page
+/// each, and what follows the listing takes up to a third more. Address space is taken at
+/// once, and lists of one length double together. If other processes use the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
-    memory.addresses < memory.held.saturating_add(RESERVE)
-        || memory.held >= LITTLE && memory.available < memory.held / 4
+    memory.addresses < memory.held.saturating_add(RESERVE) || leaves_less_than(memory, 2, 3)
+}
+
+/// True if less than this share of what is held is left.
+fn leaves_less_than(memory: Memory, part: u64, of: u64) -> bool {
+    memory.held >= LITTLE && memory.available < memory.held / of * part
 }
 
 #[cfg(test)]
@@ -50,10 +59,10 @@ mod tests {
                 addresses: u64::MAX,
             })
         };
-        assert!(short(7000, 1700));
-        assert!(!short(7000, 1800));
-        assert!(!short(60, 1), "others hold it");
-        assert!(short(500, 120));
+        assert!(short(6000, 3900));
+        assert!(!short(6000, 4100));
+        assert!(!short(30, 1), "others hold it");
+        assert!(short(500, 330));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) use enter::is_same_place;
 pub use filter_spec::FilterSpec;
 pub(crate) use found::{FoundBatch, ScanMessage};
 pub(crate) use glob::Globs;
-pub(crate) use limits::NAMES as MOST_NAMES;
+pub(crate) use limits::{NAMES as MOST_NAMES, is_memory_exhausted};
 pub(crate) use other_entry::OtherEntry;
 pub(crate) use path_globs::PathGlobs;
 pub(crate) use roots::Given;

@@ -230,16 +230,17 @@ pub struct Memory {
 /// Asks the kernel; nothing without `/proc`.
 pub fn of_this_process() -> Option<Memory> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
-    let held = pages * page_size();
+    // Size, resident pages, those of them that are shared: the program's own file and others, which can be dropped.
+    let mut pages = statm.split(' ').skip(1).map(str::parse);
+    let (resident, shared): (u64, u64) = (pages.next()?.ok()?, pages.next()?.ok()?);
+    let held = resident.saturating_sub(shared) * page_size();
     let table = fs::read_to_string("/proc/meminfo").ok()?;
     let line = table
         .lines()
         .find_map(|l| l.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let most = most_of_group(Path::new("/sys/fs/cgroup"), &groups);
-    let of_group = most.map_or(u64::MAX, |most| most.saturating_sub(held));
+    let of_group = left_in_group(Path::new("/sys/fs/cgroup"), &groups, held).unwrap_or(u64::MAX);
     Some(Memory {
         held,
         available: kilobytes.saturating_mul(1024).min(of_group),
@@ -247,30 +248,40 @@ pub fn of_this_process() -> Option<Memory> {
     })
 }
 
-/// The memory limit of the control group of this process, if there is one. `groups` is what `/proc/self/cgroup` says:
-/// `0::/path` in the unified hierarchy, `7:memory:/path` in that of the memory controller before (version 1).
-fn most_of_group(top: &Path, groups: &str) -> Option<u64> {
-    let limits = groups.lines().filter_map(|line| {
+/// Memory that the control group of this process may still take, if one limits it. `groups` is what `/proc/self/cgroup`
+/// says: `0::/path` in the unified hierarchy, `7:memory:/path` in that of the memory controller before (version 1).
+///
+/// What the kernel can take back, as the page cache, does not count as taken. Memory file systems and other processes of
+/// the group do.
+fn left_in_group(top: &Path, groups: &str, held: u64) -> Option<u64> {
+    let left = groups.lines().filter_map(|line| {
         let (_, line) = line.split_once(':')?;
         let (controllers, path) = line.split_once(':')?;
-        let (top, file) = match controllers {
-            "" => (top.to_owned(), "memory.max"),
+        let (top, file, taken) = match controllers {
+            "" => (top.to_owned(), "memory.max", ["anon", "shmem"]),
             _ if controllers.split(',').any(|name| name == "memory") => {
-                (top.join("memory"), "memory.limit_in_bytes")
+                let taken = ["total_rss", "total_shmem"];
+                (top.join("memory"), "memory.limit_in_bytes", taken)
             }
             _ => return None,
         };
         let group = top.join(path.trim_start_matches('/'));
-        let limits = group
+        let groups = group
             .ancestors()
             .take_while(|above| above.starts_with(&top));
-        let limits = limits.filter_map(|group| {
+        let left = groups.filter_map(|group| {
             let most = fs::read_to_string(group.join(file)).ok()?;
-            most.trim().parse::<u64>().ok()
+            let most: u64 = most.trim().parse().ok()?;
+            let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+            let of_group = stat.lines().filter_map(|line| {
+                let (name, number) = line.split_once(' ')?;
+                number.parse::<u64>().ok().filter(|_| taken.contains(&name))
+            });
+            Some(most.saturating_sub(of_group.sum::<u64>().max(held)))
         });
-        limits.min()
+        left.min()
     });
-    limits.min()
+    left.min()
 }
 
 #[cfg(test)]
@@ -339,7 +350,7 @@ mod meminfo_tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
             fs::write(path, limit).expect("written");
         };
-        let most = |groups: &str| most_of_group(top.path(), groups);
+        let most = |groups: &str| left_in_group(top.path(), groups, 0);
         write("a/memory.max", "3000\n");
         write("a/b/memory.max", "max\n");
         write("memory/docker/c/memory.limit_in_bytes", "2000\n");
@@ -353,5 +364,14 @@ mod meminfo_tests {
         let both = format!("{version_1}0::/a\n");
         assert_eq!(most(&both), Some(2000));
         assert_eq!(most(""), None);
+        write("a/memory.stat", "anon 700\nfile 900\nshmem 300\n");
+        write(
+            "memory/docker/c/memory.stat",
+            "rss 1\ntotal_rss 400\ntotal_shmem 100\n",
+        );
+        assert_eq!(most("0::/a/b\n"), Some(2000));
+        assert_eq!(most(version_1), Some(1500));
+        let held = |held| left_in_group(top.path(), "0::/a\n", held);
+        assert_eq!((held(1200), held(4000)), (Some(1800), Some(0)));
     }
 }

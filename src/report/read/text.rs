@@ -135,7 +135,10 @@ impl Reader {
         if comment.starts_with(b"complete: ") {
             self.is_report = true;
             self.ending = Ending::Complete;
-        } else if comment.starts_with(b"interrupted: ") {
+        } else if [&b"interrupted: "[..], b"incomplete: "]
+            .iter()
+            .any(|state| comment.starts_with(state))
+        {
             self.is_report = true;
             self.ending = Ending::Interrupted;
         } else if self.schema.is_some() && !self.any_set {

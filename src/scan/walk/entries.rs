@@ -140,11 +140,9 @@ impl Walker {
         let dir = here.dir;
         listing.sort();
         for entries in listing.entries().chunks(limits::LOOK) {
-            if self.is_memory_short(dir, entries.len()) {
-                return;
-            }
+            self.look_at_memory(dir, entries.len());
             for &entry in entries {
-                if self.walk.stop.load(Ordering::Relaxed) {
+                if self.is_stopped() {
                     return;
                 }
                 self.entry(fd, folder, here, listing.name(entry), entry.kind);
@@ -198,7 +196,9 @@ impl Walker {
             }
             return self.unseen(dir, Some(name), unseen);
         }
-        if !is_folder {
+        if !is_folder && self.walk.full.load(Ordering::Relaxed) {
+            self.walked.left_out.memory_short += 1;
+        } else if !is_folder {
             self.file(dir, root, fd.as_fd(), name);
         } else if folder.depth + 1 >= limits::DEPTH {
             self.walked.left_out.unreadable += 1;
@@ -233,21 +233,22 @@ impl Walker {
         names >= limits::NAMES
     }
 
-    /// Ends the whole walk if memory is nearly used up. `names` is the number of names that come next.
-    fn is_memory_short(&mut self, dir: DirId, names: usize) -> bool {
+    /// From when memory is nearly used up, files are only counted. `names` is the number of names that come next.
+    fn look_at_memory(&mut self, dir: DirId, names: usize) {
+        let is_full = self.walk.full.load(Ordering::Relaxed);
+        let listed = match is_full {
+            true => -(names as i64),
+            false => names as i64,
+        };
+        self.walk.listed.fetch_add(listed, Ordering::Relaxed);
         self.unlooked += names;
-        if self.unlooked < limits::LOOK {
-            return false;
+        if is_full || self.unlooked < limits::LOOK {
+            return;
         }
         self.unlooked = 0;
-        if !limits::is_memory_short() {
-            return false;
-        }
-        if !self.walk.full.swap(true, Ordering::Relaxed) {
-            self.walked.left_out.unreadable += 1;
+        if limits::is_memory_short() && !self.walk.full.swap(true, Ordering::Relaxed) {
             self.tell(dir, None, ProblemKind::MemoryShort, None);
         }
-        true
     }
 
     pub(super) fn wanted(

@@ -22,7 +22,7 @@ mod walker;
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crossbeam_channel::Sender;
@@ -79,8 +79,10 @@ pub struct Walk {
     pub links: Mutex<Links>,
     /// Folders on devices that do not answer. They are tried again when all other folders are done.
     pub aside: Mutex<Vec<Folder>>,
-    /// Set when memory is nearly used up.
-    pub full: AtomicBool,
+    /// Set when memory is nearly used up: files are only counted.
+    pub full: Arc<AtomicBool>,
+    /// Names listed so far, less those listed since then: no more are counted than were listed.
+    pub listed: AtomicI64,
     /// Also report the entries that were skipped, and why.
     pub tell_others: bool,
 }

@@ -142,7 +142,9 @@ impl Walker {
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        self.walk.stop.load(Ordering::Relaxed) || self.walk.full.load(Ordering::Relaxed)
+        let is_full = || self.walk.full.load(Ordering::Relaxed);
+        self.walk.stop.load(Ordering::Relaxed)
+            || is_full() && self.walk.listed.load(Ordering::Relaxed) <= 0
     }
 
     /// Sets a folder aside whose device does not answer.

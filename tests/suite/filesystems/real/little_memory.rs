@@ -48,3 +48,55 @@ fn is_said_by_explain_and_too_little_is_refused() {
     let run = seekless(tree.root(), "find --memory 1M .").run().exits(2);
     run.says("--memory 1.0 MB is too little");
 }
+
+/// Searches so many tiny files, half of them copies, in so many megabytes: at first, again with what the cache knows by
+/// then, and without a cache. The answer is complete, or says that it is not.
+fn is_complete_or_said(files: usize, limits: &[u64]) {
+    let parent = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let tree = Tree::inside(parent.path());
+    for folder in 0..files / 500 {
+        fs::create_dir_all(tree.path(format!("many/{folder}"))).expect("a folder");
+        for i in 0..500 {
+            let number = folder * 500 + i;
+            tree.write(format!("many/{folder}/{i}"), (number / 2).to_string());
+        }
+    }
+    // The cache stores no file that changed within a minute.
+    std::thread::sleep(std::time::Duration::from_secs(61));
+    for megabytes in limits {
+        for (round, cache) in [(0, "--cache kept"), (1, "--cache kept"), (2, "--no-cache")] {
+            let limit = ControlGroup::with_memory(megabytes << 20);
+            let line = format!("find -f json {cache} many");
+            let run = seekless(tree.root(), &line).before(limit.enter()).run();
+            let summary = &run.json()["summary"];
+            let (sets, left) = (&summary["sets"], &summary["left_out"]["memory_short"]);
+            let case = format!(
+                "{files} files, {megabytes} MB, round {round}: {sets} sets, {left} left out"
+            );
+            println!("{case}");
+            if summary["incomplete"] == false {
+                assert_eq!(sets.as_u64(), Some(files as u64 / 2), "{case}");
+                run.exits(0).never_says("INCOMPLETE");
+            } else {
+                assert!(sets.as_u64() > Some(0) && left.as_u64() > Some(0), "{case}");
+                run.exits(1)
+                    .says("INCOMPLETE: memory ran short")
+                    .says("for want of memory");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root: limits memory"]
+fn leaves_files_out_and_says_so() {
+    is_complete_or_said(300_000, &[44, 100]);
+}
+
+#[test]
+#[ignore = "takes minutes, needs root: limits memory"]
+fn in_full_leaves_files_out_and_says_so() {
+    for files in [100_000, 500_000, 1_000_000] {
+        is_complete_or_said(files, &[60, 100, 200]);
+    }
+}

@@ -17,7 +17,7 @@ pub fn cut_short(roots: &[PathBuf], cache: CacheUse) {
         control.cancel();
         Ok(())
     });
-    assert!(summary.expect("a search").incomplete);
+    assert!(summary.expect("a search").interrupted);
 }
 
 #[test]
