@@ -2,7 +2,8 @@
 
 use std::io::{self, IsTerminal};
 
-use seekless::report::fit::{columns_that_fit, fitting, width_of};
+pub use seekless::report::fit::whole;
+use seekless::report::fit::{GLUE, columns_that_fit, fitting, width_of};
 
 use super::color;
 
@@ -16,22 +17,13 @@ pub fn stderr_columns() -> Option<usize> {
 /// the end, which is there to be copied.
 pub fn message(text: &str, columns: usize) -> Vec<String> {
     let glued = glue_command(&glue_quotes(text, columns.saturating_sub(2)));
-    let lines = fitting([glued], columns).into_iter();
-    lines.map(|line| line.replace(GLUE, " ")).collect()
+    fitting([glued], columns)
 }
 
 /// The same for a message about a path, which stays on one line.
 pub fn message_about(path: &str, text: &str, columns: usize) -> Vec<String> {
     message(&format!("seekless: {}: {text}", whole(path)), columns)
 }
-
-/// A path for a [`message`], in which it stays on one line.
-pub fn whole(path: &str) -> String {
-    path.replace(' ', GLUE)
-}
-
-/// Stands for a space at which a line is not broken. No message contains it.
-const GLUE: &str = "\0";
 
 fn glue_quotes(text: &str, longest: usize) -> String {
     let mut glued = String::with_capacity(text.len());

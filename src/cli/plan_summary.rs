@@ -27,10 +27,10 @@ pub fn lines(
 ) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
-    let mut sums = managed(totals);
-    sums.push(what(plan, acting));
+    let mut sums = vec![what(plan, acting)];
     sums.extend(details(plan, is_script));
     sums.extend(empty_folders(plan));
+    sums.extend(managed(totals));
     let mut lines = fitting(sums, width);
     let left = totals.left.iter();
     let left = left.filter(|(why, _)| !matches!(why, Left::Managed(_)));

@@ -49,6 +49,7 @@ fn without_middle(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}…{tail}"))
 }
 
+/// Joins two characters to one.
 const JOINER: char = '\u{200d}';
 
 /// Widths of all columns of a table, and those columns that are shown, two spaces apart. Leaves these columns out, in
@@ -71,6 +72,14 @@ pub fn columns_that_fit<const N: usize>(
     }
     (widths, shown)
 }
+
+/// A path that [`fitting`] leaves on one line.
+pub fn whole(path: &str) -> String {
+    path.replace(' ', GLUE)
+}
+
+/// Stands for a space at which a line is not broken. No line contains it.
+pub const GLUE: &str = "\0";
 
 /// Units that stay on the line of their number.
 const UNITS: [&str; 14] = [
@@ -119,7 +128,8 @@ pub fn fitting(lines: impl IntoIterator<Item = String>, width: usize) -> Vec<Str
         }
         fitted.push(part);
     }
-    fitted
+    let lines = fitted.into_iter();
+    lines.map(|line| line.replace(GLUE, " ")).collect()
 }
 
 #[cfg(test)]
@@ -157,6 +167,12 @@ mod tests {
             let is_whole = shortened(&path, columns).ends_with(&format!("/{name}"));
             assert_eq!(is_whole, columns >= NAME + 2, "{columns}");
         }
+    }
+
+    #[test]
+    fn a_path_stays_on_one_line() {
+        let line = format!("only {}, {}", whole("a b c"), whole("d e f"));
+        assert_eq!(fitting([line], 12), ["only a b c,", "  d e f"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::verdict_words;
 use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{CanGo, Count, FolderEntry, FolderLine, Said};
 use crate::report::escape::escape;
-use crate::report::fit::fitting;
+use crate::report::fit::{fitting, whole};
 use crate::units::{Bytes, count};
 
 const BOLD: &str = "\x1b[1m";
@@ -114,16 +114,20 @@ fn at_margin(path: &[u8]) -> String {
 
 fn verdict(line: &FolderLine) -> String {
     match &line.said {
-        Said::Identical { with, .. } => format!("{}{}", verdict_words::IDENTICAL, escape(with)),
-        Said::SameContents { with, .. } => format!("{}{}", verdict_words::SAME, escape(with)),
-        Said::Contained { inside, .. } => format!("{}{}", verdict_words::CONTAINED, escape(inside)),
+        Said::Identical { with, .. } => {
+            format!("{}{}", verdict_words::IDENTICAL, on_one_line(with))
+        }
+        Said::SameContents { with, .. } => format!("{}{}", verdict_words::SAME, on_one_line(with)),
+        Said::Contained { inside, .. } => {
+            format!("{}{}", verdict_words::CONTAINED, on_one_line(inside))
+        }
         Said::InParts { best, places } => {
             let named = best.iter().map(|place| {
                 let directly = if place.directly { " itself" } else { "" };
                 format!(
                     "{} in {}{directly}",
                     Bytes(place.bytes),
-                    escape(&place.path)
+                    on_one_line(&place.path)
                 )
             });
             let named: Vec<String> = named.collect();
@@ -152,12 +156,12 @@ fn verdict(line: &FolderLine) -> String {
             verdict_words::ONLY_HERE,
             Bytes(*shared),
             verdict_words::ALSO_IN,
-            escape(with)
+            on_one_line(with)
         ),
         Said::NotFullySeen { unseen, count } => {
             let named = unseen
                 .iter()
-                .map(|(path, why)| format!("{} ({why})", escape(path)));
+                .map(|(path, why)| format!("{} ({why})", on_one_line(path)));
             let named: Vec<String> = named.collect();
             let rest = if *count > named.len() { ", …" } else { "" };
             format!(
@@ -180,7 +184,11 @@ fn remarks(line: &FolderLine) -> Vec<String> {
         Said::Overlaps {
             only_here, bounded, ..
         } => {
-            let named: Vec<_> = only_here.first.iter().map(|path| escape(path)).collect();
+            let named: Vec<_> = only_here
+                .first
+                .iter()
+                .map(|path| on_one_line(path))
+                .collect();
             let rest = match only_here.files > named.len() {
                 true => ", …",
                 false => "",
@@ -235,4 +243,9 @@ fn counted(number: usize, what: &str) -> String {
         (_, Some(stem)) => format!("{shown} {stem}ies"),
         _ => format!("{shown} {what}s"),
     }
+}
+
+/// A path that is not broken at its spaces.
+fn on_one_line(path: &[u8]) -> String {
+    whole(&escape(path))
 }
