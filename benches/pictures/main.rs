@@ -1,10 +1,9 @@
 //! Draws the pictures of the README, in light and dark: `cargo bench --bench pictures`.
 //!
-//! `terminal-*.svg` shows real runs on a few files that are made for it. `speed-*.svg` shows the tables in
-//! `docs/measurements/benchmarks.md`, which `cargo bench --bench peers` writes.
+//! `terminal-*.svg` shows the first commands in `docs/guide/first-hour.md`, which a test runs. `speed-*.svg` shows the
+//! tables in `docs/measurements/benchmarks.md`, which `cargo bench --bench peers` writes.
 
 mod chart;
-mod scene;
 mod svg;
 mod terminal;
 
@@ -20,7 +19,8 @@ fn main() -> io::Result<()> {
     fs::create_dir_all(&folder)?;
     let page = fs::read_to_string(top.join("docs/measurements/benchmarks.md"))?;
     let medians = chart::medians(&page);
-    let screen = scene::record()?;
+    let hour = fs::read_to_string(top.join("docs/guide/first-hour.md"))?;
+    let screen = terminal::screen(&hour);
     for theme in THEMES {
         for (name, picture) in [
             ("terminal", terminal::draw(&screen, theme)),

@@ -1,5 +1,6 @@
 //! Reports: written, read back, damaged, large, shown, for scripts.
 
+mod first_hour;
 mod folders;
 mod folders_written;
 mod formats;
