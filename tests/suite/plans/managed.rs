@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::common::run::Run;
 use crate::common::stage::Stage;
+use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 
 /// The actions that change what a program can see.
@@ -675,4 +676,14 @@ fn a_search_lists_a_file_outside_of_managed_folders_first() {
     );
     assert!(agree(&stage, ".") > 0);
     assert!(agree(&stage, ".a p") == 0);
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn shared_blocks_change_nothing_that_a_program_sees() {
+    let volume = Volume::on_loop("btrfs", 128, "");
+    let tree = Tree::inside(&volume.path());
+    let stage = Stage::new(tree.copies(["git/.git/x", ".h/x", "node_modules/x"], noise(1, 50_000)));
+    let run = stage.run("reflink -y .").exits(0);
+    run.never_says(ALLOW).says("2 files");
 }

@@ -307,7 +307,7 @@ fn a_report_of_folders_removes_no_file_for_a_copy_in_a_trash() {
     fs::rename(path("c/.Trash-1000"), path("c/old/.Trash-1000")).expect("moved");
     let names = stage.names();
     stage
-        .on_report("remove --yes --from -", report)
+        .on_report("remove --yes --reference c/old --from -", report)
         .exits(0)
         .says("1 trash folder was not searched");
     assert_eq!(stage.names(), names);
