@@ -127,9 +127,12 @@ fn every_report_puts_the_original_first() {
         "nul --flat --omit-first",
     ] {
         let rest = report(format);
-        assert!(!rest.contains("/IMG_1.jpg"), "{rest}");
         let names = rest.split(['\n', '\0']).filter(|name| !name.is_empty());
-        assert_eq!(names.count(), COPIES.len(), "{rest}");
+        assert_eq!(names.clone().count(), COPIES.len(), "{rest}");
+        assert!(
+            !names.into_iter().any(|name| name.ends_with("/IMG_1.jpg")),
+            "{rest}"
+        );
     }
     // A report says what an action keeps.
     for format in ["text", "json", "ndjson"] {
@@ -324,16 +327,7 @@ const NAMES: [&str; 12] = [
 
 /// Files of few contents in nested folders, and paths to search them by.
 fn any_tree(rng: &mut Rng) -> (Tree, Vec<String>) {
-    const FOLDERS: [&str; 8] = [
-        "a",
-        "a/IMG_1",
-        "a/IMG_1/x",
-        "b",
-        "b.c",
-        "b/c",
-        "one",
-        "one/x",
-    ];
+    const FOLDERS: [&str; 8] = ["a", "a/IMG", "a/IMG/x", "b", "b.c", "b/c", "one", "one/x"];
     let mut tree = Tree::new();
     let mut names: Vec<String> = Vec::new();
     for _ in 0..30 {
