@@ -235,6 +235,15 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             count(*files),
             plural(*files, "is", "are"),
         ),
+        Note::Sidecars(side, photos, name) => format!(
+            "{}: {} {} on another side without {} sidecar files beside {}, such as {}",
+            path(side),
+            count(*photos),
+            plural(*photos, "photo is", "photos are"),
+            plural(*photos, "its", "their"),
+            plural(*photos, "it", "them"),
+            escape(tree.name(*name)),
+        ),
         Note::Metadata(files) => format!(
             "{} {} the same content but different metadata",
             count(*files),

@@ -5,6 +5,7 @@
 
 mod contents;
 mod disks;
+mod groups;
 mod lines;
 mod marks;
 mod metadata;
@@ -76,6 +77,9 @@ pub enum Note {
     OneCopy(u32, u64),
     /// So many files of a side are on the others only in the same blocks: one physical copy.
     SameBlocks(u32, u64),
+    /// So many photos of a side, such as that of this name, are on the others, and their sidecars too, but not beside each
+    /// other.
+    Sidecars(u32, u64, u32),
     /// So many entries have copies with other metadata.
     Metadata(u64),
     /// Two sides lie on these disks.
@@ -120,6 +124,7 @@ impl<'t> Comparison<'t> {
         let sides: Vec<Side> = (0..tree.roots().len() as u32)
             .map(|side| totals::of(&marks, side))
             .collect();
+        let torn = groups::torn(tree);
         let (mut obstacles, mut notes) = disks::shared(tree, question);
         // Whatever else lies on the other sides, each match was read.
         let is_found = question.one_way && sides.first().is_some_and(Side::is_elsewhere);
@@ -150,6 +155,11 @@ impl<'t> Comparison<'t> {
             }
             if side.same_blocks > 0 {
                 notes.push(Note::SameBlocks(number, side.same_blocks));
+            }
+        }
+        for side in question.asked(sides.len()) {
+            if let Some(&(number @ 1.., name)) = torn.get(side) {
+                notes.push(Note::Sidecars(side as u32, number, name));
             }
         }
         if !differing.is_empty() {
@@ -211,9 +221,11 @@ impl<'t> Comparison<'t> {
     /// The answer. It is [`ComparisonAnswer::Yes`] only if nothing was left open.
     pub fn answer(&self) -> ComparisonAnswer {
         let mut sides = self.sides[self.question.asked(self.sides.len())].iter();
+        let mut notes = self.notes.iter();
+        let is_torn = notes.any(|note| matches!(note, Note::Sidecars(..)));
         if !self.obstacles.is_empty() || self.sides.len() < 2 {
             ComparisonAnswer::Unknown
-        } else if sides.any(|side| side.only.count > 0 || side.others_only > 0) {
+        } else if is_torn || sides.any(|side| side.only.count > 0 || side.others_only > 0) {
             ComparisonAnswer::No
         } else {
             ComparisonAnswer::Yes

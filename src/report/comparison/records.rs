@@ -146,6 +146,7 @@ fn note(note: &Note) -> FactRecord {
     let (kind, sides, count, reason) = match note {
         Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
         Note::SameBlocks(side, count) => ("shared-blocks", vec![*side], Some(*count), None),
+        Note::Sidecars(side, count, _) => ("sidecars", vec![*side], Some(*count), None),
         Note::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
         Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
         Note::Trash(side, count) => ("trash", vec![*side], Some(*count), None),

@@ -4,6 +4,7 @@ mod gaps;
 mod motion;
 mod oracle;
 mod settling;
+mod sidecars;
 mod signs;
 mod trash;
 mod unanswered;
