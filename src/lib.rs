@@ -14,6 +14,9 @@
 //! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here
 //! is for the `seekless` program and its tests, and may change at any time.
 
+// Without the program, what only it uses is unused.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 // How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it.
 // docs/explanation/architecture.md says more.
 //
@@ -31,7 +34,9 @@
 // The program is the topmost room. It names the library as other programs do.
 extern crate self as seekless;
 
+#[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as program;
 

@@ -34,6 +34,7 @@ mod sizes;
 mod spec;
 mod steady;
 mod streams;
+#[cfg(feature = "cli")]
 pub mod svg;
 mod sweep;
 mod terms;
