@@ -65,12 +65,12 @@ const SCENES: [Scene; 4] = [
     },
 ];
 
-/// A thread of the program: a part of the sources through which it runs, and others hardly or not at all.
+/// A thread of the program: a module through which it runs, and others hardly or not at all.
 struct Thread(&'static str);
 
-const ENGINE: Thread = Thread("decide/keyed_join.rs");
-const SCAN: Thread = Thread("scan/walk/");
-const READER: Thread = Thread("read/reader.rs");
+const ENGINE: Thread = Thread("seekless::decide::");
+const SCAN: Thread = Thread("seekless::scan::walk::");
+const READER: Thread = Thread("seekless::read::reader::");
 
 /// A path through the program: what one thread does in one scene.
 struct Way {

@@ -4,7 +4,6 @@
 //! against the ground truth, and prints medians. `--memory` measures how memory and time grow with the number of files.
 
 use std::error::Error;
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,10 +106,12 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut text = heading(args, &machine, &rounds);
     println!("{text}");
     if args.memory.is_empty() {
+        print!("{}", table::HEAD);
+        text += table::HEAD;
         for name in corpora(args) {
-            let tables = on_corpus(args, &rounds, &dir, name)?;
-            println!("{tables}");
-            text += &tables;
+            let rows = on_corpus(args, &rounds, &dir, name)?;
+            print!("{rows}");
+            text += &rows;
         }
     } else {
         let table = memory::growth(&rounds, &dir, &args.memory, &args.options)?;
@@ -161,7 +162,7 @@ fn corpora(args: &Args) -> Vec<&str> {
     }
 }
 
-/// The tables of one corpus.
+/// The rows of one corpus.
 fn on_corpus(
     args: &Args,
     rounds: &Rounds,
@@ -193,14 +194,7 @@ fn on_corpus(
             continue;
         }
         let series = rounds.run(&dir, cache, &truth)?;
-        let table = table::table(&series, rounds.limit);
-        let files = truth.files;
-        writeln!(
-            text,
-            "### {name}, {}\n\n{files} files: {}.\n\n{table}",
-            cache.name(),
-            corpus.summary
-        )?;
+        text += &table::rows(name, cache.name(), &series, rounds.limit);
     }
     Ok(text)
 }

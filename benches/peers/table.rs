@@ -1,6 +1,5 @@
 //! Turns runs into tables of medians and ratios.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use super::measure::Measured;
@@ -8,22 +7,23 @@ use super::rounds::{Outcome, Series};
 
 const MB: f64 = 1e6;
 
-/// A Markdown table of one corpus in one state of the cache, the fastest first, and a line that sums it up.
-pub fn table(series: &[Series], limit: Duration) -> String {
+/// The head of the table of all corpora.
+pub const HEAD: &str = "\
+| corpus | cache | tool | wall, s | fastest-slowest | × seekless | CPU, s | peak memory, MB | from disk, MB | sets |
+|---|---|---|--:|--:|--:|--:|--:|--:|---|
+";
+
+/// The rows of one corpus in one state of the cache, the fastest first.
+pub fn rows(corpus: &str, cache: &str, series: &[Series], limit: Duration) -> String {
     let ours = series
         .iter()
         .find(|series| series.ours && series.outcome == Outcome::Right)
         .and_then(Series::wall);
-    let mut rows: Vec<&Series> = series.iter().collect();
-    rows.sort_by_key(|series| (series.outcome == Outcome::TimedOut, series.wall()));
-    let mut table = String::from(
-        "| tool | wall, s | fastest-slowest | × seekless | CPU, s | peak memory, MB | from disk, MB | sets |\n\
-         |---|--:|--:|--:|--:|--:|--:|---|\n",
-    );
-    for series in rows {
-        table += &row(series, ours, limit);
-    }
-    table + &summary(series)
+    let mut sorted: Vec<&Series> = series.iter().collect();
+    sorted.sort_by_key(|series| (series.outcome == Outcome::TimedOut, series.wall()));
+    let rows = sorted.into_iter().map(|series| row(series, ours, limit));
+    rows.map(|row| format!("| {corpus} | {cache} {row}"))
+        .collect()
 }
 
 fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
@@ -72,32 +72,6 @@ fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
     )
 }
 
-/// Says how each of our rows compares with the fastest peer whose sets are right.
-fn summary(series: &[Series]) -> String {
-    let right = |series: &&Series| series.outcome == Outcome::Right;
-    let peers = series.iter().filter(|series| !series.ours).filter(right);
-    let Some(peer) = peers.min_by_key(|series| series.wall()) else {
-        return String::new();
-    };
-    let mut text = String::new();
-    for ours in series.iter().filter(|series| series.ours).filter(right) {
-        let ratio = |of: fn(&Series) -> Option<f64>| Some(of(ours)? / of(peer)?);
-        let (wall, cpu) = (
-            ratio(|series| Some(series.wall()?.as_secs_f64())),
-            ratio(Series::cpu_seconds),
-        );
-        let memory = ratio(|series| Some(series.median(|run| run.peak_rss)? as f64));
-        if let (Some(wall), Some(cpu), Some(memory)) = (wall, cpu, memory) {
-            let _ = writeln!(
-                text,
-                "\n{} takes {wall:.2} × the time, {cpu:.2} × the CPU and {memory:.2} × the memory of {}, the fastest tool with correct results.",
-                ours.tool, peer.tool,
-            );
-        }
-    }
-    text
-}
-
 /// A text that keeps a table's cell in one piece.
 fn cell(text: &str) -> String {
     let short: String = text.chars().take(120).collect();
@@ -108,10 +82,6 @@ impl Series {
     /// The middle one of all runs' times.
     pub fn wall(&self) -> Option<Duration> {
         self.median(|run| run.wall)
-    }
-
-    fn cpu_seconds(&self) -> Option<f64> {
-        self.median(|run| run.cpu).map(|cpu| cpu.as_secs_f64())
     }
 
     /// The middle value of all runs; of an even number of runs the lower one of the two in the middle.

@@ -26,8 +26,6 @@ pub struct Truth {
     set_of: HashMap<Vec<u8>, usize>,
     /// How many files each set has.
     members: Vec<usize>,
-    /// All files, also the unique and the empty ones.
-    pub files: usize,
     /// Bytes of all paths' last parts.
     pub name_bytes: usize,
 }
@@ -61,7 +59,6 @@ impl Truth {
                 .map_or(0, <[u8]>::len)
         };
         let name_bytes = files.iter().map(|(_, path)| base_name(path)).sum();
-        let count = files.len();
         let set_of = files
             .into_iter()
             .filter_map(|(set, path)| Some((path, *index.get(&set?)?)))
@@ -69,7 +66,6 @@ impl Truth {
         Ok(Self {
             set_of,
             members,
-            files: count,
             name_bytes,
         })
     }

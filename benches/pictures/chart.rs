@@ -6,12 +6,9 @@ use crate::svg::{Theme, escaped, framed};
 
 /// The corpora, in the order in which they are drawn, and what each holds.
 const CORPORA: &[(&str, &str)] = &[
-    ("backup", "200,000 small files"),
-    ("tiny", "300,000 tiny files"),
+    ("backup", "200,000 files, 3 snapshots"),
     ("real", "300,000 files of a system"),
-    ("copies", "50,000 copies of a file"),
     ("photos", "2,100 photos"),
-    ("adversarial", "3,000 files alike"),
     ("huge", "6 files of 2 GB"),
 ];
 
@@ -21,37 +18,34 @@ const STATES: &[(&str, &str)] = &[("hot", "cached files"), ("cold", "files not c
 const LABELS: f64 = 190.0;
 const PANEL: f64 = 330.0;
 const BAR: f64 = 11.0;
-const TOP: f64 = 62.0;
+const TOP: f64 = 84.0;
 /// Room behind the longest bar, for its number.
 const NUMBER: f64 = 54.0;
 
 /// The median time of one program on one corpus.
-pub struct Median {
-    /// As the page calls it, such as `photos, hot`.
-    title: String,
-    /// As the table calls it.
+struct Median {
+    corpus: String,
+    /// `hot` or `cold`.
+    state: String,
     tool: String,
     seconds: f64,
 }
 
-/// The line behind the tables of `cargo bench --bench peers`. Other tables follow.
+/// The line behind the table of `cargo bench --bench peers`. Other tables follow.
 const END: &str = "<!-- peers:end -->";
 
 /// All medians of a page.
-pub fn medians(page: &str) -> Vec<Median> {
-    let mut title = "";
+fn medians(page: &str) -> Vec<Median> {
     let mut medians = Vec::new();
     for line in page.lines().take_while(|line| *line != END) {
-        if let Some(heading) = line.strip_prefix("### ") {
-            title = heading;
-        }
-        let mut cells = line.split('|').map(str::trim).skip(1);
-        let (Some(tool), Some(seconds)) = (cells.next(), cells.next()) else {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, corpus, state, tool, seconds, ..] = cells[..] else {
             continue;
         };
         if let Ok(seconds) = seconds.parse() {
             medians.push(Median {
-                title: title.to_owned(),
+                corpus: corpus.to_owned(),
+                state: state.to_owned(),
                 tool: tool.trim_matches('*').to_owned(),
                 seconds,
             });
@@ -61,19 +55,32 @@ pub fn medians(page: &str) -> Vec<Median> {
 }
 
 fn find(medians: &[Median], corpus: &str, state: &str, tool: &str) -> Option<f64> {
-    let title = format!("{corpus}, {state}");
-    let found = medians.iter().find(|m| m.title == title && m.tool == tool);
+    let found = medians
+        .iter()
+        .find(|m| (&*m.corpus, &*m.state, &*m.tool) == (corpus, state, tool));
     found.map(|median| median.seconds)
+}
+
+/// Each tool of the table of tools, and its version: `yadf-16` and `yadf 1.5.2`.
+fn versions(page: &str) -> Vec<(String, String)> {
+    let lines = page.lines().take_while(|line| *line != END);
+    let rows = lines.filter_map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        match cells[..] {
+            [_, tool, version, command, _] if command.starts_with('`') => {
+                Some((tool.to_owned(), version.to_owned()))
+            }
+            _ => None,
+        }
+    });
+    rows.collect()
 }
 
 /// The programs of the tables, seekless first.
 fn tools(medians: &[Median]) -> Vec<&str> {
     let mut tools = vec!["seekless"];
     for median in medians {
-        let is_timed = STATES
-            .iter()
-            .any(|(state, _)| median.title.ends_with(state));
-        if is_timed && !tools.contains(&&*median.tool) {
+        if !tools.contains(&&*median.tool) {
             tools.push(&median.tool);
         }
     }
@@ -98,11 +105,12 @@ fn longest(medians: &[Median], tools: &[&str]) -> f64 {
 }
 
 /// The chart.
-pub fn draw(medians: &[Median], theme: &Theme) -> String {
+pub fn draw(page: &str, theme: &Theme) -> String {
+    let medians = &*medians(page);
     let tools = tools(medians);
     let unit = (PANEL - NUMBER) / longest(medians, &tools);
     let group = BAR * tools.len() as f64 + 14.0;
-    let mut body = legend(&tools, theme);
+    let mut body = legend(&tools, &versions(page), theme);
     for (row, (corpus, label)) in CORPORA.iter().enumerate() {
         let y = TOP + row as f64 * group;
         let middle = y + group / 2.0 - 4.0;
@@ -159,26 +167,32 @@ fn colour(nth: usize, theme: &Theme) -> &'static str {
     }
 }
 
-fn legend(tools: &[&str], theme: &Theme) -> String {
-    let mut text = String::new();
+fn legend(tools: &[&str], versions: &[(String, String)], theme: &Theme) -> String {
+    let mut text = format!(
+        "<text x=\"16\" y=\"24\" font-weight=\"bold\">Time to find all duplicates (shorter is better)</text>\n"
+    );
     let mut x = LABELS;
     for (nth, tool) in tools.iter().enumerate() {
         // Tables name a program with its setting: yadf-16, fclones-ssd.
         let name = tool.split('-').next().unwrap_or(tool);
+        let name = versions
+            .iter()
+            .find(|(known, _)| known == tool)
+            .map_or(name, |(_, version)| version);
         let _ = writeln!(
             text,
-            "<rect x=\"{x}\" y=\"14\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"23\">{}</text>",
+            "<rect x=\"{x}\" y=\"38\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"47\">{}</text>",
             colour(nth, theme),
             x + 15.0,
             escaped(name),
         );
-        x += 95.0;
+        x += 135.0;
     }
     for (panel, (_, title)) in STATES.iter().enumerate() {
         let x = LABELS + panel as f64 * PANEL;
         let _ = writeln!(
             text,
-            "<text x=\"{x}\" y=\"50\" font-weight=\"bold\">{title}</text>"
+            "<text x=\"{x}\" y=\"72\" font-weight=\"bold\">{title}</text>"
         );
     }
     text

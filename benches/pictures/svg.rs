@@ -36,7 +36,7 @@ pub const THEMES: &[Theme] = &[
         text: "#e6edf3",
         faint: "#8b949e",
         accent: "#3fb950",
-        bars: ["#b1bac4", "#7d8590", "#484f58"],
+        bars: ["#8b949e", "#6e7681", "#484f58"],
     },
 ];
 
