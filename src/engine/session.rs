@@ -322,7 +322,9 @@ impl Session<'_> {
         self.silence.begin_again();
         self.deliver_verified(deliverer)?;
         while !self.verification.is_empty() && !self.silence.is_over {
-            if self.control.is_cancelled() && self.scheduler.is_idle() {
+            // Comparisons that were dropped never end.
+            let dropped = self.control.is_cancelled() || self.reading_ended;
+            if dropped && self.scheduler.is_idle() {
                 break;
             }
             self.request();
@@ -333,7 +335,9 @@ impl Session<'_> {
             self.deliver_verified(deliverer)?;
             self.look_around();
         }
-        if !self.control.is_cancelled() {
+        if self.reading_ended {
+            self.left_out.memory_short += self.verification.outstanding();
+        } else if !self.control.is_cancelled() {
             self.left_out.unanswered += self.verification.outstanding();
         }
         Ok(())

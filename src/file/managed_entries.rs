@@ -9,7 +9,7 @@ const LENGTHS: [u64; 256] = lengths();
 
 /// The entries of a folder that tell what it is, as far as they were listed: a bit for each part of each row.
 ///
-/// Contents are not read: a name such as `CACHEDIR.TAG` is enough.
+/// Contents are not read: [`is_managed_folder`](super::is_managed_folder) does that where names suggest it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ManagedEntries(u64);
 
@@ -32,7 +32,7 @@ impl ManagedEntries {
         }
     }
 
-    /// True if a program manages the folder. The entries of a given folder do not tell that it is a cache.
+    /// True if a program may manage the folder. The entries of a given folder do not tell that it is a cache.
     pub fn are_of_a_program(self, is_given: bool) -> bool {
         let has_all = |parts: Vec<(u32, &Part)>| {
             let mut bits = parts.into_iter().map(|(bit, _)| 1 << bit);

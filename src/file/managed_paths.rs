@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
@@ -68,8 +68,14 @@ impl ManagedPaths {
     }
 }
 
+/// True if a program manages an open folder. A given path lifts the rules that can be lifted.
+pub fn is_managed_folder(folder: impl AsFd, is_given: bool) -> bool {
+    let rows = by_entries(|part| has(&folder, part));
+    rows.iter().any(|row| !(is_given && row.row().is_lifted))
+}
+
 /// True if an open folder has the entry.
-fn has(folder: &OwnedFd, part: &Part) -> bool {
+fn has(folder: &impl AsFd, part: &Part) -> bool {
     let Ok(name) = CString::new(part.name) else {
         return false;
     };

@@ -41,7 +41,7 @@ pub use index::{DevIndex, FileIndex};
 pub use kind::{Kind, Member, Role, UnknownKind};
 pub use managed::{ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file};
 pub use managed_entries::ManagedEntries;
-pub use managed_paths::{ManagedPaths, ManagedPlace};
+pub use managed_paths::{ManagedPaths, ManagedPlace, is_managed_folder};
 pub use numbering::Numbering;
 pub use own_folder::OwnFolder;
 pub use path_rules::PathRules;

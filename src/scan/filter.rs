@@ -95,9 +95,9 @@ impl Filter {
     /// True for the name of a sidecar that only takes part [with its photo](Self::carries): no kind that was asked for
     /// includes it.
     pub fn is_carried(&self, name: &[u8]) -> bool {
-        let is_sidecar = Member::of(name).is_some_and(|member| member.role == Role::Sidecar);
-        is_sidecar
-            && !self.kinds.is_empty()
+        let is_sidecar = || Member::of(name).is_some_and(|member| member.role == Role::Sidecar);
+        !self.kinds.is_empty()
+            && is_sidecar()
             && Kind::of(name).is_none_or(|kind| !self.kinds.contains(&kind))
     }
 

@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::{DirId, ManagedEntries, Member, Role};
+use crate::file::{DirId, ManagedEntries, Member, Role, is_managed_folder};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
@@ -77,7 +77,8 @@ impl Walker {
             }
         }
         let is_root = folder.name.is_none() && folder.depth == 0;
-        if telling.are_of_a_program(is_root) {
+        // The names alone are quick to test; some rows also need what a file begins with.
+        if telling.are_of_a_program(is_root) && is_managed_folder(fd, is_root) {
             walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
@@ -289,9 +290,11 @@ impl Walker {
         if stat.kind != FileType::RegularFile {
             return self.unseen(dir, Some(name), Unseen::Changed);
         }
-        let is_carried = self.walk.filter.is_carried(name.to_bytes());
-        let verdict = match self.walk.filter.metadata(stat.size, stat.mtime_ns) {
-            Verdict::Filtered if is_carried && stat.size > 0 => Verdict::Keep,
+        let filter = &self.walk.filter;
+        let verdict = match filter.metadata(stat.size, stat.mtime_ns) {
+            Verdict::Filtered if stat.size > 0 && filter.is_carried(name.to_bytes()) => {
+                Verdict::Keep
+            }
             verdict => verdict,
         };
         if let Some(unseen) = unseen_by_filter(verdict) {
