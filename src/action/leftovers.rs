@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::NameInFolder;
 use super::journal_error::JournalError;
 use super::past::{Fate, Past, PastStep};
-use super::record::{self, Record, RunHeader};
+use super::record::RunHeader;
 use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap, test_file};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
@@ -82,7 +81,7 @@ impl CutShort {
 fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     current::ask_about(own.path().join(&name).as_os_str().as_bytes());
     let mut file = own.read(&name).ok()?;
-    if is_over(&mut file)? {
+    if runs::is_over(&mut file)? {
         return None;
     }
     file.seek(SeekFrom::Start(0)).ok()?;
@@ -120,24 +119,6 @@ fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
         kind,
         folders: vec![path.parent()?.to_owned()],
     })
-}
-
-/// True if the last line says that there are no leftovers. Long journals of runs that went well, which are nearly all,
-/// need not be read then.
-pub(super) fn is_over(file: &mut File) -> Option<bool> {
-    /// Longer than any of these lines.
-    const TAIL: u64 = 256;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
-        .ok()?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail).ok()?;
-    let whole = tail.strip_suffix(b"\n");
-    let last = whole.and_then(|tail| tail.rsplit(|&b| b == b'\n').next());
-    Some(matches!(
-        last.and_then(record::parse),
-        Some(Record::Ended | Record::UndoEnded | Record::AllUndone | Record::Swept)
-    ))
 }
 
 /// True if it is unknown whether a step has leftovers: the file's folder cannot be opened.

@@ -1,16 +1,18 @@
 //! The runs that have a journal, and the last of them.
 
 use std::ffi::CString;
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use jiff::{Timestamp, ToSpan};
 
 use super::journal_error::JournalError;
+use super::journal_folder;
 use super::past::{Flaw, Past};
+use super::record::{self, Record};
 use super::run::Run;
 use super::run_name;
-use super::{journal_folder, leftovers};
 use crate::file::OwnFolder;
 use crate::sys::{names as sys_names, sync};
 
@@ -77,11 +79,29 @@ pub(super) fn prune(own: &OwnFolder, now: Timestamp) {
         let Ok(mut file) = own.append(name) else {
             continue;
         };
-        let is_over = sync::lock(&file) == Ok(true) && leftovers::is_over(&mut file) == Some(true);
+        let is_over = sync::lock(&file) == Ok(true) && is_over(&mut file) == Some(true);
         if let (true, Ok(name)) = (is_over, CString::new(name.as_str())) {
             let _ = sys_names::remove(own.descriptor(), &name);
         }
     }
+}
+
+/// True if the last line says that there are no leftovers. Long journals of runs that went well, which are nearly all,
+/// need not be read then.
+pub(super) fn is_over(file: &mut File) -> Option<bool> {
+    /// Longer than any of these lines.
+    const TAIL: u64 = 256;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+        .ok()?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail).ok()?;
+    let whole = tail.strip_suffix(b"\n");
+    let last = whole.and_then(|tail| tail.rsplit(|&b| b == b'\n').next());
+    Some(matches!(
+        last.and_then(record::parse),
+        Some(Record::Ended | Record::UndoEnded | Record::AllUndone | Record::Swept)
+    ))
 }
 
 fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
