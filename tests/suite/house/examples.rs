@@ -60,9 +60,6 @@ const FOUND: &str = "seekless -o found.txt ~/Pictures";
 /// The name is all that makes a file one that a search keeps.
 const KEPT: &str = "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
 : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.sqlite";
-const BACKUP: &str = "seekless -o backup.txt /mnt/backup";
-const IN_LIBRARY: &str = "seekless move --to /mnt/backup/in-the-library --reference ~/Pictures --only-under \
-/mnt/backup /mnt/backup";
 
 /// What each example comes to in the place that [`place`] makes.
 const EXAMPLES: &[Example] = &[
@@ -240,9 +237,8 @@ const EXAMPLES: &[Example] = &[
         &["IMG_2", "letter"],
     )
     .but_not(&["IMG_1"]),
-    shows("seekless --explain ~/Pictures /mnt/backup", &["Pictures"]),
     shows(
-        "seekless --threads ssd:4,16 --threads hdd:1,1 --depth-random 16 ~/Pictures /mnt/backup",
+        "seekless --threads ssd:4,16 --threads hdd:1,1 ~/Pictures /mnt/backup",
         &["IMG_1"],
     ),
     shows("seekless -o found.txt ~/Pictures", &[]),
@@ -278,23 +274,34 @@ const EXAMPLES: &[Example] = &[
     )
     .but_not(&["2023/IMG_2", "IMG_1.jpg", "thumb-1"]),
     shows(
-        "seekless -o backup.txt /mnt/backup",
-        &["seekless remove --dry-run --from backup.txt"],
+        "seekless remove --trash --dry-run ~/Pictures",
+        &["keep ", "trash ", "nothing was done"],
     ),
     shows(
-        "seekless hardlink --dry-run --from backup.txt --same-metadata",
-        &["tuesday/IMG_1"],
+        "seekless remove --trash --reference ~/Pictures /mnt/phone",
+        &["1 set left alone"],
     )
-    .after(&[BACKUP]),
-    shows("seekless hardlink --from backup.txt --same-metadata", &[])
-        .after(&[BACKUP])
-        .changes(&[
-            "mnt/backup/tuesday/IMG_1.jpg",
-            "mnt/backup/tuesday/notes.txt",
-        ]),
-    shows(IN_LIBRARY, &["1 set left alone"]).changes(&[
-        "mnt/backup/monday/IMG_1.jpg",
+    .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),
+    shows(
+        "seekless folders /mnt/old /mnt/older /mnt/backup",
+        &["/mnt/older", "identical to"],
+    ),
+    shows(
+        "seekless --isolate /mnt/old /mnt/older /mnt/backup",
+        &["monday/IMG_1", "notes/diary.txt"],
+    ),
+    shows(
+        "seekless --isolate --unique /mnt/old /mnt/older",
+        &["Photos/IMG_1.jpg"],
+    )
+    .but_not(&["diary"]),
+    shows(
+        "seekless hardlink --dry-run --same-metadata /mnt/backup",
+        &["tuesday/IMG_1"],
+    ),
+    shows("seekless hardlink --same-metadata /mnt/backup", &[]).changes(&[
         "mnt/backup/tuesday/IMG_1.jpg",
+        "mnt/backup/tuesday/notes.txt",
     ]),
 ];
 
@@ -326,7 +333,7 @@ fn place() -> Tree {
         .copies(["home/Documents/draft", "home/Documents/draft-2"], "De")
         // On the old disk: a picture that the backup has, and one thing more.
         .file("mnt/old/Photos/IMG_1.jpg", photo(1))
-        .file("mnt/old/notes/diary.txt", "Diary")
+        .copies(["mnt/old/notes/diary.txt", "mnt/older/diary.txt"], "Diary")
         // On the backup: a picture of the library, and notes, each in two snapshots.
         .copies(
             [

@@ -84,7 +84,7 @@ fn play(tree: &Tree, lines: &[String]) -> usize {
 fn the_sessions_of_the_guides_run_and_end_where_they_began() {
     for session in [
         session("photos.md", "From report to trash, and back"),
-        session("backup-disks.md", "Link the copies of several snapshots"),
+        session("backup-disks.md", "Shrink what is left"),
     ] {
         let tree = photos();
         let without_reports = |tree: &Tree| {

@@ -1,4 +1,4 @@
-//! "May I wipe this disk?": each command of the README, on two disks, and then the first disk is really wiped.
+//! "May I wipe this disk?": each command of the guide, on two disks, and then the first disk is really wiped.
 
 use std::fs;
 use std::path::Path;
@@ -8,17 +8,18 @@ use crate::common::noise;
 use crate::common::tree::contents_below;
 use crate::common::volume::{Volume, sh};
 
-/// The commands below the question in the README, in their order.
+/// The commands of the guide's section about this question, in their order.
 fn commands() -> Vec<String> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).expect("a README");
-    let (_, below) = readme
-        .split_once("**May I wipe this disk?**")
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/backup-disks.md");
+    let guide = fs::read_to_string(guide).expect("a guide");
+    let (_, section) = guide
+        .split_once("\n## May I wipe this disk?\n")
         .expect("a question");
-    let (_, commands) = below.split_once("```sh\n").expect("commands");
-    let (commands, _) = commands.split_once("```").expect("their end");
+    let section = section.split("\n## ").next().unwrap_or("");
+    let blocks = section.split("```sh\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split("```").next());
     // A pipe may go on in the next line.
-    let commands = commands.replace("|\n    ", "| ");
+    let commands = blocks.collect::<String>().replace("|\n    ", "| ");
     commands.lines().map(str::to_owned).collect()
 }
 
