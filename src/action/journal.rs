@@ -101,7 +101,8 @@ impl Journal {
                     journal.mark = format!("{name}-{:08x}", run_name::random());
                     journal.name = name;
                     sync::folder(at).map_err(failed)?;
-                    runs::prune(&own, time);
+                    // The name may be ahead of the clock.
+                    runs::prune(&own, time.min(run_name::time(header.started_ns, None)));
                     return Ok(journal);
                 }
             }
