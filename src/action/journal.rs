@@ -84,11 +84,12 @@ impl Journal {
             };
             unlocked();
             // Another run that begins may have taken it for the draft of a killed run.
-            if !sync::lock(&journal.file).map_err(failed)? {
+            let locked = sync::lock(&journal.file);
+            if locked == Ok(false) {
                 continue;
             }
-            let named = journal
-                .append(&[Record::Run(header.clone())])
+            let named = locked
+                .and_then(|_| journal.append(&[Record::Run(header.clone())]))
                 .and_then(|()| sync::file(&journal.file))
                 .and_then(|()| named(at, &draft, time));
             match named {
