@@ -61,6 +61,7 @@ impl Plan {
         for set in self.spool.sets()? {
             let mut set = set?;
             self.together.apply(&mut set);
+            self.whole.apply(&mut set);
             search.note(&set, action);
         }
         self.emptied = search.folders();

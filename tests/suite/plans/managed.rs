@@ -514,7 +514,8 @@ fn a_hidden_file_is_noise_all_the_same() {
 fn by_folders(stage: &Stage, given: &str, change: impl FnOnce(), options: &str) -> Run {
     let report = stage.report(&format!("folders {given}"));
     change();
-    stage.on_report(&format!("remove -y {options} --from -"), report)
+    let agreed = if options.contains("-n") { "" } else { "-y" };
+    stage.on_report(&format!("remove {agreed} {options} --from -"), report)
 }
 
 /// The repository `git` and its copy, which goes.
@@ -553,6 +554,16 @@ fn a_copy_of_a_repository_stays_as_a_whole() {
         let run = by_folders(&stage, "copy git", || (), "--allow managed --reference git");
         run.never_says(ALLOW);
     }
+}
+
+#[test]
+fn folders_of_a_repository_that_stays_are_not_named_as_empty() {
+    let stage = repository_and_copy();
+    let change = || stage.tree.write("copy/c", "new");
+    let options = "-n --remove-empty-folders --reference git";
+    let plan = by_folders(&stage, "copy git", change, options).exits(0);
+    let text = plan.stdout_text();
+    assert!(!text.contains("empty afterwards"), "{text}");
 }
 
 #[test]
