@@ -221,7 +221,11 @@ impl Together {
         let stay: Vec<u64> = self.staying(set).take(COPIES).collect();
         for (_, group) in going(set).filter(|(_, group)| !group.is_sidecar) {
             let copies = self.copies.entry(group.key).or_default();
-            copies.extend(stay.iter().take(COPIES.saturating_sub(copies.len())));
+            for &key in &stay {
+                if copies.len() < COPIES && !copies.contains(&key) {
+                    copies.push(key);
+                }
+            }
         }
     }
 

@@ -270,13 +270,15 @@ impl Plan {
             io::Result::Ok(())
         };
         each(&mut |set| together.count(set))?;
+        each(&mut |set| together.hold(set))?;
+        // Once is enough: what stays later are further copies.
+        each(&mut |set| together.note_copies(set))?;
+        each(&mut |set| together.hold_without_copy(set))?;
         // What is held lets more be held.
         let mut before = (0, 0);
         while together.len() != before {
             before = together.len();
             each(&mut |set| together.hold(set))?;
-            each(&mut |set| together.note_copies(set))?;
-            each(&mut |set| together.hold_without_copy(set))?;
         }
         self.together = together;
         Ok(())
