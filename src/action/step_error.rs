@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::step::{Failure, Hint, Outcome, Skip, WayOut};
+use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, parent, statfs};
 
 /// The end of a step that is not carried out.
@@ -36,13 +37,16 @@ impl fmt::Display for StepError {
 
 impl StepError {
     /// True if only the files show whether the step was carried out: the answer to a call was lost, or the call was
-    /// repeated on the way to a server.
-    pub fn leaves_it_open(&self) -> bool {
+    /// repeated on the way to a server. The names of the step lie in these folders.
+    pub fn leaves_it_open<'a>(&self, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
+        let is_in_kernel =
+            |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
         match self {
             Self::Already | Self::Skip(_) | Self::Full => false,
-            Self::Failed(failure) => {
-                !Errno::from_io_error(&failure.cause).is_some_and(|error| REFUSALS.contains(&error))
-            }
+            Self::Failed(failure) => match Errno::from_io_error(&failure.cause) {
+                Some(Errno::NOENT | Errno::EXIST) => !folders.into_iter().all(is_in_kernel),
+                error => !error.is_some_and(is_refusal),
+            },
             Self::Stuck(_) => true,
         }
     }
@@ -104,14 +108,6 @@ pub fn failure(doing: String, error: Errno) -> Failure {
 /// Where a program or a server answers, an I/O error is no evidence about a disk. An archive cannot be mounted
 /// writable.
 pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
-    // A folder that was to be made is gone again.
-    let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
-    let opened = |folder: &'a [u8]| {
-        let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
-        let mut opened = folders.map(parent::open);
-        let opened = opened.find(|opened| !matches!(opened, Err(Errno::NOENT)));
-        opened?.ok()
-    };
     let mut folders = folders.into_iter().filter_map(opened);
     let Outcome::Failed(failure) = outcome else {
         return outcome;
@@ -122,6 +118,15 @@ pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8
         _ => failure.hint,
     };
     Outcome::Failed(Failure { hint, ..failure })
+}
+
+/// The folder, or the nearest one above it that exists: a folder that was to be made is gone again.
+fn opened(folder: &[u8]) -> Option<OwnedFd> {
+    let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
+    let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
+    let mut opened = folders.map(parent::open);
+    let opened = opened.find(|opened| !matches!(opened, Err(Errno::NOENT)));
+    opened?.ok()
 }
 
 /// The way out where a writable mount would not help.
@@ -228,3 +233,30 @@ const HINTS: &[(Errno, &str)] = &[
         "its server did not answer in time: try again later",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_gone_leaves_nothing_open_where_the_kernel_answers() {
+        let here = tempfile::tempdir().expect("a folder");
+        let here = here.path().as_os_str().as_bytes();
+        let missing = [here, b"/missing/folder"].concat();
+        // The kernel answers there too, but not for stored files.
+        let elsewhere = b"/proc".as_slice();
+        for (error, folders, is_open) in [
+            (Errno::NOENT, vec![here], false),
+            (Errno::EXIST, vec![here, &missing], false),
+            (Errno::NOENT, vec![here, elsewhere], true),
+            (Errno::EXIST, vec![elsewhere, here], true),
+            (Errno::IO, vec![here], true),
+            (Errno::PERM, vec![elsewhere], false),
+        ] {
+            let end = failed("remove it")(error);
+            assert_eq!(end.leaves_it_open(folders), is_open, "{error:?}");
+        }
+    }
+}

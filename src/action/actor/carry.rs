@@ -232,7 +232,13 @@ impl Actor {
                     if matches!(error, StepError::Full) {
                         self.stand_in_for(&pair, &sketched);
                     }
-                    if error.leaves_it_open() {
+                    let intent = &sketched.intent;
+                    let names = [
+                        Some(&intent.victim.0),
+                        intent.destination.as_ref().map(|d| &d.0),
+                    ];
+                    let folders = names.into_iter().flatten();
+                    if error.leaves_it_open(folders.map(|name| folder_entry::parent(name))) {
                         // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
                         self.has_open_steps = true;
                         self.end(of, error.into(), None);
