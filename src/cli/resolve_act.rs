@@ -124,7 +124,12 @@ pub fn resolve(
     let folder_search = match &source {
         Source::Search(_) => None,
         // The report names its paths.
-        _ => Some(Box::new(searched(&[".".into()], &args, around)?)),
+        _ => {
+            let mut config = searched(&[".".into()], &args, around)?;
+            // A managed folder goes as a whole.
+            config.filter.keep_empty();
+            Some(Box::new(config))
+        }
     };
     let reads = args.reads.of_a_change()?;
     let limits = limits(&args, &mut links, around)?;

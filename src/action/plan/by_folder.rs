@@ -114,8 +114,16 @@ impl Group<'_> {
             {
                 continue;
             }
-            for place in self.below(other) {
-                let copy = self.names[place].1;
+            // An empty file has only its name.
+            let start = match set.size {
+                0 => [other, &names[0].path[folder.len()..]].concat(),
+                _ => [other, b"/"].concat(),
+            };
+            for place in self.starting(&start) {
+                let (path, copy) = self.names[place];
+                if set.size == 0 && path != start {
+                    continue;
+                }
                 let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
                 // No file outside of a trash or a managed folder goes for a copy in one.
                 let is_in_managed = lies_in_managed(&set.files[copy], other);
@@ -137,12 +145,11 @@ impl Group<'_> {
         None
     }
 
-    /// Places among the names of the first ones below a folder.
-    fn below(&self, folder: &[u8]) -> std::ops::Range<usize> {
-        let start = [folder, b"/"].concat();
-        let first = self.names.partition_point(|&(path, _)| path < &start[..]);
+    /// Places among the names of the first ones that start so.
+    fn starting(&self, start: &[u8]) -> std::ops::Range<usize> {
+        let first = self.names.partition_point(|&(path, _)| path < start);
         let names = self.names[first..].iter().take(TRIES);
-        let count = names.take_while(|(path, _)| path.starts_with(&start));
+        let count = names.take_while(|(path, _)| path.starts_with(start));
         first..first + count.count()
     }
 }

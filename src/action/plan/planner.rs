@@ -67,6 +67,9 @@ impl Planner {
         // With a report of folders, a managed folder may go as a whole.
         if self.settings.policy.pairs.is_empty() {
             set.take_out_managed();
+        } else if set.size == 0 {
+            // Empty files of other folders are noise: they stay.
+            set.files.retain(|file| file.managed().is_some());
         }
         let number = match self.settings.policy.by_name {
             true => {

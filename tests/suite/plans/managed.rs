@@ -143,6 +143,7 @@ fn run(folder: &Path, command: &str, arguments: &[&str]) {
 fn repository() -> Stage {
     let stage = Stage::new(Tree::new().copies(["git/a", "git/sub/b"], noise(1, 5000)));
     let root = stage.tree.path("git");
+    stage.tree.write("git/sub/.gitkeep", "");
     git(&root, "init -q -b main");
     git(&root, "add .");
     commit(&root);
