@@ -29,6 +29,8 @@ pub struct Groups {
     unlisted: HashSet<u64>,
     /// The bare names of each group, the main file first, with slashes between them.
     names: HashMap<u64, Box<[u8]>>,
+    /// Where each group stands in the first set of a report that has one of its photos.
+    places: HashMap<u64, usize>,
     hasher: RandomState,
 }
 
@@ -46,6 +48,30 @@ impl Groups {
     pub fn look(&mut self, set: &mut SetPlan) {
         for name in set.files.iter_mut().flat_map(|file| &mut file.names) {
             name.group = self.group(name).map(Box::new);
+        }
+        if set.is_ordered {
+            self.order(set);
+        }
+    }
+
+    /// Sorts the files of a set of a report as the report sorts the photos of their groups. Where it has no such photo,
+    /// its order does not count.
+    fn order(&mut self, set: &mut SetPlan) {
+        let mut places = Vec::new();
+        for (nth, file) in set.files.iter().enumerate() {
+            let groups = file.names.iter().map(|name| name.group.as_deref());
+            let known = groups.map(|group| match group {
+                None => Some(nth),
+                Some(group) if group.is_sidecar => self.places.get(&group.key).copied(),
+                Some(group) => Some(*self.places.entry(group.key).or_insert(nth)),
+            });
+            places.push(known.min().flatten());
+        }
+        set.is_ordered = places.iter().all(Option::is_some);
+        if set.is_ordered {
+            let mut files: Vec<_> = places.into_iter().zip(set.files.drain(..)).collect();
+            files.sort_by_key(|&(place, _)| place);
+            set.files.extend(files.into_iter().map(|(_, file)| file));
         }
     }
 

@@ -274,8 +274,7 @@ impl SetPlan {
         });
     }
 
-    /// Counts the marks of a copy on all names. Of a file that goes with another one, the other one counts: its place in
-    /// the report is not known.
+    /// Counts the marks of a copy on all names. Of a file that goes with another one, the other one counts.
     pub fn count_marks(&mut self) {
         let marks = CopyMarks::among(|| {
             let names = self.files.iter().flat_map(|file| &file.names);
@@ -283,7 +282,6 @@ impl SetPlan {
         });
         for name in self.files.iter_mut().flat_map(|file| &mut file.names) {
             name.marks = marks.on(name.compared());
-            self.is_ordered &= name.compared() == name.bare();
         }
     }
 

@@ -410,6 +410,37 @@ fn two_imports() -> Tree {
 }
 
 #[test]
+fn sidecars_follow_the_order_of_the_photos_in_a_report() {
+    let tree = || {
+        let contents = [("I.jpg", "photo".repeat(100)), ("I.xmp", "edit".to_owned())];
+        let contents = contents.into_iter();
+        contents.fold(Tree::new(), |tree, (name, content)| {
+            let [old, new] = ["a", "b"].map(|folder| format!("{folder}/{name}"));
+            tree.copies([&old, &new], content)
+                .modified(&old, 1_000)
+                .modified(&new, 2_000)
+        })
+    };
+    let photos = "  1 * a/I.jpg\n  2   b/I.jpg\n";
+    for (options, from, to) in [
+        ("--keep newest", "", ""),
+        ("", photos, "  1   a/I.jpg\n  2 * b/I.jpg\n"),
+        ("", photos, "  2   b/I.jpg\n  1   a/I.jpg\n"),
+    ] {
+        let stage = Stage::new(tree());
+        let report = stage.report(&format!("find {options} a b"));
+        assert!(report.contains(from), "{report}");
+        let run = stage.on_report("remove -y --from -", report.replace(from, to));
+        run.exits(0);
+        assert_eq!(
+            stage.names(),
+            ["b/I.jpg", "b/I.xmp"],
+            "{options} {to}: {report}"
+        );
+    }
+}
+
+#[test]
 fn a_report_of_photos_carries_their_sidecars() {
     for preset in [
         "--preset photos",
