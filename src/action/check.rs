@@ -12,7 +12,7 @@ use super::coherence::Location;
 use super::folder_entry::{Identity, NameInFolder};
 use super::reads::Reads;
 use super::step::{Change, Expected, StepFile, Unfit};
-use crate::read::OpenFile;
+use crate::read::{self, OpenFile};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
@@ -101,6 +101,9 @@ impl Opened {
                 verify(&stat, &times_alone, Bound::Strict, ours)?;
             }
             verified => verified?,
+        }
+        if read::has_too_many_holes(&stat) {
+            return Err(Unfit::Unreadable(read::too_many_holes()));
         }
         Ok(Self {
             identity: Cell::new((stat.dev, stat.ino)),

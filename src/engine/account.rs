@@ -46,7 +46,7 @@ impl Account {
         if self.is_kept {
             let unseen = match failure {
                 Failure::Refused(Errno::CANCELED) => Unseen::Interrupted,
-                Failure::Refused(_) => Unseen::Unreadable,
+                Failure::Refused(_) | Failure::Holes => Unseen::Unreadable,
                 Failure::Vanished => Unseen::Vanished,
                 Failure::Changed => Unseen::Changed,
             };

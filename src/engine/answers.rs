@@ -10,7 +10,7 @@ use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::read::{Failure, Finished, Job, Outcome};
+use crate::read::{self, Failure, Finished, Job, Outcome};
 use crate::sys::open;
 
 use super::requests::wanted_bytes;
@@ -118,6 +118,7 @@ impl Session<'_> {
         let (kind, cause) = match failure {
             Failure::Refused(Errno::CANCELED) => return,
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(open::error(e))),
+            Failure::Holes => (ProblemKind::UnreadableFile, Some(read::too_many_holes())),
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),
         };

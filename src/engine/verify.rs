@@ -8,7 +8,7 @@ use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::read::{Failure, Job, Outcome};
+use crate::read::{self, Failure, Job, Outcome};
 use crate::sys::open;
 
 use super::answers::to_path;
@@ -87,6 +87,7 @@ impl Session<'_> {
                 Some(Failure::Refused(Errno::CANCELED)) => continue,
                 None => (ProblemKind::NotVerified, None),
                 Some(Failure::Changed) => (ProblemKind::Changed, None),
+                Some(Failure::Holes) => (ProblemKind::UnreadableFile, Some(read::too_many_holes())),
                 Some(Failure::Vanished) => (ProblemKind::UnreadableFile, Some(Errno::NOENT.into())),
                 Some(Failure::Refused(e)) => (ProblemKind::UnreadableFile, Some(open::error(e))),
             };

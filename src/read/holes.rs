@@ -2,6 +2,7 @@
 //!
 //! Only the search skips holes. `--verify`, and the comparison before an action, read every byte.
 
+use std::io;
 use std::os::fd::AsFd;
 
 use crate::sys::extents::{self, DataOrHole};
@@ -23,6 +24,25 @@ const BACK_OFF: u64 = 1 << 20;
 /// The beginning is always read: samples are taken from the first piece.
 const BEGINNING: u64 = 256 << 10;
 
+/// A file with more bytes in holes than this is not read: it takes no room, and would be hashed or compared for hours,
+/// at most (8 EiB) for months.
+const MOST: u64 = 4 << 40;
+
+/// True if a file has so many holes that it is not read.
+pub fn are_too_many(stat: &Stat) -> bool {
+    missing(stat) > MOST
+}
+
+/// Says so.
+pub fn too_many() -> io::Error {
+    io::Error::other("more than 4 TiB of it are holes (shorten or exclude it)")
+}
+
+/// Bytes that a file has beyond its allocated blocks.
+fn missing(stat: &Stat) -> u64 {
+    stat.size.saturating_sub(stat.blocks.saturating_mul(512))
+}
+
 /// The holes of an open file, as far as they were queried lately.
 #[derive(Clone, Copy, Debug)]
 pub struct Holes {
@@ -34,8 +54,7 @@ pub struct Holes {
 
 /// True if the holes of a file are worth a query, and its file system reports as holes only ranges without data.
 pub fn is_thin(fd: impl AsFd, stat: &Stat) -> bool {
-    let allocated = stat.blocks.saturating_mul(512);
-    stat.size.saturating_sub(allocated) >= MISSING && statfs::has_true_holes(fd)
+    missing(stat) >= MISSING && statfs::has_true_holes(fd)
 }
 
 impl Holes {
@@ -140,6 +159,15 @@ mod tests {
             end: u64::MAX,
         };
         assert_eq!(Holes::of(false).at(&dense, 1 << 29), all);
+    }
+
+    #[test]
+    fn written_bytes_do_not_count_as_holes() {
+        let mut stat = stat::descriptor(&file(0, &[])).expect("is open");
+        (stat.size, stat.blocks) = (MOST + (1 << 30), 1 << 21);
+        assert!(!are_too_many(&stat));
+        stat.size += 1;
+        assert!(are_too_many(&stat));
     }
 
     #[test]

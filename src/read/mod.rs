@@ -42,6 +42,7 @@ pub use budget::LEAST_RATE;
 pub use compare::{Unequal, Which, equal};
 pub use elevator::SweepOrder;
 pub use fold::Fold;
+pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile, leaves_cache};
 pub use parts::PART;

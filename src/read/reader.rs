@@ -301,7 +301,10 @@ pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
                 .expect
                 .is_met_by(&Fingerprint::from(&now), task.numbering) =>
         {
-            Ok(now)
+            match holes::are_too_many(&now) {
+                true => Err(Failure::Holes),
+                false => Ok(now),
+            }
         }
         Ok(_) => Err(Failure::Changed),
         Err(e) => Err(Failure::Refused(e)),

@@ -144,6 +144,8 @@ pub enum Failure {
     Vanished,
     /// It is not the expected file, or not in the expected state.
     Changed,
+    /// It has too many holes.
+    Holes,
     /// The system refused to open or read it.
     Refused(rustix::io::Errno),
 }

@@ -59,3 +59,48 @@ fn a_hole_is_equal_to_zeros_that_were_written() {
         }
     }
 }
+
+/// Any user can make such files, and reading one takes months.
+#[test]
+fn files_of_exbibytes_are_left_out() {
+    const LEN: u64 = 8191 << 50;
+    const WHY: &str = ": more than 4 TiB of it are holes (shorten or exclude it)";
+    let tree = in_memory()
+        .copies(["1/pair", "2/pair"], "the same")
+        .sparse("1/empty", LEN, &[])
+        .sparse("2/empty", LEN, &[])
+        .sparse("1/block", LEN, &[(LEN / 2, b"x")])
+        .sparse("2/block", LEN, &[(LEN / 2, b"y")]);
+    let run = |arguments: &str| seekless(tree.root(), arguments).run();
+    for options in [
+        "",
+        "--digest when-needed",
+        "--without holes",
+        "--verify",
+        "--no-shared-blocks",
+    ] {
+        let run = run(&format!("find -f json {options} .")).exits(1);
+        assert_eq!(
+            run.file_sets(),
+            crate::common::file_sets(["1/pair 2/pair"]),
+            "{options}: {run}"
+        );
+        let unreadable = &run.json()["summary"]["left_out"]["unreadable"];
+        assert_eq!(unreadable, 4, "{options}: {run}");
+        let said = run.stderr_text().matches(WHY).count();
+        assert_eq!(said, 4, "{options}: {run}");
+    }
+    let report = run("find .").exits(1).says(WHY).stdout_text();
+    run("folders .").exits(1).says(WHY);
+    run("compare 1 2").exits(2).says(WHY);
+    run("remove --dry-run .").exits(1).says(WHY);
+    // A report that lists them is no way around this.
+    let report = report
+        .replace("\n8 B (8 bytes)", &format!("\n9.2 EB ({LEN} bytes)"))
+        .replace("/pair", "/empty");
+    for action in ["remove", "remove --trash", "hardlink"] {
+        let acted = seekless(tree.root(), &format!("{action} --yes --from -"));
+        acted.stdin(report.clone()).run().exits(2).says(WHY);
+    }
+    assert!(tree.path("1/empty").exists() && tree.path("2/empty").exists());
+}
