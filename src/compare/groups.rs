@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::file::{Member, Role};
+use crate::file::PhotoGroup;
 use crate::tree::{Class, Tree};
 
 /// The files of a folder that belong together by their names: their contents, and a name.
@@ -69,31 +69,20 @@ fn groups(tree: &Tree) -> Vec<Group> {
     let mut groups = Vec::new();
     for folder in (0..tree.folder_count()).filter(|&folder| !tree.is_in_trash(folder)) {
         let names = tree.names_in(folder);
-        let members = names.filter_map(|name| Some((Member::of(tree.name(name))?, name)));
-        let members = members.filter(|&(_, name)| tree.size(tree.file_of(name)) > 0);
-        let mut members: Vec<(Vec<u8>, Role, u32)> = members
-            .map(|(member, name)| (member.stem.to_ascii_lowercase(), member.role, name))
-            .collect();
-        members.sort_unstable();
-        for group in members.chunk_by(|a, b| a.0 == b.0) {
-            let keys = |is_sidecar: bool| -> Vec<u64> {
-                let files = group
+        let names = names.filter(|&name| tree.size(tree.file_of(name)) > 0);
+        for group in PhotoGroup::among(names.map(|name| (tree.name(name), name))) {
+            let keys = |names: &[u32]| {
+                names
                     .iter()
-                    .filter(|member| (member.1 == Role::Sidecar) == is_sidecar);
-                files
-                    .map(|member| key(tree, tree.file_of(member.2)))
+                    .map(|&at| key(tree, tree.file_of(at)))
                     .collect()
             };
-            let (photos, sidecars) = (keys(false), keys(true));
-            if !photos.is_empty() && !sidecars.is_empty() {
-                let (side, name) = (tree.root_of(folder), group[0].2);
-                groups.push(Group {
-                    side,
-                    photos,
-                    sidecars,
-                    name,
-                });
-            }
+            groups.push(Group {
+                side: tree.root_of(folder),
+                photos: keys(&group.photos),
+                sidecars: keys(&group.sidecars),
+                name: group.photos[0],
+            });
         }
     }
     groups

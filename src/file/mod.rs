@@ -38,7 +38,7 @@ pub use fingerprint::Fingerprint;
 pub use found_file::FoundFile;
 pub use identity::{FolderId, Sameness, Sighting};
 pub use index::{DevIndex, FileIndex};
-pub use kind::{Kind, Member, Role, UnknownKind};
+pub use kind::{Kind, Member, PhotoGroup, Role, UnknownKind};
 pub use managed::{ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file};
 pub use managed_entries::ManagedEntries;
 pub use managed_paths::{ManagedPaths, ManagedPlace, is_managed_folder};

@@ -61,6 +61,10 @@ pub struct FolderLine {
     pub noise: usize,
     /// Symbolic links below it.
     pub links: usize,
+    /// Photos below it that are elsewhere, and their sidecars as well, but not beside each other.
+    pub torn_photos: usize,
+    /// One of them.
+    pub torn_photo: Option<Vec<u8>>,
 }
 
 /// The verdict, with paths.
@@ -158,6 +162,7 @@ fn own_name<'s>(seen: &'s Seen<'_>, folder: Folder) -> &'s [u8] {
 
 fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
     let folder = member.finding.folder;
+    let (torn_photos, first) = seen.torn_photos(folder);
     FolderLine {
         path: seen.path(folder),
         said: said(seen, tallies, member),
@@ -166,6 +171,8 @@ fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
         gain: member.gain,
         noise: seen.noise(folder),
         links: seen.links(folder),
+        torn_photos,
+        torn_photo: first.map(|file| seen.path_of_file(file)),
     }
 }
 

@@ -27,7 +27,7 @@ impl Homes {
     pub fn of(left: &Left<'_>, folder: Folder) -> Self {
         let tree = left.tree;
         let mut contents: Vec<(usize, Content)> = tree
-            .contents_below(folder)
+            .contents_and_pairs_below(folder)
             .into_iter()
             .map(|content| {
                 let here = tree.copies_below(content, folder).len();
@@ -83,12 +83,9 @@ impl Homes {
         alike
     }
 
-    /// The smallest one, by bytes, by contents and then in order.
+    /// The smallest one, by bytes and then in order.
     pub fn smallest(&self, tallies: &Tallies) -> Option<Folder> {
-        let key = |folder: &Folder| {
-            let tally = tallies.get(*folder);
-            (tally.bytes, tally.contents, *folder)
-        };
+        let key = |folder: &Folder| (tallies.get(*folder).bytes, *folder);
         self.folders.iter().copied().min_by_key(key)
     }
 }
@@ -130,7 +127,7 @@ pub fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
     if tree.files_below(one).len() != tree.files_below(other).len() {
         return false;
     }
-    let contents = tree.contents_below(one);
+    let contents = tree.contents_and_pairs_below(one);
     contents.into_iter().all(|content| {
         tree.copies_below(content, one).len() == tree.copies_below(content, other).len()
     })

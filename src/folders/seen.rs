@@ -1,7 +1,9 @@
 //! From what a run saw to the contents of its folders, and from these back to names.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::file::PhotoGroup;
 use crate::tree::{Class, EntryKind, RootPlace, Tree as Run, Unseen};
 
 use super::forms::Names;
@@ -19,8 +21,19 @@ pub struct Seen<'r> {
     /// The names of noise, in order.
     noise: Vec<u32>,
     gaps: Vec<Gap>,
+    /// In order of folders.
+    photos: Vec<Photos>,
     /// Names of files that may be one file with another one.
     unidentified: u64,
+}
+
+/// A group of photos and their sidecars.
+struct Photos {
+    folder: Folder,
+    /// The main file.
+    first: usize,
+    /// A photo, a sidecar, and the content that stands for both beside each other.
+    pairs: Vec<[Content; 3]>,
 }
 
 /// Something that was left out, or whose content is not known.
@@ -48,7 +61,7 @@ impl<'r> Seen<'r> {
         let mut unidentified = 0;
         let mut gaps = gaps_of_roots(run);
         // Files of several names have one content.
-        let mut alone = std::collections::HashMap::new();
+        let mut alone = HashMap::new();
         for folder in folders {
             let here = of_tree(folder);
             let mut gap = |name: &[u8], why| {
@@ -104,13 +117,19 @@ impl<'r> Seen<'r> {
             }
         }
         gaps.sort_by(|a, b| (a.folder, &a.name).cmp(&(b.folder, &b.name)));
+        let photos = photos(run, &names, &files, &mut sizes);
+        let pairs: Vec<(Folder, Content)> = photos
+            .iter()
+            .flat_map(|group| group.pairs.iter().map(|&[.., pair]| (group.folder, pair)))
+            .collect();
         let unanswered: Vec<Folder> = gaps.iter().map(|gap| gap.folder).collect();
         Self {
-            tree: Tree::new(parents, &files, sizes, &unanswered),
+            tree: Tree::new(parents, &files, &pairs, sizes, &unanswered),
             run,
             names,
             noise,
             gaps,
+            photos,
             unidentified,
         }
     }
@@ -150,6 +169,22 @@ impl<'r> Seen<'r> {
         let end = self.tree.end(folder);
         let count = self.gaps[start..].partition_point(|gap| gap.folder.0 < end);
         &self.gaps[start..start + count]
+    }
+
+    /// How many photos below a folder are elsewhere, and their sidecars as well, but not beside each other; and the first.
+    pub fn torn_photos(&self, folder: Folder) -> (usize, Option<usize>) {
+        let tree = &self.tree;
+        let is_elsewhere =
+            |content| tree.copies(content).len() > tree.copies_below(content, folder).len();
+        let start = self.photos.partition_point(|group| group.folder < folder);
+        let here = self.photos[start..].iter();
+        let here = here.take_while(|group| tree.holds(folder, group.folder));
+        let mut torn = here.filter(|group| {
+            let mut pairs = group.pairs.iter();
+            pairs.any(|&pair| pair.map(is_elsewhere) == [true, true, false])
+        });
+        let first = torn.next().map(|group| group.first);
+        (torn.count() + usize::from(first.is_some()), first)
     }
 
     /// The path of what was not seen.
@@ -221,6 +256,42 @@ impl Names for Seen<'_> {
         let all_here = names.iter().all(|name| below.contains(name));
         all_here && names.len() == links as usize && names.first() == Some(&name)
     }
+}
+
+/// The photos with sidecars, of which each pair becomes a content without bytes.
+fn photos(
+    run: &Run,
+    names: &[u32],
+    files: &[(Folder, Content)],
+    sizes: &mut Vec<u64>,
+) -> Vec<Photos> {
+    let mut known: HashMap<[Content; 2], Content> = HashMap::new();
+    let mut photos = Vec::new();
+    let mut start = 0;
+    for here in files.chunk_by(|a, b| a.0 == b.0) {
+        let numbers = start..start + here.len();
+        start = numbers.end;
+        let bare = numbers.map(|file| (run.name(names[file]), file as u32));
+        for group in PhotoGroup::among(bare) {
+            let mut pairs = Vec::new();
+            for &photo in &group.photos {
+                for &sidecar in &group.sidecars {
+                    let [photo, sidecar] = [photo, sidecar].map(|file| files[file as usize].1);
+                    let pair = known.entry([photo, sidecar]).or_insert_with(|| {
+                        sizes.push(0);
+                        Content(sizes.len() as u32 - 1)
+                    });
+                    pairs.push([photo, sidecar, *pair]);
+                }
+            }
+            photos.push(Photos {
+                folder: here[0].0,
+                first: group.photos[0] as usize,
+                pairs,
+            });
+        }
+    }
+    photos
 }
 
 /// What was not seen of whole roots. A folder that was not given, but a file in it, was not looked at either.

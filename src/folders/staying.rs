@@ -42,12 +42,12 @@ pub fn others(
         let verdict = if !(question.wanted)(folder) {
             None
         } else if tree.unanswered(folder) > 0 {
-            let tell = tally.only_here == 0 && folder.0 >= told_until;
+            let tell = tally.only_here_bytes == 0 && folder.0 >= told_until;
             if tell {
                 told_until = tree.end(folder);
             }
             tell.then_some(Verdict::NotFullySeen)
-        } else if tally.only_here == 0 && is_elsewhere(going, folder) {
+        } else if tally.only_here_bytes == 0 && is_elsewhere(going, folder) {
             next = tree.end(folder);
             let parts = Parts::of(&going.left, tallies, &mut beside, folder);
             Some(Verdict::InParts(parts))

@@ -5,9 +5,9 @@ use super::tree::{Content, Folder, Tree};
 /// The counts of everything below a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Contents, each counted once.
+    /// Contents and pairs, each counted once.
     pub contents: u32,
-    /// Contents of which all copies lie below this folder.
+    /// Those of which all copies lie below this folder.
     pub only_here: u32,
     /// Bytes of the contents, each counted once.
     pub bytes: u64,

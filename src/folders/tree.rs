@@ -39,6 +39,8 @@ pub struct Tree {
     children: Vec<u32>,
     first_files: Vec<u32>,
     contents: Vec<u32>,
+    first_pairs: Vec<u32>,
+    pairs: Vec<u32>,
     sizes: Vec<u64>,
     first_copies: Vec<u32>,
     copies: Vec<u32>,
@@ -49,13 +51,15 @@ impl Tree {
     /// A tree of folders of which the first is [`Folder::TOP`].
     ///
     /// `parents` has the parent of each folder (that of the first is not looked at), `files` the folder and the content
-    /// of each file in order of folders, `sizes` the size of each content.
+    /// of each file in order of folders, `sizes` the size of each content. `pairs` are like files: contents without bytes, each
+    /// of which stands for two files that lie beside each other, such as a photo and its sidecar.
     ///
     /// # Panics
     /// If a folder comes before its parent, files are not in order of folders, or a number is too large.
     pub fn new(
         parents: Vec<u32>,
         files: &[(Folder, Content)],
+        pairs: &[(Folder, Content)],
         sizes: Vec<u64>,
         unanswered: &[Unanswered],
     ) -> Self {
@@ -65,9 +69,11 @@ impl Tree {
         let ends = ends(&parents);
         let by_parent = (1..folders as u32).map(|folder| (parents[folder as usize], folder));
         let (first_children, children) = grouped(folders, by_parent);
-        let by_folder = files.iter().map(|&(folder, content)| (folder.0, content.0));
-        let (first_files, contents) = grouped(folders, by_folder);
-        let by_content = files.iter().map(|&(folder, content)| (content.0, folder.0));
+        let by_folder = |&(folder, content): &(Folder, Content)| (folder.0, content.0);
+        let (first_files, contents) = grouped(folders, files.iter().map(by_folder));
+        let (first_pairs, numbers) = grouped(folders, pairs.iter().map(by_folder));
+        let by_content = files.iter().chain(pairs);
+        let by_content = by_content.map(|&(folder, content)| (content.0, folder.0));
         let (first_copies, copies) = grouped(sizes.len(), by_content);
         let mut marks = Vec::new();
         if !unanswered.is_empty() {
@@ -87,6 +93,8 @@ impl Tree {
             children,
             first_files,
             contents,
+            first_pairs,
+            pairs: numbers,
             sizes,
             first_copies,
             copies,
@@ -194,12 +202,16 @@ impl Tree {
         copies.get(first).is_some_and(|&at| at < self.end(folder))
     }
 
-    /// The contents below a folder, each once, in order of their numbers.
+    /// The contents of the files below a folder, each once, in order of their numbers.
     pub fn contents_below(&self, folder: Folder) -> Vec<Content> {
-        let numbers = &self.contents[self.files_below(folder)];
-        let mut contents: Vec<Content> = numbers.iter().map(|&number| Content(number)).collect();
-        contents.sort_unstable();
-        contents.dedup();
+        each_once(&self.contents[self.files_below(folder)])
+    }
+
+    /// The same, and the pairs.
+    pub fn contents_and_pairs_below(&self, folder: Folder) -> Vec<Content> {
+        let [first, end] = [folder.at(), self.end(folder) as usize].map(|at| self.first_pairs[at]);
+        let mut contents = self.contents_below(folder);
+        contents.extend(each_once(&self.pairs[first as usize..end as usize]));
         contents
     }
 
@@ -207,6 +219,13 @@ impl Tree {
     pub fn unanswered(&self, folder: Folder) -> u32 {
         self.unanswered.get(folder.at()).copied().unwrap_or(0)
     }
+}
+
+fn each_once(numbers: &[u32]) -> Vec<Content> {
+    let mut contents: Vec<Content> = numbers.iter().map(|&number| Content(number)).collect();
+    contents.sort_unstable();
+    contents.dedup();
+    contents
 }
 
 fn ends(parents: &[u32]) -> Vec<u32> {

@@ -15,7 +15,7 @@ pub enum Verdict {
     SameContents { with: Folder, count: Count },
     /// Another folder holds a copy of everything. `inside` is the smallest of them.
     Contained { inside: Folder, count: Count },
-    /// Everything is found elsewhere, but not in one folder that stays.
+    /// Everything is found elsewhere, but not in one folder that stays, with the sidecars beside their photos.
     InParts(Parts),
     /// Enough of it is also in another folder, and something is nowhere else.
     Overlaps(Overlap),

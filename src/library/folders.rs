@@ -89,6 +89,8 @@ pub struct FolderFinding {
     pub noise: usize,
     /// Symbolic links below it.
     pub links: usize,
+    /// Photos below it that are elsewhere, and their sidecar files as well, but not beside each other.
+    pub torn_photos: usize,
 }
 
 /// The number of places that were found.
@@ -303,6 +305,7 @@ fn entry(entry: folders::FolderEntry) -> FolderEntry {
         gain: line.gain,
         noise: line.noise,
         links: line.links,
+        torn_photos: line.torn_photos,
     };
     FolderEntry {
         can_go: entry.can_go,

@@ -61,6 +61,8 @@ struct LineRecord<'a> {
     gain: u64,
     noise: usize,
     links: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torn_photos: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -166,6 +168,7 @@ impl<'a> LineRecord<'a> {
             gain: line.gain,
             noise: line.noise,
             links: line.links,
+            torn_photos: Some(line.torn_photos).filter(|&number| number > 0),
         }
     }
 }

@@ -202,6 +202,22 @@ fn remarks(line: &FolderLine) -> Vec<String> {
         }
         Said::InParts { .. } | Said::NotFullySeen { .. } => {}
     }
+    if let Some(photo) = &line.torn_photo {
+        remarks.push(format!(
+            "{} elsewhere without {} sidecar files beside {}, such as {}",
+            match line.torn_photos {
+                1 => "1 photo is".to_owned(),
+                number => format!("{} are", counted(number, "photo")),
+            },
+            if line.torn_photos == 1 {
+                "its"
+            } else {
+                "their"
+            },
+            if line.torn_photos == 1 { "it" } else { "them" },
+            on_one_line(photo)
+        ));
+    }
     let beside = beside(line);
     if !beside.is_empty() {
         remarks.push(format!("not counted: {}", beside.join(", ")));

@@ -2,6 +2,7 @@
 
 mod first_hour;
 mod folders;
+mod folders_sidecars;
 mod folders_written;
 mod formats;
 mod large_reports;

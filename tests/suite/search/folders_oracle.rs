@@ -122,6 +122,7 @@ impl World {
         Tree::new(
             self.parents.clone(),
             &files,
+            &[],
             self.sizes.clone(),
             &self.unanswered,
         )
