@@ -215,6 +215,11 @@ impl<K: Key> KeyedJoin<K> {
         (link != NONE).then_some(ClassId(link))
     }
 
+    /// Number of classes of several files.
+    pub fn of_several(&self) -> usize {
+        self.many.len()
+    }
+
     /// The numbers of all classes.
     pub fn ids(&self) -> impl Iterator<Item = ClassId> + use<K> {
         (0..self.classes.len() as u32).map(ClassId)

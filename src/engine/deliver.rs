@@ -29,8 +29,8 @@ impl Default for Delivery {
     }
 }
 
-/// Number of sizes, and of sets, whose files are prefetched together. A guess: the columns of a few dozen files fit into
-/// the processor's first cache.
+/// Number of contents, and of sets, whose files are prefetched together. A guess: the columns of a few dozen files fit
+/// into the processor's first cache.
 const TOGETHER: usize = 8;
 
 /// Receives sets.
@@ -121,16 +121,20 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
+        let mut all = sizes.iter().flat_map(|&size| machine.contents(size));
         let mut contents = Vec::new();
-        for sizes in sizes.chunks(TOGETHER) {
-            contents.extend(sizes.iter().flat_map(|&size| machine.contents(size)));
+        loop {
+            // Of one size there may be very many.
+            contents.extend(all.by_ref().take(TOGETHER));
+            if contents.is_empty() {
+                return Ok(());
+            }
             let files = contents.iter().flat_map(|(_, files)| files);
             machine.file_table().prefetch(files.copied());
             for (content, files) in contents.drain(..) {
                 self.equal(Some(content), files, machine, dirs, volumes)?;
             }
         }
-        Ok(())
     }
 
     /// Takes a file with a unique content.

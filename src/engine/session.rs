@@ -265,7 +265,7 @@ impl Session<'_> {
 
     /// Ends listing and reading when memory is used up: what was found so far is reported.
     fn look_at_memory(&mut self) {
-        if self.reading_ended || !is_memory_exhausted() {
+        if self.reading_ended || !is_memory_exhausted(self.machine.repeated_contents()) {
             return;
         }
         self.reading_ended = true;

@@ -28,9 +28,20 @@ pub fn is_memory_short() -> bool {
     memory::of_this_process().is_some_and(is_short)
 }
 
-/// True if memory is used up but for what a report of the results so far takes.
-pub fn is_memory_exhausted() -> bool {
-    memory::of_this_process().is_some_and(|memory| leaves_less_than(memory, 1, 5))
+/// Memory that a report takes at most for each set: its place among the sets, and what sorts them.
+const SET: u64 = 64;
+
+/// Memory that a report takes beside that for its sets.
+const REPORT: u64 = 6 << 20;
+
+/// True if memory is used up but for what a report of so many sets takes.
+pub fn is_memory_exhausted(sets: usize) -> bool {
+    memory::of_this_process().is_some_and(|memory| is_exhausted(memory, sets))
+}
+
+fn is_exhausted(memory: Memory, sets: usize) -> bool {
+    let report = REPORT + SET * sets as u64;
+    leaves_less_than(memory, 1, 5) || memory.held >= LITTLE && memory.available < report
 }
 
 /// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
@@ -63,6 +74,28 @@ mod tests {
         assert!(!short(6000, 4100));
         assert!(!short(30, 1), "others hold it");
         assert!(short(500, 330));
+    }
+
+    #[test]
+    fn memory_is_exhausted_when_a_report_would_take_what_is_left() {
+        let exhausted = |held: u64, available: u64, sets| {
+            let (held, available) = (held << 20, available << 20);
+            let addresses = u64::MAX;
+            is_exhausted(
+                Memory {
+                    held,
+                    available,
+                    addresses,
+                },
+                sets,
+            )
+        };
+        let million = 1 << 20;
+        assert!(exhausted(100, 69, million));
+        assert!(!exhausted(100, 70, million));
+        assert!(exhausted(1000, 199, 0));
+        assert!(!exhausted(1000, 201, 0));
+        assert!(!exhausted(30, 1, million), "others hold it");
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl Machine {
             .map(|class| (class, self.by_content.held(class, &self.chain)))
     }
 
+    /// Number of contents of several files so far.
+    pub fn repeated_contents(&self) -> usize {
+        self.by_content.of_several()
+    }
+
     /// The files of each content, of all sizes, including contents with one file only.
     pub fn all_contents(&self) -> impl Iterator<Item = Vec<FileIndex>> {
         let classes = self.by_content.ids();
