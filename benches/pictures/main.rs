@@ -1,7 +1,7 @@
 //! Draws the pictures of the README, in light and dark: `cargo bench --bench pictures`.
 //!
-//! `terminal-*.svg` shows real runs on a few files that are made for it. `speed-*.svg` shows the table in
-//! `docs/measurements/benchmarks.md`, which `cargo bench --bench peers` writes.
+//! `terminal-*.svg` shows the first commands in `docs/guide/first-hour.md`, which a test runs. `speed-*.svg` shows the
+//! table in `docs/measurements/benchmarks.md`, which `cargo bench --bench peers` writes.
 
 mod chart;
 mod svg;
@@ -18,7 +18,8 @@ fn main() -> io::Result<()> {
     let folder = top.join("docs/pictures");
     fs::create_dir_all(&folder)?;
     let page = fs::read_to_string(top.join("docs/measurements/benchmarks.md"))?;
-    let screen = scene::record()?;
+    let hour = fs::read_to_string(top.join("docs/guide/first-hour.md"))?;
+    let screen = terminal::screen(&hour);
     for theme in THEMES {
         for (name, picture) in [
             ("terminal", terminal::draw(&screen, theme)),
