@@ -272,10 +272,13 @@ fn what_filters_leave_out_is_told_with_its_place() {
 }
 
 #[test]
-fn a_root_inside_another_is_no_part_of_it() {
+fn a_root_inside_another_is_refused() {
     let tree = Tree::new().file("a/b/f", "1");
-    let seen = seen(&config(tree.root(), &["a", "a/b"]), Scope::AcrossRoots);
-    let expected = [("b".to_owned(), Unseen::ListedBefore)];
-    assert_eq!(unseen(&seen), expected);
-    assert_eq!(seen.name_count(), 1);
+    let config = config(tree.root(), &["a", "a/b"]);
+    let tree = classify(&config, Scope::AcrossRoots, &Deaf, &Control::default());
+    let said = tree
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert!(said.contains("a/b: lies in"), "{said}");
 }
