@@ -236,7 +236,7 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             plural(*files, "is", "are"),
         ),
         Note::Sidecars(side, photos, name) => format!(
-            "{}: {} {} on another side without {} sidecar files beside {}, such as {}",
+            "{}: {} {} on another side without {} sidecar files beside {}, such as {}: copy these there",
             path(side),
             count(*photos),
             plural(*photos, "photo is", "photos are"),
