@@ -10,7 +10,7 @@ const NAMED: usize = 512;
 const BEGINNINGS: [&str; 4] = [
     "# seekless ",
     "set,file,replicas,size,",
-    "entry,verdict,places,",
+    "entry,can_go,verdict,",
     "#!/bin/sh\n# Written by seekless ",
 ];
 
