@@ -168,8 +168,8 @@ fn colour(nth: usize, theme: &Theme) -> &'static str {
 }
 
 fn legend(tools: &[&str], versions: &[(String, String)], theme: &Theme) -> String {
-    let mut text = format!(
-        "<text x=\"16\" y=\"24\" font-weight=\"bold\">Time to find all duplicates (shorter is better)</text>\n"
+    let mut text = String::from(
+        "<text x=\"16\" y=\"24\" font-weight=\"bold\">Time to find all duplicates (shorter is better)</text>\n",
     );
     let mut x = LABELS;
     for (nth, tool) in tools.iter().enumerate() {

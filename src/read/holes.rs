@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn written_bytes_do_not_count_as_holes() {
-        let mut stat = stat::descriptor(&file(0, &[])).expect("is open");
+        let mut stat = stat::descriptor(file(0, &[])).expect("is open");
         (stat.size, stat.blocks) = (MOST + (1 << 30), 1 << 21);
         assert!(!are_too_many(&stat));
         stat.size += 1;
