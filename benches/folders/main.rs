@@ -10,9 +10,7 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-use seekless::folders::{
-    Content, Folder, Forms, Names, Percent, Question, Tallies, Tree, entries, findings,
-};
+use seekless::folders::{Content, Folder, Forms, Names, Percent, Question, Tallies, Tree, entries};
 
 const FOLDERS: usize = 1_000_000;
 const FILES: usize = 4_000_000;
@@ -60,7 +58,7 @@ fn measure(generations: usize) -> io::Result<()> {
         files,
         sizes,
     } = World::new(generations);
-    let (tree, build) = timed(|| Tree::new(parents, &files, sizes, &[]))?;
+    let (tree, build) = timed(|| Tree::new(parents, &files, &[], sizes, &[]))?;
     drop(files);
     let (tallies, only_here) = timed(|| Tallies::of(&tree))?;
     let (forms, same) = timed(|| Forms::of(&tree, &Numbers))?;
@@ -72,10 +70,7 @@ fn measure(generations: usize) -> io::Result<()> {
             min_overlap: least,
             wanted: &|_| true,
         };
-        let (found, time) = timed(|| {
-            let found = findings(&tree, &tallies, &forms, &question);
-            entries(&tree, &Numbers, &tallies, &forms, least, found)
-        })?;
+        let (found, time) = timed(|| entries(&tree, &Numbers, &tallies, &forms, &question))?;
         lines += found.len();
         io::Result::Ok(time)
     };
