@@ -233,7 +233,7 @@ fn lasting(screen: &str, home: &Path) -> String {
         .replace("\r\n", "\n")
         .replace(home.to_str().expect("plain"), "/home/anna");
     for (pattern, with) in [
-        ("[0-9]{8}T[0-9]{6}Z", "20261126T120000Z"),
+        ("[0-9]{8}T[0-9]{6}Z(-[0-9]{3})?", "20261126T120000Z"),
         (
             r"read [0-9.]+ MB \([0-9]+ %\) in [0-9.]+ s",
             "read 14.9 MB (100 %) in 0.02 s",
