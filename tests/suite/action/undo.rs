@@ -103,7 +103,10 @@ fn a_tree_of_real_files_comes_back() {
         println!("{arguments}: {run}");
         run.exits(0)
     };
-    for action in ["hardlink --yes real", "remove --trash --yes real"] {
+    for action in [
+        "hardlink --yes --allow managed real",
+        "remove --trash --yes --allow managed real",
+    ] {
         call(action);
         if action.starts_with("hardlink") {
             assert!(real::linked(&top) > before.len() / 3, "links were made");
