@@ -51,7 +51,7 @@ pub fn classify(
         ..config.clone()
     };
     if scope == Scope::AcrossRoots {
-        nested::check(&config.roots, control)?;
+        nested::check(&config.roots, config.patience, control)?;
     }
     let mut run = begin(&config, observer, control)?;
     let mut nobody = |_: &_| Ok(());
@@ -210,10 +210,12 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
         (session.control.is_cancelled(), Unseen::Interrupted),
         (session.listing_ended, Unseen::MemoryShort),
     ];
-    let roots = session.config.roots.iter().map(|root| {
+    let gave_up = session.left_out.unanswered > 0 || session.watchlist.is_given_up();
+    let roots = session.config.roots.iter().zip(silent);
+    let roots = roots.map(|(root, &is_silent)| {
         let path = root.path.as_os_str().as_bytes();
         let _asking = session.control.asking(&root.path);
-        let is_gone = session.silence.is_over;
+        let is_gone = gave_up && is_silent;
         let here = CString::new(path).ok().filter(|_| !is_gone);
         let here = here.and_then(|path| stat::target(open::CWD, &path).ok());
         Root {
@@ -226,7 +228,7 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
     for (_, unseen) in of_all.into_iter().filter(|&(is_so, _)| is_so) {
         gaps.extend((0..roots.len() as u32).map(|root| (root, unseen)));
     }
-    if session.left_out.unanswered > 0 || session.silence.is_over {
+    if gave_up {
         let silent = silent.iter().copied().map(unanswered);
         gaps.extend((0..).zip(silent));
     }

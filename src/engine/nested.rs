@@ -2,7 +2,9 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use crate::cache::within;
 use crate::device::{Inner, Mounts};
 
 use super::config::Root;
@@ -20,8 +22,11 @@ pub struct Nested {
 struct Place(PathBuf, Option<Inner>);
 
 impl Place {
-    fn of(path: &Path, mounts: &Mounts) -> Option<Self> {
-        let real = std::fs::canonicalize(path).ok()?;
+    /// `None` if its file system does not say so in time: the search says why it sees nothing there.
+    fn of(path: &Path, mounts: &Mounts, patience: Duration) -> Option<Self> {
+        let path = path.to_owned();
+        let real = within(Some(patience), move || std::fs::canonicalize(path));
+        let real = real.ok()?.ok()?;
         let inner = mounts.inner(real.as_os_str().as_bytes());
         Some(Self(real, inner))
     }
@@ -34,11 +39,11 @@ impl Place {
 }
 
 /// Refuses roots of which one lies in another one. The same root twice is for the caller to see.
-pub fn check(roots: &[Root], control: &Control) -> Result<(), Nested> {
+pub fn check(roots: &[Root], patience: Duration, control: &Control) -> Result<(), Nested> {
     let mounts = Mounts::read();
     let place = |root: &Root| {
         let _asking = control.asking(&root.path);
-        Place::of(&root.path, &mounts)
+        Place::of(&root.path, &mounts, patience)
     };
     let places: Vec<Option<Place>> = roots.iter().map(place).collect();
     for (outer, here) in roots.iter().zip(&places) {

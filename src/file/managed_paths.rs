@@ -32,9 +32,21 @@ pub struct ManagedPaths {
 }
 
 impl ManagedPaths {
+    /// True if a program manages a folder above a given one, or its own name tells so. What its entries tell is for
+    /// whoever lists it. `beat` is called before each call to a file system.
+    pub fn hold_folder(&mut self, path: &[u8], beat: &dyn Fn()) -> bool {
+        let cut = path.iter().rposition(|&byte| byte == b'/');
+        let (above, name) = path.split_at(cut.map_or(0, |at| at + 1));
+        by_name(name, true, true).is_some() || self.find(above, path.len(), beat).is_some()
+    }
+
     /// What holds the file at an absolute path. The first `given` bytes are a path that the user gave, which lifts the
     /// rules that can be lifted.
     pub fn holding(&mut self, path: &[u8], given: usize) -> Option<ManagedPlace> {
+        self.find(path, given, &|| ())
+    }
+
+    fn find(&mut self, path: &[u8], given: usize, beat: &dyn Fn()) -> Option<ManagedPlace> {
         let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
         let mut start = 0;
         for end in slashes.chain([path.len()]) {
@@ -42,7 +54,7 @@ impl ManagedPaths {
             start = end + 1;
             let is_given = end <= given;
             let row = by_name(name, is_folder, is_given).or_else(|| {
-                let rows = is_folder.then(|| self.rows(&path[..end.max(1)]))?;
+                let rows = is_folder.then(|| self.rows(&path[..end.max(1)], beat))?;
                 let mut rows = rows.iter().copied();
                 rows.find(|row| !(is_given && row.row().is_lifted))
             });
@@ -54,14 +66,20 @@ impl ManagedPaths {
     }
 
     /// The rows that the entries of a folder tell. A folder that cannot be entered has none.
-    fn rows(&mut self, folder: &[u8]) -> &[RowNumber] {
+    fn rows(&mut self, folder: &[u8], beat: &dyn Fn()) -> &[RowNumber] {
         if !self.rows.contains_key(folder) {
             if self.rows.len() >= FOLDERS {
                 self.rows.clear();
             }
+            beat();
             let opened = CString::new(folder).ok();
             let opened = opened.and_then(|path| open::folder_handle(CWD, &path).ok());
-            let rows = opened.map(|folder| by_entries(|part| has(&folder, part)));
+            let rows = opened.map(|folder| {
+                by_entries(|part| {
+                    beat();
+                    has(&folder, part)
+                })
+            });
             self.rows.insert(folder.to_vec(), rows.unwrap_or_default());
         }
         &self.rows[folder]

@@ -260,7 +260,7 @@ impl Roots {
             self.walk.dirs.write().mark_trash(dir);
         }
         if let Entered::New(dir) = entered
-            && self.is_in_managed(path)
+            && self.is_in_managed(path, true)
         {
             self.walk.dirs.write().mark_managed(dir);
         }
@@ -322,15 +322,23 @@ impl Roots {
         is_unnamed || self.trash.lead_into(&path, 0)
     }
 
-    /// True if a program manages a given folder, or one above it.
-    fn is_in_managed(&mut self, path: &[u8]) -> bool {
+    /// True if a program manages a folder above this one, or this one. The entries of one that is listed are looked at
+    /// there.
+    fn is_in_managed(&mut self, path: &[u8], is_listed: bool) -> bool {
         let folder = if path.is_empty() { b"." } else { path };
         let Ok(real) = std::fs::canonicalize(OsStr::from_bytes(folder)) else {
             return false;
         };
         self.ask_about(self.heartbeat.at(), &real);
-        let path = [real.as_os_str().as_bytes(), b"/"].concat();
-        self.managed.holding(&path, path.len()).is_some()
+        let real = real.as_os_str().as_bytes();
+        let beat = || self.heartbeat.beat();
+        match is_listed {
+            true => self.managed.hold_folder(real, &beat),
+            false => {
+                let inside = [real, b"/"].concat();
+                self.managed.hold_folder(&inside, &beat)
+            }
+        }
     }
 
     fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {
@@ -352,7 +360,7 @@ impl Roots {
         if links_into_trash || self.is_in_trash(folder) {
             self.walk.dirs.write().mark_trash(dir);
         }
-        if self.is_in_managed(folder) {
+        if self.is_in_managed(folder, false) {
             self.walk.dirs.write().mark_managed(dir);
         }
         *self.file_folders.entry(key).or_insert(dir)

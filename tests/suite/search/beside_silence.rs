@@ -55,14 +55,9 @@ fn what_was_not_seen_in_a_folder_counts_beside_a_silent_file_system() {
         let run = seekless(tree.root(), "folders --patience 2 k").run();
         let run = run.exits(1).says("z: did not answer");
         let text = run.stdout_text();
-        for pair in 0..PAIRS {
-            assert!(
-                !text.contains(&format!("k/a{pair} is identical")),
-                "{what}: {run}"
-            );
-        }
+        assert!(!text.contains("identical to"), "{what}: {run}");
         assert_eq!(
-            text.matches("not fully seen").count(),
+            text.matches(", not fully seen: ").count(),
             PAIRS,
             "{what}: {run}"
         );
@@ -88,7 +83,7 @@ fn what_changes_while_a_file_system_does_not_answer_is_noticed() {
     let run = finish(child, Duration::from_secs(60)).exits(1);
     let text = run.stdout_text();
     assert!(text.contains("k/a0 (changed during the run)"), "{run}");
-    assert_eq!(text.matches("not fully seen").count(), 1, "{run}");
+    assert_eq!(text.matches(", not fully seen: ").count(), 1, "{run}");
     assert_eq!(
         text.matches("identical to").count(),
         2 * (PAIRS - 1),
@@ -216,10 +211,10 @@ fn nothing_is_lost_of_a_disk_that_answers() {
                 1,
                 "{case}: {run}"
             );
-            // The folder, or the files of which nothing was heard.
-            let left_out = if opens == 0 { 1 } else { 20 };
-            let left_out = format!("Skipped: {left_out} without an answer");
-            assert!(said.contains(&left_out), "{case}: {run}");
+            // The folder, or the files of which nothing was heard; two were opened, and may have been read.
+            let left_out = if opens == 0 { 1..=1 } else { 18..=20 };
+            let is_said = |count| said.contains(&format!("Skipped: {count} without an answer"));
+            assert!(left_out.into_iter().any(is_said), "{case}: {run}");
         }
     }
 }
