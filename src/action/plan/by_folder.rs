@@ -63,15 +63,13 @@ impl Policy {
             .collect();
         for &index in group {
             let file = &mut set.files[index];
-            file.fate = match (states[index], file.hold()) {
-                (CopyState::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
-                (_, Some(hold)) => Fate::Keep(KeepReason::Hold(hold)),
+            file.fate = match (states[index], file.hold(), managed(file, &self.pairs)) {
+                (CopyState::Goes(keeper), ..) => Fate::Act { keeper, frees: 0 },
+                (_, Some(hold), _) => Fate::Keep(KeepReason::Hold(hold)),
                 _ if keepers.contains(&index) => {
                     Fate::Keep(because("stays for a copy in a folder of the report"))
                 }
-                _ if let Some(place) = managed(file, &self.pairs) => {
-                    Fate::Leave(Left::Managed(place.row))
-                }
+                (.., Some(place)) => Fate::Leave(Left::Managed(place.row)),
                 _ => Fate::Keep(because(
                     "no copy of it stays in the folder that the report names",
                 )),
