@@ -32,7 +32,7 @@ pub struct ListedSets<'a> {
 impl ListedSets<'_> {
     /// The set as it is now; `None` if it is none any more.
     pub fn set(&mut self, mut set: ReadSet) -> Option<DuplicateSet> {
-        let (size, digest, cached) = (set.size, set.digest, set.cached);
+        let (size, digest, cached, sidecars) = (set.size, set.digest, set.cached, set.sidecars);
         let listed: usize = set.members.iter().map(|member| member.names.len()).sum();
         set.members.retain_mut(|member| {
             member.names.retain(|name| self.is_wanted(name));
@@ -72,12 +72,14 @@ impl ListedSets<'_> {
             }
         };
         let redundant = redundant.len() as u64;
-        self.summary.count(redundant, size, reclaimable);
+        if !sidecars {
+            self.summary.count(redundant, size, reclaimable);
+        }
         Some(DuplicateSet {
             size,
             digest: digest.filter(|_| self.selection.digests),
             cached: cached && self.selection.digests,
-            sidecars: false,
+            sidecars,
             members,
             replicas,
             reclaimable,

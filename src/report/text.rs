@@ -242,7 +242,7 @@ fn push_exact(size: u64, out: &mut String) {
 }
 
 /// Marks a set that is listed so that an action finds all files of a group.
-const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
+pub(super) const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
 
 /// Tells a digest that was not computed in this run.
 pub const CACHED: &str = " (cached)";

@@ -32,6 +32,8 @@ pub(super) struct SetIn {
     digest: Option<String>,
     #[serde(default)]
     cached: bool,
+    #[serde(default)]
+    sidecars: bool,
     replicas: u64,
     reclaimable: u64,
     members: Members,
@@ -49,6 +51,7 @@ impl SetIn {
             size: self.size,
             digest,
             cached: self.cached,
+            sidecars: self.sidecars,
             replicas: self.replicas,
             reclaimable: self.reclaimable,
             members: members

@@ -59,6 +59,8 @@ pub struct ReadSet {
     pub digest: Option<ContentDigest>,
     /// The digest of one member at least comes from the cache.
     pub cached: bool,
+    /// Sidecar files that are listed for actions only.
+    pub sidecars: bool,
     /// How many replicas the set counted when it was written.
     pub replicas: u64,
     /// The bytes that are freed if all files but one are removed.

@@ -9,7 +9,7 @@ use super::{
     next_line,
 };
 use crate::report::escape::unescape;
-use crate::report::text::CACHED;
+use crate::report::text::{CACHED, SIDECARS};
 use crate::report::{Header, Options, SCHEMA, time};
 
 /// The line that a user can append if the report is complete.
@@ -141,6 +141,8 @@ impl Reader {
         {
             self.is_report = true;
             self.ending = Ending::Interrupted;
+        } else if let (Some(set), true) = (&mut self.set, comment == SIDECARS.as_bytes()) {
+            set.set.sidecars = true;
         } else if self.schema.is_some() && !self.any_set {
             self.header.line(comment)?;
         }
@@ -258,6 +260,7 @@ impl OpenSet {
                 size,
                 digest,
                 cached,
+                sidecars: false,
                 replicas,
                 reclaimable,
                 members,

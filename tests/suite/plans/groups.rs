@@ -490,6 +490,12 @@ fn carried_sidecars_are_no_sets_of_their_own() {
         .collect();
     assert_eq!(marks, [None, Some(true)]);
     assert_eq!(sets["summary"]["sets"], 1);
+    // So they are in a report of that report.
+    for format in ["text", "json", "ndjson"] {
+        let report = stage.report(&format!("--type image -f {format} a b"));
+        let again = stage.on_report("find --from -", report).exits(0);
+        again.says("Found 1 set of duplicates: 1 redundant file");
+    }
     // Without a type, they are files as all others.
     stage.run("a b").exits(0).says("Found 4 sets");
 }

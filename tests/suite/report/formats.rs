@@ -171,6 +171,7 @@ fn as_read(set: &DuplicateSet, format: &Format) -> ReadSet {
         size: set.size,
         digest: set.digest,
         cached: set.cached,
+        sidecars: set.sidecars,
         replicas: set.replicas,
         reclaimable: set.reclaimable,
         members: set.members.iter().map(read).collect(),
@@ -545,12 +546,12 @@ prop_compose! {
     fn any_set()(
         (size, replicas, reclaimable) in any::<(u64, u64, u64)>(),
         digest: Option<[u8; 32]>,
-        cached: bool,
+        (cached, sidecars) in any::<(bool, bool)>(),
         members in prop::collection::vec(any_member(), 1..12),
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
         let cached = cached && digest.is_some();
-        DuplicateSet { size, digest, cached, sidecars: false, members, replicas, reclaimable }
+        DuplicateSet { size, digest, cached, sidecars, members, replicas, reclaimable }
     }
 }
 
