@@ -11,11 +11,13 @@
 //! tokio. The library prints nothing, and changes nothing about its process: a program that wants to raise the limit of
 //! open files or to set up the heap does so itself.
 //!
-//! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here
-//! is for the `seekless` program and its tests, and may change at any time.
+//! This is version 0.x: names and meanings may still change from one minor version to the next.
 
-// Without the program, what only it uses is unused.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+// Without the program and the tests, what only they use is unused.
+#![cfg_attr(
+    not(all(feature = "cli", feature = "internals")),
+    allow(dead_code, unused_imports)
+)]
 
 // How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it.
 // docs/explanation/architecture.md says more.
@@ -40,40 +42,83 @@ mod cli;
 #[doc(hidden)]
 pub use cli::main as program;
 
-// Rooms that tests and benchmarks look into. They are not for other programs.
 mod acting;
-#[doc(hidden)]
-pub mod action;
-#[doc(hidden)]
-pub mod cache;
-#[doc(hidden)]
-pub mod compare;
-#[doc(hidden)]
-pub mod decide;
-#[doc(hidden)]
-pub mod device;
-#[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
-pub mod event;
-#[doc(hidden)]
-pub mod file;
-#[doc(hidden)]
-pub mod folders;
-#[doc(hidden)]
-pub mod hash;
 mod heartbeat;
 mod library;
 mod lock;
 mod probe;
 mod read;
+mod sys;
+
+// Tests and benchmarks look into these rooms, other programs cannot.
+#[cfg(not(feature = "internals"))]
+mod action;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod action;
+#[cfg(not(feature = "internals"))]
+mod cache;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod cache;
+#[cfg(not(feature = "internals"))]
+mod compare;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod compare;
+#[cfg(not(feature = "internals"))]
+mod decide;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod decide;
+#[cfg(not(feature = "internals"))]
+mod device;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod device;
+#[cfg(not(feature = "internals"))]
+mod engine;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod engine;
+#[cfg(not(feature = "internals"))]
+mod event;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod event;
+#[cfg(not(feature = "internals"))]
+mod file;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod file;
+#[cfg(not(feature = "internals"))]
+mod folders;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod folders;
+#[cfg(not(feature = "internals"))]
+mod hash;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod hash;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod report;
+#[cfg(not(feature = "internals"))]
+mod scan;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod scan;
-mod sys;
+#[cfg(not(feature = "internals"))]
+mod tree;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod tree;
+#[cfg(not(feature = "internals"))]
+mod units;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod units;
 

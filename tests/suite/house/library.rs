@@ -19,17 +19,18 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What `lib.rs` lets other programs name and does not hide.
+/// What `lib.rs` lets other programs name, and does not hide if there is a choice.
 fn root_names() -> BTreeSet<String> {
     let source = read("src/lib.rs");
     let item = Regex::new(r"(?s)((?:#\[[^\n]*\]\s*)*)pub (use|mod|fn|struct|enum|trait|type|const) ([^;{]*(?:\{[^}]*\})?)")
         .expect("a pattern");
     let mut names = BTreeSet::new();
     for found in item.captures_iter(&source) {
-        if found[1].contains("doc(hidden)") {
+        let path = found[3].trim();
+        // `main.rs` is a program like others.
+        if found[1].contains("#[cfg(feature = \"internals\")]") || path == "cli::main as program" {
             continue;
         }
-        let path = found[3].trim();
         let last = match path.split_once('{') {
             Some((_, group)) => group.trim_end_matches('}').to_owned(),
             None => path.rsplit("::").next().unwrap_or("").to_owned(),
@@ -104,6 +105,30 @@ fn public_names_come_and_go_on_purpose_only() {
     }
     let all = names.iter().chain(&members);
     insta::assert_snapshot!(all.cloned().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn the_inside_is_for_tests_and_benchmarks_only() {
+    let manifest = read("Cargo.toml");
+    let users: Vec<&str> = manifest
+        .lines()
+        .filter(|l| l.contains("internals"))
+        .collect();
+    let [own, tests] = users[..] else {
+        panic!("{users:?}");
+    };
+    assert_eq!(own, "internals = []");
+    let tested = manifest.split("[dev-dependencies]").nth(1);
+    assert!(
+        tested.is_some_and(|tested| tested.contains(tests)),
+        "{tests}"
+    );
+    // Examples are built with the features of tests.
+    for example in fs::read_dir(top().join("docs/examples")).expect("listed") {
+        let text = read(example.expect("an entry").path());
+        let inside = Regex::new(r"seekless::[a-z]").expect("a pattern");
+        assert!(!inside.is_match(&text), "{text}");
+    }
 }
 
 /// Runs an example with these answers to its questions.
