@@ -1,10 +1,50 @@
 //! Finds the process that has locked a folder, in `/proc`.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{Builder, JoinHandle};
 
 use super::folder_entry::Identity;
 use crate::file::trust;
+
+/// The name of the thread that a run has while it holds locks.
+const NAME: &str = env!("CARGO_PKG_NAME");
+
+/// Makes this process known to others as a run, whatever its program is called: a thread of it has a name.
+#[derive(Debug)]
+pub struct Mark {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mark {
+    /// Starts the thread. Where none can be started, others take the locks for those of another program.
+    pub fn set() -> Option<Self> {
+        let (begun, begins) = mpsc::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let thread = Builder::new().name(NAME.to_owned()).spawn(move || {
+            // It has its name by now.
+            let _ignored = begun.send(());
+            let _ignored = ends.recv();
+        });
+        let thread = thread.ok()?;
+        let _ignored = begins.recv();
+        Some(Self {
+            end: Some(end),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        let _ignored = self.thread.take().map(JoinHandle::join);
+    }
+}
 
 /// A process that has a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +58,7 @@ pub struct Holder {
 /// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Another run of this program.
+    /// Another run, of the program or of the library.
     ByRun(Holder),
     /// Other programs, whose locks have another meaning.
     ByOthers,
@@ -37,7 +77,7 @@ pub fn of(file: Identity, owner: u32) -> Held {
     let processes = holders(&locks, file).into_iter();
     let mut held = Held::Unknown;
     for process in processes.filter(|&process| process != own) {
-        let Ok(name) = fs::read_to_string(format!("/proc/{process}/comm")) else {
+        let Ok(is_run) = is_marked(process) else {
             // One of another container has no number here. To root every other process shows itself, if it still
             // lives: another one may have inherited the lock, which is no run then.
             if process != 0 && is_root {
@@ -50,7 +90,7 @@ pub fn of(file: Identity, owner: u32) -> Held {
             held = Held::ByOthers;
             continue;
         }
-        if name.trim_end() == env!("CARGO_PKG_NAME") {
+        if is_run {
             return Held::ByRun(Holder {
                 process,
                 command: command(process),
@@ -59,6 +99,16 @@ pub fn of(file: Identity, owner: u32) -> Held {
         held = Held::ByOthers;
     }
     held
+}
+
+/// True if a thread of the process has the name.
+fn is_marked(process: u32) -> io::Result<bool> {
+    let mut threads = fs::read_dir(format!("/proc/{process}/task"))?;
+    let name = |thread: &Path| fs::read_to_string(thread.join("comm"));
+    // A thread may end meanwhile.
+    Ok(threads.any(|thread| {
+        thread.is_ok_and(|thread| name(&thread.path()).is_ok_and(|name| name.trim_end() == NAME))
+    }))
 }
 
 fn may_hinder(process: u32, owner: u32) -> bool {

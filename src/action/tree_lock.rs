@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::folder_entry::Identity;
-use super::lock_holder::{self, Holder};
+use super::lock_holder::{self, Holder, Mark};
 use super::step::Settings;
 use crate::device::Mounts;
 use crate::heartbeat::current;
@@ -30,6 +30,7 @@ const MOUNTS: usize = 64;
 #[derive(Debug)]
 pub struct TreeLock {
     _locks: Vec<OwnedFd>,
+    _mark: Option<Mark>,
 }
 
 /// Another process has locked one of the trees.
@@ -94,6 +95,8 @@ impl TreeLock {
     /// # Errors
     /// If another run has one of them, or a part of one.
     pub fn take(paths: &[PathBuf]) -> Result<Self, Occupied> {
+        // Before the first lock, so that nobody meets a lock without it.
+        let mark = Mark::set();
         let mut locks = Vec::new();
         // All processes in one order: of two that want the same, one gets it.
         for (identity, wanted) in wanted(paths) {
@@ -115,7 +118,10 @@ impl TreeLock {
                 },
             }
         }
-        Ok(Self { _locks: locks })
+        Ok(Self {
+            _locks: locks,
+            _mark: mark,
+        })
     }
 }
 

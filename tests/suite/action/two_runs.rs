@@ -4,6 +4,7 @@
 #![cfg(debug_assertions)]
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -238,7 +239,38 @@ fn another_users_run_is_met() {
 #[test]
 fn locks_of_other_programs_mean_something_else() {
     let scene = Scene::new();
-    let folder = fs::File::open(scene.tree()).expect("opened");
-    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    // Not this process: a test beside this one may be a run of the library.
+    let mut other = Command::new("flock")
+        .arg(scene.tree())
+        .args(["sh", "-c", "echo locked; read line"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("flock runs");
+    let mut locked = [0];
+    let said = other.stdout.as_mut().expect("a pipe");
+    said.read_exact(&mut locked).expect("locked");
+    prepared(&scene, "remove --yes tree").run().exits(0);
+    drop(other.stdin.take());
+    other.wait().expect("it ends");
+}
+
+#[test]
+fn a_run_of_the_library_is_met_in_a_program_of_any_name() {
+    let scene = Scene::new();
+    let sets = seekless::Search::new([scene.tree()]).run().expect("found");
+    let plan = seekless::Action::symlink().plan(&sets).expect("planned");
+    let journals = seekless::Journals::new(scene.top.join("journals"));
+    let mut met = 0;
+    let plan = plan.on_step(|_| {
+        let second = prepared(&scene, "remove --yes tree").run();
+        second
+            .exits(2)
+            .says("another seekless run")
+            .says("nothing was done");
+        met += 1;
+    });
+    assert_eq!(plan.apply(&journals).expect("done").done, 1);
+    assert_eq!(met, 1);
     prepared(&scene, "remove --yes tree").run().exits(0);
 }
