@@ -133,7 +133,7 @@ pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
     Difference, DiskAdvice, Error, ErrorKind, Fate, File, FolderEntry, FolderFinding,
-    FolderVerdict, Folders, FoldersFound, Journals, OnSide, Places, Plan, PlanTotals, PlannedFile,
-    PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step, StepOutcome, Summary,
-    Undo, UndoOutcome, UndoSummary, UndoneFile,
+    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, Places, Plan, PlanTotals,
+    PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search, Searching, Set,
+    Sets, Step, StepOutcome, Summary, Undo, UndoOutcome, UndoPreview, UndoSummary, UndoneFile,
 };

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::{env, process};
 
-use seekless::{Action, Choice, Fate, Journals, PlannedSet, Search, StepOutcome};
+use seekless::{Action, Choice, Fate, Journals, PlannedSet, Rule, Search, StepOutcome};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<_> = env::args_os().skip(1).collect();
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let journals = Journals::new(journals);
 
     let sets = Search::new([path]).run()?;
-    let plan = Action::hardlink().keep("oldest").plan(&sets)?;
+    let plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
     let plan = plan.choose(|set| match asked(&shown(set)) {
         true => Choice::ByRule,
         false => Choice::KeepAll,
@@ -52,7 +52,7 @@ fn shown(set: &PlannedSet) -> String {
     let files = set.files.iter().map(|file| {
         let what = match &file.fate {
             Fate::Keep(why) => format!("keep ({why})"),
-            Fate::Act(frees) => format!("link, frees {frees}"),
+            Fate::Act { frees, .. } => format!("link, frees {frees}"),
             Fate::Leave(why) => format!("leave: {why}"),
             _ => String::new(),
         };

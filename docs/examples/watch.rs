@@ -1,7 +1,6 @@
 //! Watches a search and ends it after a number of seconds: `cargo run --example watch -- SECONDS PATH...`
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::time::Duration;
 use std::{env, process, thread};
 
@@ -23,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         clock.cancel();
     });
 
-    let summary = Search::new(words)
+    let mut searching = Search::new(words)
         .cancel(&cancel)
         .on_progress(|stages| {
             for at in stages {
@@ -35,10 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         })
         .on_problem(|problem| eprintln!("{}: {problem}", problem.path.display()))
-        .each(|set| {
-            println!("{} × {} bytes", set.files.len(), set.size);
-            ControlFlow::Continue(())
-        })?;
+        .start()?;
+    for set in &mut searching {
+        let set = set?;
+        println!("{} × {} bytes", set.files.len(), set.size);
+    }
+    let summary = searching.summary();
     match summary.incomplete {
         true => println!("ended early, with {} sets", summary.sets),
         false => println!("{} sets", summary.sets),

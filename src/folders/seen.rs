@@ -134,6 +134,11 @@ impl<'r> Seen<'r> {
         }
     }
 
+    /// True if nothing was left out, and every content is known.
+    pub fn is_whole(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
     /// Number of names whose files may be one file with another one, seen through two mounts: nothing tells whether they
     /// are copies.
     pub fn unidentified(&self) -> u64 {

@@ -9,7 +9,9 @@ use super::error::{Cause, Error};
 use super::paths::real;
 use super::plan::Plan;
 use super::reads::reads;
+use super::rule::Rule;
 use super::set::{Set, Sets};
+use super::times::nanoseconds;
 use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
 use crate::action::bounds::{Below, Bounds, ProtectedPath};
 use crate::action::keep::Rules;
@@ -32,10 +34,10 @@ use crate::report::read::Source;
 /// # std::fs::create_dir(path.join("photos"))?;
 /// # std::fs::write(path.join("photos/a"), "same")?;
 /// # std::fs::write(path.join("photos/b"), "same")?;
-/// use seekless::{Action, Journals, Search};
+/// use seekless::{Action, Journals, Rule, Search};
 ///
 /// let sets = Search::new([path.join("photos")]).run()?;
-/// let plan = Action::hardlink().keep("oldest").plan(&sets)?;
+/// let plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
 /// assert_eq!(plan.totals().steps, 1);
 ///
 /// let journals = Journals::new(path.join("journals"));
@@ -48,7 +50,7 @@ use crate::report::read::Source;
 #[must_use = "nothing is planned before `plan` or `plan_report`"]
 pub struct Action {
     kind: ActionKind,
-    rules: Vec<String>,
+    rules: Vec<Rule>,
     copies: usize,
     reference: Vec<PathBuf>,
     protected: Vec<PathBuf>,
@@ -118,16 +120,15 @@ impl Action {
         action
     }
 
-    /// Prefers files by this rule: `newest`, `oldest`, `under DIR`, or another rule that `seekless remove --help`
-    /// lists. Each rule decides among the files that the rules before it leave tied.
-    pub fn keep(mut self, rule: impl Into<String>) -> Self {
-        self.rules.push(rule.into());
+    /// Prefers files by this rule. Each rule decides among the files that the rules before it leave tied.
+    pub fn keep(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
         self
     }
 
-    /// The least number of files of each set that stay. The default is 1.
+    /// The least number of files of each set that stay: 1 or more. The default is 1.
     pub fn copies(mut self, stay: usize) -> Self {
-        self.copies = stay.max(1);
+        self.copies = stay;
         self
     }
 
@@ -301,6 +302,9 @@ impl Action {
 
     /// `tops` are the real paths below which folders may go.
     fn settings(&self, tops: &[PathBuf]) -> Result<(Settings, Option<FoundFolder>), Error> {
+        if self.copies == 0 {
+            return Err(Cause::NoCopies.into());
+        }
         let below = |paths: &[PathBuf]| {
             let below = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
                 Ok(way) => Ok(Below::from_real(&way.real)),
@@ -340,7 +344,7 @@ impl Action {
         let settings = Settings {
             policy: Policy {
                 action: self.kind,
-                rules: Rules::parse(&self.rules).map_err(Cause::from)?,
+                rules: Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?,
                 keep: self.copies,
                 isolate: false,
                 by_reference: !self.reference.is_empty(),
@@ -389,7 +393,7 @@ fn claim(set: &Set) -> Claim {
         facts: Some(ClaimedFacts {
             dev: file.device,
             ino: file.inode,
-            mtime_ns: file.modified_ns,
+            mtime_ns: nanoseconds(file.modified),
         }),
         marked: false,
     });

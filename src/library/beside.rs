@@ -1,109 +1,109 @@
 //! Runs work beside the calling thread, which hears of problems and progress and takes results.
 
-use std::io;
-use std::ops::ControlFlow;
 use std::panic;
-use std::thread;
+use std::sync::Arc;
+use std::thread::{self, Builder, JoinHandle};
+use std::time::Instant;
 
-use crossbeam_channel::{Receiver, Sender, bounded, select, tick, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, never, select, tick, unbounded};
 
-use super::Callback;
-use super::cancel::{Cancel, WhenLeft};
+use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::progress::{Progress, TICK};
+use super::watch::Watch;
 use crate::engine::Control;
 use crate::event::{Notice, Observer, Problem};
 
 /// Results that the work may be ahead of whoever takes them.
 const AHEAD: usize = 64;
 
-/// The calls for what the work says, all made on the calling thread.
-pub(super) struct Calls<'a, 'b, R> {
-    /// Takes a result; breaks to end early.
-    pub take: &'a mut dyn FnMut(R) -> ControlFlow<()>,
-    /// Hears of a path that could not be read.
-    pub hear: &'a mut dyn FnMut(Problem),
-    /// Hears of progress.
-    pub progress: Option<Callback<'b, [Progress]>>,
+/// Work of the engine on a thread of its own. It ends when this is dropped, also by a callback that panics.
+pub(super) struct Beside<R, T> {
+    control: Arc<Control>,
+    cancel: Cancel,
+    results: Receiver<R>,
+    told: Receiver<Problem>,
+    ticks: Receiver<Instant>,
+    working: Option<JoinHandle<T>>,
 }
 
-/// Runs work of the engine on a thread of its own, while this one makes the calls.
-pub(super) fn beside<R: Send, T: Send>(
-    cancel: &Cancel,
-    mut calls: Calls<'_, '_, R>,
-    work: impl FnOnce(Sender<R>, &Listener, &Control) -> T + Send,
-) -> Result<T, Error> {
-    let control = Control::default();
-    if cancel.is_cancelled() {
-        control.cancel();
+impl<R: Send + 'static, T: Send + 'static> Beside<R, T> {
+    pub fn start(
+        cancel: &Cancel,
+        work: impl FnOnce(Sender<R>, &Listener, &Control) -> T + Send + 'static,
+    ) -> Result<Self, Error> {
+        let control = Arc::new(Control::default());
+        if cancel.is_cancelled() {
+            control.cancel();
+        }
+        let (to_results, results) = bounded(AHEAD);
+        let (to_problems, told) = unbounded();
+        let its = Arc::clone(&control);
+        let work = move || work(to_results, &Listener(to_problems), &its);
+        let working = Builder::new().spawn(work).map_err(Cause::Thread)?;
+        Ok(Self {
+            control,
+            cancel: cancel.clone(),
+            results,
+            told,
+            ticks: tick(TICK),
+            working: Some(working),
+        })
     }
-    let (to_results, results) = bounded(AHEAD);
-    let (to_problems, told) = unbounded();
-    let worked = thread::scope(|scope| {
-        let control = &control;
-        let work = move || work(to_results, &Listener(to_problems), control);
-        let working = thread::Builder::new().spawn_scoped(scope, work)?;
-        // Nobody takes anything more then. If the work has ended, this changes nothing.
-        let left = WhenLeft(|| control.cancel());
-        attend(results, told, |event| {
-            if cancel.is_cancelled() {
-                control.cancel();
+
+    /// Waits for the next result; `None` once the work has ended. Meanwhile `watch` hears of problems and progress.
+    pub fn next(&mut self, watch: &mut Watch<'_>) -> Option<R> {
+        loop {
+            if self.cancel.is_cancelled() {
+                self.control.cancel();
             }
-            match event {
-                Event::Result(result) => return (calls.take)(result),
-                Event::Problem(problem) => (calls.hear)(problem),
-                Event::Tick => {
-                    if let Some(tell) = &mut calls.progress {
-                        let lines = control.progress().into_iter();
+            select! {
+                recv(self.results) -> result => match result {
+                    Ok(result) => return Some(result),
+                    // The work has ended. It may have told something before.
+                    Err(_) => {
+                        self.told.iter().for_each(|problem| watch.hear(problem));
+                        return None;
+                    }
+                },
+                recv(self.told) -> problem => match problem {
+                    Ok(problem) => watch.hear(problem),
+                    Err(_) => return self.results.recv().ok(),
+                },
+                recv(self.ticks) -> _ => {
+                    if let Some(tell) = &mut watch.on_progress {
+                        let lines = self.control.progress().into_iter();
                         tell(&lines.map(Progress::from).collect::<Vec<_>>());
                     }
                 }
             }
-            ControlFlow::Continue(())
-        });
-        drop(left);
-        let worked = working.join();
-        io::Result::Ok(worked.unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
-    });
-    Ok(worked.map_err(Cause::Thread)?)
-}
-
-/// An event for the calling thread.
-enum Event<R> {
-    Result(R),
-    Problem(Problem),
-    /// Nothing for a while, or it is time again.
-    Tick,
-}
-
-/// Hears the work out, or breaks off. Both receivers are gone then, so that the work ends.
-fn attend<R>(
-    results: Receiver<R>,
-    problems: Receiver<Problem>,
-    mut hear: impl FnMut(Event<R>) -> ControlFlow<()>,
-) {
-    let ticks = tick(TICK);
-    loop {
-        let event = select! {
-            recv(results) -> result => match result {
-                Ok(result) => Event::Result(result),
-                // The work has ended, and nobody has anything more to say.
-                Err(_) => break,
-            },
-            recv(problems) -> problem => match problem {
-                Ok(problem) => Event::Problem(problem),
-                Err(_) => Event::Tick,
-            },
-            recv(ticks) -> _ => Event::Tick,
-        };
-        if hear(event).is_break() {
-            return;
         }
     }
-    for problem in problems {
-        if hear(Event::Problem(problem)).is_break() {
-            return;
+
+    /// Ends the work early if results are left, and returns its answer.
+    pub fn end(mut self) -> T {
+        match self.leave() {
+            Some(Ok(worked)) => worked,
+            Some(Err(panicked)) => panic::resume_unwind(panicked),
+            None => unreachable!("it is left only once"),
         }
+    }
+}
+
+impl<R, T> Beside<R, T> {
+    /// Ends the work, and waits until it has.
+    fn leave(&mut self) -> Option<thread::Result<T>> {
+        self.control.cancel();
+        // Whoever sends learns that nobody takes anything more.
+        self.results = never();
+        self.told = never();
+        self.working.take().map(JoinHandle::join)
+    }
+}
+
+impl<R, T> Drop for Beside<R, T> {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::reading::{Watch, check, classified, reading_settings};
+use super::filtering::{built, filter_settings};
+use super::reading::{check, classified, reading_settings};
+use super::watch::Watch;
 use crate::compare::{ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question};
 use crate::engine::{Config, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::tree::{Scope, Tree};
-use crate::units::Bytes;
 
 /// Checks whether everything on one side, a folder or a file, is also on the others.
 ///
@@ -152,23 +153,7 @@ impl<'a> Compare<'a> {
         self
     }
 
-    /// Only files whose name matches this glob, or one of several.
-    pub fn name(mut self, glob: impl Into<String>) -> Self {
-        self.filter.names.push(glob.into());
-        self
-    }
-
-    /// Skips files and whole folders whose name matches this glob.
-    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
-        self.filter.excludes.push(glob.into());
-        self
-    }
-
-    /// Only files of this many bytes or more.
-    pub fn min_size(mut self, bytes: u64) -> Self {
-        self.filter.min_size = Some(Bytes(bytes));
-        self
-    }
+    filter_settings!();
 
     /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`] then.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
@@ -189,10 +174,10 @@ impl<'a> Compare<'a> {
         }
         check(&self.config)?;
         let config = Config {
-            filter: self.filter.build().map_err(Cause::from)?,
+            filter: built(&self.filter)?,
             ..self.config
         };
-        let (tree, problems) = classified(&config, Scope::AcrossRoots, self.watch)?;
+        let (tree, problems) = classified(config, Scope::AcrossRoots, self.watch)?;
         let comparison = Comparison::new(&tree, self.question);
         let sides = comparison.sides.iter().map(|side| ComparedSide {
             files: side.files.count,

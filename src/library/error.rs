@@ -52,7 +52,10 @@ impl Error {
                 ErrorKind::Setting
             }
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
-            Cause::NoRoots | Cause::NoSize(..) => ErrorKind::Setting,
+            Cause::NoRoots | Cause::FewPaths | Cause::NoDepth => ErrorKind::Setting,
+            Cause::NoSize(..) | Cause::OnlyEmpty | Cause::NoEmpty => ErrorKind::Setting,
+            Cause::NoTime | Cause::Future => ErrorKind::Setting,
+            Cause::NoCopies | Cause::Overlap(_) => ErrorKind::Setting,
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
             }
@@ -95,6 +98,24 @@ pub(super) enum Cause {
     NoRoots,
     #[error("no file has {0} or more and {1} or less: swap the two sizes")]
     NoSize(Bytes, Bytes),
+    #[error("only empty files have 0 bytes, and these are left out: include them")]
+    OnlyEmpty,
+    #[error("empty files are included, and a least size leaves them out: omit one of the two")]
+    NoEmpty,
+    #[error(
+        "no file is newer than the later time and older than the earlier one: swap the two times"
+    )]
+    NoTime,
+    #[error("files modified in the future are asked for: give a time in the past")]
+    Future,
+    #[error("0 levels hold no file: list 1 level or more")]
+    NoDepth,
+    #[error("isolated paths are compared with each other: give two different ones or more")]
+    FewPaths,
+    #[error("at least one copy of each set stays")]
+    NoCopies,
+    #[error("{0} is not a percentage: give 1 to 100")]
+    Overlap(u8),
     #[error("a comparison needs two sides or more")]
     FewSides,
     #[error("{0:?} is not the name of a file: give the name without its folder")]

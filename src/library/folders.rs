@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::reading::{Watch, check, classified, reading_settings};
+use super::reading::{check, classified, reading_settings};
+use super::watch::Watch;
 use crate::acting::outermost;
 use crate::engine::{Config, Root};
 use crate::event::Problem;
@@ -47,6 +48,9 @@ pub struct Folders<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoldersFound {
+    /// True if the run was cancelled, or something in the folders was not seen, such as a trash folder, a file that
+    /// could not be read, or another file system: more of the folders may have copies.
+    pub incomplete: bool,
     /// The folders that have a verdict: first those that can go, and the largest gain first. All that can go may go at
     /// once: every content stays.
     pub entries: Vec<FolderEntry>,
@@ -211,9 +215,9 @@ impl<'a> Folders<'a> {
     }
 
     /// Reports folders of which at least this percentage of the bytes is also in another folder. The default is 80;
-    /// the value is limited to 1 to 100.
+    /// the least is 1, the most is 100.
     pub fn min_overlap(mut self, percent: u8) -> Self {
-        self.min_overlap = percent.clamp(1, 100);
+        self.min_overlap = percent;
         self
     }
 
@@ -234,10 +238,13 @@ impl<'a> Folders<'a> {
     /// Compares. It blocks the calling thread.
     ///
     /// # Errors
-    /// If a pattern cannot be used, a given path is no folder, all of them are missing, or the limits of the process leave
+    /// If a setting cannot be used, a given path is no folder, all of them are missing, or the limits of the process leave
     /// too little to work with.
     pub fn run(self) -> Result<FoldersFound, Error> {
         check(&self.config)?;
+        if !(1..=100).contains(&self.min_overlap) {
+            return Err(Cause::Overlap(self.min_overlap).into());
+        }
         let paths: Vec<PathBuf> = self
             .config
             .roots
@@ -266,9 +273,10 @@ impl<'a> Folders<'a> {
             ..self.config
         };
         let cancel = self.watch.cancel.clone();
-        let (run, problems) = classified(&config, Scope::AllFiles, self.watch)?;
+        let (run, problems) = classified(config, Scope::AllFiles, self.watch)?;
         if cancel.is_cancelled() {
             return Ok(FoldersFound {
+                incomplete: true,
                 entries: Vec::new(),
                 folders: 0,
                 files: 0,
@@ -288,6 +296,7 @@ impl<'a> Folders<'a> {
             },
         );
         Ok(FoldersFound {
+            incomplete: !seen.is_whole(),
             entries: answer.entries.into_iter().map(entry).collect(),
             folders: answer.folders,
             files: answer.files,

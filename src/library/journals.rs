@@ -5,12 +5,14 @@ use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::paths::{path, real};
 use super::reads::reads;
+use super::times::time;
 use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
 
 /// A folder of journals: what each run did, so that it can be undone.
@@ -25,8 +27,8 @@ pub struct Journals {
 pub struct Run {
     /// Its name, by the time when it began.
     pub name: String,
-    /// When it began, nanoseconds since 1970.
-    pub started_ns: i64,
+    /// When it began.
+    pub started: SystemTime,
     /// The command line of the program that ran it.
     pub command: Vec<OsString>,
     /// The number of steps that the run recorded.
@@ -119,7 +121,7 @@ impl From<action::Run> for Run {
         let words = run.header.command.into_iter();
         Self {
             name: run.name,
-            started_ns: run.header.started_ns,
+            started: time(run.header.started_ns),
             command: words.map(|word| OsString::from_vec(word.0)).collect(),
             steps: run.steps,
             undone: run.undone,
@@ -176,6 +178,16 @@ pub enum UndoOutcome {
     Refused(String),
     /// It was removed permanently.
     Impossible,
+}
+
+/// The expected results of an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UndoPreview {
+    /// Each file, the last step first.
+    pub files: Vec<UndoneFile>,
+    /// The totals.
+    pub summary: UndoSummary,
 }
 
 /// The totals of an undo, or of its dry run.
@@ -256,12 +268,17 @@ impl<'a> Undo<'a> {
     }
 
     /// Returns what undo would do, and changes nothing.
-    pub fn preview(&self, mut tell: impl FnMut(&UndoneFile)) -> UndoSummary {
-        let tally = self.reversion.preview(&mut |step| tell(&step.into()));
-        tally.into()
+    pub fn preview(&self) -> UndoPreview {
+        let mut files = Vec::new();
+        let tally = self.reversion.preview(&mut |step| files.push(step.into()));
+        UndoPreview {
+            files,
+            summary: tally.into(),
+        }
     }
 
-    /// Undoes the run. It leaves files alone that have changed since, each with its reason.
+    /// Undoes the run. It leaves files alone that have changed since, each with its reason. Meanwhile this process has a
+    /// thread named `seekless`, as in [`Plan::apply`](super::Plan::apply).
     ///
     /// # Errors
     /// If another run acts on these files, or a setting cannot be used. Nothing was done then.

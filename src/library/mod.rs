@@ -5,6 +5,7 @@ mod beside;
 mod cancel;
 mod compare;
 mod error;
+mod filtering;
 mod folders;
 mod journals;
 mod paths;
@@ -13,23 +14,30 @@ mod probe;
 mod progress;
 mod reading;
 mod reads;
+mod rule;
 mod search;
+mod searching;
 mod set;
+mod times;
+mod watch;
 
 /// Hears of something, on the calling thread. Whoever has one may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
+pub use crate::file::Kind;
 pub use crate::folders::CanGo;
 pub use action::Action;
 pub use cancel::Cancel;
 pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use folders::{FolderEntry, FolderFinding, FolderVerdict, Folders, FoldersFound, Places};
-pub use journals::{Journals, Run, Undo, UndoOutcome, UndoSummary, UndoneFile};
+pub use journals::{Journals, Run, Undo, UndoOutcome, UndoPreview, UndoSummary, UndoneFile};
 pub use plan::{
     Applied, BrokenLink, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome,
 };
 pub use probe::{DiskAdvice, Probe, ProbeFindings};
 pub use progress::Progress;
+pub use rule::Rule;
 pub use search::Search;
+pub use searching::Searching;
 pub use set::{File, Set, Sets, Summary};

@@ -6,13 +6,14 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::journals::Journals;
 use super::paths::path;
-use super::set::now_ns;
+use super::times::nanoseconds;
 use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
 use crate::scan::FilterSpec;
@@ -47,6 +48,21 @@ pub struct PlanTotals {
     pub frees: u64,
     /// Names of the files that stay.
     pub kept: u64,
+    /// Steps that free nothing, because another name (hard link) of the file stays elsewhere.
+    pub free_nothing: u64,
+    /// Steps whose kept file belongs to another owner, who can change or remove it.
+    pub other_owner: u64,
+    /// Bytes of `frees` that are freed only if no other file or snapshot shares these blocks, which the kernel does not
+    /// report.
+    pub frees_unless_shared: u64,
+    /// Bytes that are not freed, because other files or snapshots share these blocks.
+    pub held: u64,
+    /// Sets that are left alone because none of their files is in a reference folder.
+    pub without_reference: u64,
+    /// Steps for which nothing proves that the kept file is another file: its file system may answer from a cache.
+    pub unproven: u64,
+    /// Steps that may be left alone after all: [`Plan::apply`] first creates test files on their mounts.
+    pub untested: u64,
 }
 
 /// One set of a plan.
@@ -69,6 +85,10 @@ pub struct PlannedFile {
     pub paths: Vec<PathBuf>,
     /// The fate of the file.
     pub fate: Fate,
+    /// The number of its names (hard links) that are not in this set.
+    pub names_elsewhere: u64,
+    /// The owner (uid) of the file that stays for it, if that is another one.
+    pub other_owner: Option<u32>,
 }
 
 /// A symbolic link that a plan breaks.
@@ -87,8 +107,13 @@ pub struct BrokenLink {
 pub enum Fate {
     /// It stays, for this reason.
     Keep(String),
-    /// It is acted on, and this many bytes are freed on the disk.
-    Act(u64),
+    /// It is acted on.
+    Act {
+        /// The place of the file that stays for it, among [`PlannedSet::files`].
+        kept: usize,
+        /// Bytes that are freed on the disk.
+        frees: u64,
+    },
     /// It is neither kept nor changed, for this reason.
     Leave(String),
 }
@@ -156,10 +181,9 @@ pub struct Applied {
 
 impl<'a> Plan<'a> {
     pub(super) fn new(planner: Planner, acting: Settings) -> Result<Self, Error> {
-        let mut plan = planner.finish().map_err(Cause::NotKept)?;
-        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+        let plan = planner.finish().map_err(Cause::NotKept)?;
         Ok(Self {
-            plan,
+            plan: looked_over(plan, &acting, None)?,
             acting,
             cancel: Cancel::default(),
             on_step: None,
@@ -175,7 +199,43 @@ impl<'a> Plan<'a> {
             bytes: totals.bytes,
             frees: totals.frees,
             kept: totals.kept,
+            free_nothing: totals.free_nothing,
+            other_owner: totals.other_owner,
+            frees_unless_shared: totals.frees_unless_shared,
+            held: totals.held,
+            without_reference: totals.without_reference,
+            unproven: self.plan.unproven().map_or(0, |(names, _)| names),
+            untested: self.plan.untested(),
         }
+    }
+
+    /// The action.
+    pub fn action(&self) -> ActionKind {
+        self.plan.action()
+    }
+
+    /// Why names are neither kept nor acted on, with their number.
+    pub fn left(&self) -> impl Iterator<Item = (String, u64)> {
+        let left = self.plan.totals().left.iter();
+        left.map(|(why, names)| (why.words(), *names))
+    }
+
+    /// Why names stay in any case, with their number: they lie in a reference, are protected, or lie outside the folders
+    /// that may be changed.
+    pub fn untouched(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let untouched = self.plan.totals().untouched.iter();
+        untouched.map(|(hold, names)| (hold.words(), *names))
+    }
+
+    /// Patterns of [`Action::protect`](super::Action::protect) that match no file of the plan; they may be mistyped.
+    pub fn unmatched(&self) -> &[String] {
+        self.plan.unmatched()
+    }
+
+    /// Trash folders that would come first and cannot be used: why, and the trash that takes the files instead.
+    pub fn skipped_trash(&self) -> impl Iterator<Item = (&str, PathBuf)> {
+        let skipped = self.plan.skipped_trash().iter();
+        skipped.map(|skipped| (&skipped.why[..], path(&skipped.used)))
     }
 
     /// Folders that will be empty and are then removed, each after the folders in it.
@@ -193,7 +253,7 @@ impl<'a> Plan<'a> {
     /// follows no link to another folder. Only [`remove`](super::Action::remove), `trash` and `move_to` break links.
     ///
     /// # Errors
-    /// As [`each_set`](Self::each_set).
+    /// As [`sets`](Self::sets).
     pub fn broken_links<P: AsRef<Path>>(
         &mut self,
         below: impl IntoIterator<Item = P>,
@@ -215,28 +275,26 @@ impl<'a> Plan<'a> {
         Ok(links.collect())
     }
 
-    /// Shows all sets, in the order in which they were found.
+    /// All sets, in the order in which they were found.
     ///
     /// # Errors
     /// If the plan, which is kept in a temporary file, cannot be read.
-    pub fn each_set(&mut self, mut each: impl FnMut(&PlannedSet)) -> Result<(), Error> {
-        let shown = self.plan.each_set(|set| {
-            each(&PlannedSet::from(set));
-            io::Result::Ok(())
-        });
-        Ok(shown.map_err(Cause::NotKept)?)
+    pub fn sets(&mut self) -> Result<impl Iterator<Item = Result<PlannedSet, Error>>, Error> {
+        let action = self.plan.action();
+        let sets = self.plan.sets().map_err(Cause::NotKept)?;
+        Ok(sets.map(move |set| Ok(planned(&set.map_err(Cause::NotKept)?, action))))
     }
 
     /// Replaces the decision about each set in which something would be done. At least one file always stays.
     ///
     /// # Errors
-    /// As [`each_set`](Self::each_set), and if there is no room for the new plan.
+    /// As [`sets`](Self::sets), and if there is no room for the new plan.
     pub fn choose(self, mut choose: impl FnMut(&PlannedSet) -> Choice) -> Result<Self, Error> {
+        let action = self.plan.action();
         let chosen = self
             .plan
-            .reconsider(|set| io::Result::Ok(choose(&PlannedSet::from(set))));
-        let mut plan = chosen.map_err(Cause::NotKept)?;
-        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+            .reconsider(|set| io::Result::Ok(choose(&planned(set, action))));
+        let plan = looked_over(chosen.map_err(Cause::NotKept)?, &self.acting, None)?;
         Ok(Self { plan, ..self })
     }
 
@@ -255,7 +313,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Executes the plan. Each step is written to a new journal before it is taken. All files are checked and
-    /// compared again.
+    /// compared again. Meanwhile this process has a thread named `seekless`, by which other runs see that it acts on
+    /// these files.
     ///
     /// # Errors
     /// If another run acts on these files, or there can be no journal. Nothing was done then.
@@ -265,21 +324,11 @@ impl<'a> Plan<'a> {
         let _lock = TreeLock::for_acting(&self.acting, &trees).map_err(Cause::from)?;
         let header = RunHeader {
             version: 0,
-            started_ns: now_ns(),
+            started_ns: nanoseconds(SystemTime::now()),
             command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
         };
-        let mode = MountCheckMode {
-            for_script: false,
-            trust_mounts: self.acting.trust_mounts,
-            absolute_links: self.acting.absolute_links,
-            preserve_times: self.acting.preserve_times,
-        };
         let tests = MountTests::new(journals.folder(), header.clone());
-        let checked = self.plan.check_mounts(mode, Some(tests));
-        let home = self.acting.home_trash.clone().into();
-        let checked = checked.and_then(|plan| plan.check_trash(&home));
-        let mut plan = checked.map_err(Cause::NotKept)?;
-        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+        let mut plan = looked_over(self.plan, &self.acting, Some(tests))?;
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
         let mut on_step = self.on_step;
         let mut tell = |step: &action::Step, outcome: &Outcome| {
@@ -307,24 +356,48 @@ impl<'a> Plan<'a> {
     }
 }
 
-impl From<&SetPlan> for PlannedSet {
-    fn from(set: &SetPlan) -> Self {
-        let files = set.files.iter().map(|file| PlannedFile {
-            paths: file.names.iter().map(|name| path(&name.path)).collect(),
-            fate: match &file.fate {
-                plan::Fate::Keep(why) => Fate::Keep(why.to_string()),
-                plan::Fate::Act { frees, .. } => Fate::Act(*frees),
-                plan::Fate::Leave(why) => Fate::Leave(why.words()),
+/// Leaves alone what its mount does not support and what no trash takes, then looks for the folders that become empty.
+/// Without `tests`, no file is created to find out.
+fn looked_over(
+    plan: plan::Plan,
+    acting: &Settings,
+    tests: Option<MountTests>,
+) -> Result<plan::Plan, Error> {
+    let mode = MountCheckMode {
+        for_script: false,
+        trust_mounts: acting.trust_mounts,
+        absolute_links: acting.absolute_links,
+        preserve_times: acting.preserve_times,
+    };
+    let home = acting.home_trash.clone().into();
+    let checked = plan.check_mounts(mode, tests);
+    let checked = checked.and_then(|plan| plan.check_trash(&home));
+    let mut plan = checked.map_err(Cause::NotKept)?;
+    plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+    Ok(plan)
+}
+
+fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
+    let files = set.files.iter().map(|file| PlannedFile {
+        paths: file.names.iter().map(|name| path(&name.path)).collect(),
+        fate: match &file.fate {
+            plan::Fate::Keep(why) => Fate::Keep(why.to_string()),
+            plan::Fate::Act { keeper, frees } => Fate::Act {
+                kept: *keeper,
+                frees: *frees,
             },
-        });
-        let left = set.left.iter();
-        Self {
-            size: set.size,
-            files: files.collect(),
-            left: left
-                .map(|name| (path(&name.path), name.why.words()))
-                .collect(),
-        }
+            plan::Fate::Leave(why) => Fate::Leave(why.words()),
+        },
+        names_elsewhere: file.names_elsewhere(),
+        other_owner: set.other_owner(file, action),
+    });
+    let left = set.left.iter();
+    PlannedSet {
+        size: set.size,
+        files: files.collect(),
+        left: left
+            .map(|name| (path(&name.path), name.why.words()))
+            .collect(),
     }
 }
 

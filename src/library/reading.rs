@@ -1,64 +1,32 @@
 //! The settings that searches and comparisons share: how files are read, and who hears of it.
 
 use std::convert::Infallible;
-use std::fmt;
 
-use super::Callback;
-use super::beside::{Calls, beside};
-use super::cancel::Cancel;
+use crossbeam_channel::Sender;
+
+use super::beside::Beside;
 use super::error::{Cause, Error};
-use super::progress::Progress;
+use super::watch::Watch;
 use crate::engine::{self, Config, LEAST_MEMORY, LEAST_RATE};
 use crate::event::Problem;
 use crate::tree::{Scope, Tree};
 
-/// The caller's side of a run: what ends it, and who hears of it.
-#[derive(Default)]
-pub(super) struct Watch<'a> {
-    pub cancel: Cancel,
-    pub on_progress: Option<Callback<'a, [Progress]>>,
-    pub on_problem: Option<Callback<'a, Problem>>,
-}
-
-impl fmt::Debug for Watch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch")
-            .field("cancel", &self.cancel)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The problems of a run, unless the caller hears of each.
-pub(super) fn heard(
-    mut tell: Option<Callback<'_, Problem>>,
-    problems: &mut Vec<Problem>,
-) -> impl FnMut(Problem) {
-    move |problem| match &mut tell {
-        Some(tell) => tell(&problem),
-        None => problems.push(problem),
-    }
-}
-
 /// Classifies the files of a comparison, beside the calling thread. The problems that the caller does not hear of are
 /// returned.
 pub(super) fn classified(
-    config: &Config,
+    config: Config,
     scope: Scope,
-    watch: Watch<'_>,
+    mut watch: Watch<'_>,
 ) -> Result<(Tree, Vec<Problem>), Error> {
-    let mut problems = Vec::new();
-    let mut hear = heard(watch.on_problem, &mut problems);
-    let calls = Calls {
+    let mut work = Beside::start(&watch.cancel, move |to_here, listener, control| {
         // Nothing is sent before the end.
-        take: &mut |never: Infallible| match never {},
-        hear: &mut hear,
-        progress: watch.on_progress,
-    };
-    let tree = beside(&watch.cancel, calls, |_, listener, control| {
-        engine::classify(config, scope, listener, control)
-    });
-    drop(hear);
-    Ok((tree?.map_err(Cause::from)?, problems))
+        let _: Sender<Infallible> = to_here;
+        engine::classify(&config, scope, listener, control)
+    })?;
+    while let Some(never) = work.next(&mut watch) {
+        match never {}
+    }
+    Ok((work.end().map_err(Cause::from)?, watch.problems))
 }
 
 /// Checks the settings that all runs share.

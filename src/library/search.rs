@@ -1,18 +1,23 @@
 //! A search, from its settings to its sets.
 
-use std::io;
-use std::ops::ControlFlow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+#[cfg(feature = "cache")]
+use std::time::Duration;
+use std::time::SystemTime;
 
-use super::beside::{Calls, beside};
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::reading::{Watch, check, heard, reading_settings};
-use super::set::{self, FoundIn, Set, Sets, Summary};
-use crate::engine::{self, Config, Delivery, Replication, Root};
-use crate::event::Problem;
+use super::filtering::{built, filter_settings};
+use super::reading::{check, reading_settings};
+use super::searching::Searching;
+use super::set::{FoundIn, Sets};
+use super::times::nanoseconds;
+use super::watch::Watch;
+#[cfg(feature = "cache")]
+use crate::engine::{CacheChoice, CacheUse, Trust};
+use crate::engine::{Config, Delivery, Replication, Root};
 use crate::scan::FilterSpec;
-use crate::units::Bytes;
 
 /// A search for files of equal content.
 ///
@@ -26,12 +31,13 @@ use crate::units::Bytes;
 /// # std::fs::write(path.join("b"), "same")?;
 /// let sets = seekless::Search::new([path]).exclude("*.tmp").run()?;
 /// assert_eq!(sets.len(), 1);
-/// assert_eq!(sets[0].size, 4);
-/// assert_eq!(sets[0].files[1].path(), path.join("b"));
+/// let set = &sets.as_slice()[0];
+/// assert_eq!(set.size, 4);
+/// assert_eq!(set.files[1].path(), path.join("b"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "nothing is searched before `run` or `each`"]
+#[must_use = "nothing is searched before `run` or `start`"]
 pub struct Search<'a> {
     config: Config,
     filter: FilterSpec,
@@ -58,47 +64,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Only files of this many bytes or more.
-    pub fn min_size(mut self, bytes: u64) -> Self {
-        self.filter.min_size = Some(Bytes(bytes));
-        self
-    }
-
-    /// Only files of this many bytes or less.
-    pub fn max_size(mut self, bytes: u64) -> Self {
-        self.filter.max_size = Some(Bytes(bytes));
-        self
-    }
+    filter_settings!();
 
     /// Includes empty files.
     pub fn empty(mut self, empty: bool) -> Self {
         self.filter.keep_empty = empty;
-        self
-    }
-
-    /// Only files whose name matches this glob, or one of several.
-    pub fn name(mut self, glob: impl Into<String>) -> Self {
-        self.filter.names.push(glob.into());
-        self
-    }
-
-    /// Only files whose whole path matches this glob, or one of several. A glob that starts with `/`, `./` or `../` is
-    /// anchored; any other may start at any folder of the path.
-    pub fn path(mut self, glob: impl Into<String>) -> Self {
-        self.filter.paths.push(glob.into());
-        self
-    }
-
-    /// Skips files and whole folders whose name matches this glob, or whose path does if the glob contains a slash. A
-    /// trailing slash matches folders only.
-    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
-        self.filter.excludes.push(glob.into());
-        self
-    }
-
-    /// Skips files and folders whose name starts with a dot.
-    pub fn skip_hidden(mut self, skip: bool) -> Self {
-        self.filter.skip_hidden = skip;
         self
     }
 
@@ -110,7 +80,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The number of levels below a searched folder that are listed: 1 means its own entries.
+    /// The number of levels below a searched folder that are listed: 1, the least, means its own entries.
     pub fn max_depth(mut self, levels: u32) -> Self {
         self.config.max_depth = Some(levels);
         self
@@ -134,7 +104,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Counts all copies below one searched path as one: a set has files below two paths or more.
+    /// Counts all copies below one searched path as one: a set has files below two paths or more. Needs two paths.
     pub fn isolate(mut self, isolate: bool) -> Self {
         self.config.isolate = isolate;
         self
@@ -164,6 +134,32 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// Keeps the results of reads in this folder, which is created if it does not exist. A later search does not read a
+    /// file again whose size, time of modification and time of change are the same.
+    #[cfg(feature = "cache")]
+    pub fn cache(self, folder: impl Into<PathBuf>) -> Self {
+        self.cached(folder.into(), Trust::Change)
+    }
+
+    /// The same, and the time of change may differ: a file that another program changed and set back to its old time of
+    /// modification is not read again. For file systems without a reliable time of change, such as FAT.
+    #[cfg(feature = "cache")]
+    pub fn cache_by_mtime(self, folder: impl Into<PathBuf>) -> Self {
+        self.cached(folder.into(), Trust::Modification)
+    }
+
+    #[cfg(feature = "cache")]
+    fn cached(mut self, folder: PathBuf, trust: Trust) -> Self {
+        self.config.cache = Some(CacheUse {
+            folder,
+            answers: true,
+            trust,
+            choice: CacheChoice::Named,
+            ahead: Duration::ZERO,
+        });
+        self
+    }
+
     /// Ends early when this is cancelled, and returns the sets found so far.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.watch.cancel = cancel.clone();
@@ -176,7 +172,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// If a setting cannot be used, no path is there, or the limits of the process leave too little to work with.
-    pub fn run(mut self) -> Result<Sets, Error> {
+    pub fn run(self) -> Result<Sets, Error> {
         let origin = FoundIn {
             folder: self.filter.working_folder.clone(),
             roots: self
@@ -185,92 +181,45 @@ impl<'a> Search<'a> {
                 .iter()
                 .map(|root| root.path.clone())
                 .collect(),
-            started_ns: set::now_ns(),
+            started_ns: nanoseconds(SystemTime::now()),
             isolate: self.config.isolate,
             hard_links: self.config.hard_links,
         };
-        let (mut sets, mut problems) = (Vec::new(), Vec::new());
-        let mut heard = heard(self.watch.on_problem.take(), &mut problems);
-        let summary = self.drive(Delivery::default(), &mut heard, &mut |set| {
-            sets.push(set);
-            ControlFlow::Continue(())
-        })?;
-        drop(heard);
+        let mut searching = self.begin(Delivery::default())?;
+        let sets = searching.by_ref().collect::<Result<_, Error>>()?;
         Ok(Sets {
             sets,
-            summary,
-            problems,
+            problems: searching.take_problems(),
+            summary: searching.summary(),
             origin,
         })
     }
 
-    /// Searches, and hands over each set as soon as it is certain, in no particular order. Ends early when the
-    /// callback breaks.
+    /// Begins to search. The sets come one by one, each as soon as it is certain, in no particular order.
     ///
     /// ```
-    /// # use std::ops::ControlFlow;
     /// # let folder = tempfile::tempdir()?;
     /// # std::fs::write(folder.path().join("a"), "same")?;
     /// # std::fs::write(folder.path().join("b"), "same")?;
-    /// let summary = seekless::Search::new([folder.path()]).each(|set| {
+    /// let mut searching = seekless::Search::new([folder.path()]).start()?;
+    /// for set in &mut searching {
+    ///     let set = set?;
     ///     println!("{} × {}", set.files.len(), set.size);
-    ///     ControlFlow::Continue(())
-    /// })?;
+    /// }
+    /// let summary = searching.summary();
     /// assert_eq!((summary.sets, summary.redundant_files), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// As [`run`](Self::run).
-    pub fn each(mut self, mut each: impl FnMut(Set) -> ControlFlow<()>) -> Result<Summary, Error> {
-        let mut told = self.watch.on_problem.take();
-        let mut heard = |problem: Problem| {
-            if let Some(tell) = &mut told {
-                tell(&problem);
-            }
-        };
-        self.drive(Delivery::AsFinal, &mut heard, &mut each)
+    /// If a setting cannot be used.
+    pub fn start(self) -> Result<Searching<'a>, Error> {
+        self.begin(Delivery::AsFinal)
     }
 
-    fn drive(
-        mut self,
-        delivery: Delivery,
-        heard: &mut dyn FnMut(Problem),
-        each: &mut dyn FnMut(Set) -> ControlFlow<()>,
-    ) -> Result<Summary, Error> {
+    fn begin(mut self, delivery: Delivery) -> Result<Searching<'a>, Error> {
         let config = self.checked()?;
-        let mut bad_roots = Vec::new();
-        let mut ended_early = false;
-        let calls = Calls {
-            take: &mut |set| {
-                let flow = each(set);
-                ended_early = flow.is_break();
-                flow
-            },
-            hear: &mut |problem: Problem| {
-                if problem.kind.is_of_root() {
-                    bad_roots.push(format!("{}: {problem}", problem.path.display()));
-                }
-                heard(problem);
-            },
-            progress: self.watch.on_progress,
-        };
-        let found = beside(&self.watch.cancel, calls, |to_sets, listener, control| {
-            engine::find(&config, delivery, listener, control, &mut |set| {
-                let sent = to_sets.send(Set::from(set));
-                sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
-            })
-        })?;
-        match found {
-            found if ended_early => Ok(Summary {
-                incomplete: true,
-                ..found.map(Summary::from).unwrap_or_default()
-            }),
-            Ok(_) if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() => {
-                Err(Cause::NoPath(bad_roots.swap_remove(0)).into())
-            }
-            found => Ok(found.map_err(Cause::from)?.into()),
-        }
+        Searching::start(config, delivery, self.watch)
     }
 
     /// The settings, if they can be used.
@@ -281,13 +230,22 @@ impl<'a> Search<'a> {
         if let Some(name) = config.ignore_files.iter().find(is_no_name) {
             return Err(Cause::IgnoreFile(name.clone()).into());
         }
-        let filter = std::mem::take(&mut self.filter);
-        match (filter.min_size, filter.max_size) {
-            (Some(min), Some(max)) if min > max => return Err(Cause::NoSize(min, max).into()),
-            _ => {}
+        if config.max_depth == Some(0) {
+            return Err(Cause::NoDepth.into());
+        }
+        let places: BTreeSet<_> = config
+            .roots
+            .iter()
+            .map(|root| std::path::absolute(&root.path).ok())
+            .collect();
+        if config.isolate && places.len() < 2 {
+            return Err(Cause::FewPaths.into());
+        }
+        if self.filter.keep_empty && self.filter.min_size.is_some_and(|size| size.0 > 0) {
+            return Err(Cause::NoEmpty.into());
         }
         Ok(Config {
-            filter: filter.build().map_err(Cause::from)?,
+            filter: built(&self.filter)?,
             ..config
         })
     }

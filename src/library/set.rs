@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::slice;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use std::vec;
 
+use super::times::time;
 use crate::decide::{self, DuplicateSet, Member};
 use crate::event::Problem;
 use crate::hash::ContentDigest;
@@ -39,8 +40,8 @@ pub struct File {
     pub inode: u64,
     /// How many names (hard links) it has in all, inside and outside the searched paths.
     pub links: u64,
-    /// Time of last modification, nanoseconds since 1970.
-    pub modified_ns: i64,
+    /// Time of last modification.
+    pub modified: SystemTime,
     /// Bytes allocated on disk.
     pub allocated: u64,
 }
@@ -71,7 +72,7 @@ impl From<&Member> for File {
             device: member.dev,
             inode: member.ino,
             links: member.links,
-            modified_ns: member.mtime_ns,
+            modified: time(member.mtime_ns),
             allocated: member.allocated,
         }
     }
@@ -112,12 +113,6 @@ impl From<decide::Summary> for Summary {
     }
 }
 
-/// The present, nanoseconds since 1970.
-pub(super) fn now_ns() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
-}
-
 /// All sets of a search, those that free most disk space first; the same files always come in the same order.
 #[derive(Debug)]
 pub struct Sets {
@@ -151,17 +146,29 @@ impl Sets {
         &self.problems
     }
 
+    /// The number of sets.
+    pub fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// True if there are no sets.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// The sets, in order.
+    pub fn as_slice(&self) -> &[Set] {
+        &self.sets
+    }
+
+    /// The sets, in order.
+    pub fn iter(&self) -> slice::Iter<'_, Set> {
+        self.sets.iter()
+    }
+
     /// Leaves out sets, before a plan is made of the others.
     pub fn retain(&mut self, keep: impl FnMut(&Set) -> bool) {
         self.sets.retain(keep);
-    }
-}
-
-impl std::ops::Deref for Sets {
-    type Target = [Set];
-
-    fn deref(&self) -> &[Set] {
-        &self.sets
     }
 }
 

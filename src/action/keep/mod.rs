@@ -3,6 +3,8 @@
 //! A rule gives each file a score; the lowest is best. The first rule decides. The next rule decides between files with
 //! equal scores. A rule is one row of [`RULES`]. Between files that no rule tells apart, the default order decides.
 
+use std::ffi::OsStr;
+
 use regex::Regex;
 
 use super::bounds::Below;
@@ -62,7 +64,7 @@ pub struct KeepRule {
     /// The preferred file, in a few words.
     pub about: &'static str,
     /// Makes the rule. The argument is empty where none is taken.
-    make: fn(&str) -> Result<Score, BadRule>,
+    make: fn(&OsStr) -> Result<Score, BadRule>,
 }
 
 /// Gives a score; the lowest is best.
@@ -189,18 +191,48 @@ impl Rules {
 
     /// Reads rules as they are typed: `newest`, `under DIR`, `newest,shortest-path`.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadRule> {
-        let mut rules: Vec<(String, Score)> = Vec::new();
+        let mut rules = Self::default();
         for text in texts {
             let text = text.as_ref().trim();
             for part in parts(text) {
-                let rule = (part.to_owned(), parse_one(part)?);
-                if let Some((name, after)) = opposite(part, rules.iter().map(|(text, _)| text)) {
-                    return Err(BadRule::Opposite { name, after });
-                }
-                rules.push(rule);
+                let (rule, argument) = parse_one(part)?;
+                rules.add(part.to_owned(), rule, argument.as_ref())?;
             }
         }
-        Ok(Self { rules })
+        Ok(rules)
+    }
+
+    /// Makes rules of their names and arguments.
+    pub fn of<'r>(
+        named: impl IntoIterator<Item = (&'static str, &'r OsStr)>,
+    ) -> Result<Self, BadRule> {
+        let mut rules = Self::default();
+        for (name, argument) in named {
+            let (rule, _) = parse_one(name)?;
+            let text = format!("{name} {}", argument.to_string_lossy());
+            rules.add(text.trim_end().to_owned(), rule, argument)?;
+        }
+        Ok(rules)
+    }
+
+    fn add(&mut self, text: String, rule: &KeepRule, argument: &OsStr) -> Result<(), BadRule> {
+        let score = match rule.argument {
+            Some(wanted) if argument.is_empty() => Err(BadRule::NoArgument {
+                name: rule.name,
+                argument: wanted,
+            }),
+            None if !argument.is_empty() => Err(BadRule::Argument {
+                name: rule.name,
+                rest: argument.to_string_lossy().into_owned(),
+            }),
+            _ => (rule.make)(argument),
+        };
+        let rule = (text, score?);
+        if let Some((name, after)) = opposite(&rule.0, self.rules.iter().map(|(text, _)| text)) {
+            return Err(BadRule::Opposite { name, after });
+        }
+        self.rules.push(rule);
+        Ok(())
     }
 
     /// The places of the files, the best first.
@@ -301,7 +333,8 @@ fn opposite<'r>(
     before.any(|text| text == after).then_some((name, after))
 }
 
-fn parse_one(text: &str) -> Result<Score, BadRule> {
+/// The rule that a text names, and the argument.
+fn parse_one(text: &str) -> Result<(&'static KeepRule, &str), BadRule> {
     let (name, rest) = text
         .split_once([' ', '=', ':'])
         .map_or((text, ""), |(name, rest)| (name, rest.trim()));
@@ -309,17 +342,7 @@ fn parse_one(text: &str) -> Result<Score, BadRule> {
     let rule = rule.ok_or_else(|| BadRule::Unknown {
         text: unknown(text).to_owned(),
     })?;
-    match rule.argument {
-        Some(argument) if rest.is_empty() => Err(BadRule::NoArgument {
-            name: rule.name,
-            argument,
-        }),
-        None if !rest.is_empty() => Err(BadRule::Argument {
-            name: rule.name,
-            rest: rest.to_owned(),
-        }),
-        _ => (rule.make)(rest),
-    }
+    Ok((rule, rest))
 }
 
 /// The first part of a list that is no rule, if those before it are rules without arguments in any spelling; else the
@@ -336,16 +359,25 @@ fn unknown(text: &str) -> &str {
 }
 
 /// Compiles a folder for `under` and `not-under`.
-fn folder(name: &'static str, text: &str) -> Result<Below, BadRule> {
-    Below::folder(text.as_ref()).map_err(|e| BadRule::Wrong {
+fn folder(name: &'static str, path: &OsStr) -> Result<Below, BadRule> {
+    Below::folder(path.as_ref()).map_err(|e| BadRule::Wrong {
         name,
         reason: e.to_string(),
     })
 }
 
+/// The text of a pattern.
+fn text<'t>(name: &'static str, argument: &'t OsStr) -> Result<&'t str, BadRule> {
+    argument.to_str().ok_or_else(|| BadRule::Wrong {
+        name,
+        reason: format!("{argument:?} is not UTF-8"),
+    })
+}
+
 /// Compiles the glob of `name`.
-fn glob(name: &'static str, text: &str) -> Result<Globs, BadRule> {
+fn glob(name: &'static str, argument: &OsStr) -> Result<Globs, BadRule> {
     let wrong = |reason: String| BadRule::Wrong { name, reason };
+    let text = text(name, argument)?;
     if text.contains('/') {
         return Err(wrong(format!(
             "{text:?} contains a slash, which a file name cannot contain: use 'under DIR' or 'regex REGEX'"
@@ -356,7 +388,8 @@ fn glob(name: &'static str, text: &str) -> Result<Globs, BadRule> {
 }
 
 /// Compiles the expression of `regex`.
-fn regex(name: &'static str, text: &str) -> Result<Regex, BadRule> {
+fn regex(name: &'static str, argument: &OsStr) -> Result<Regex, BadRule> {
+    let text = text(name, argument)?;
     Regex::new(text).map_err(|e| BadRule::Wrong {
         name,
         reason: format!(

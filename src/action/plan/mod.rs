@@ -107,20 +107,27 @@ impl Plan {
         self.settings.policy.by_name
     }
 
-    /// All sets, in the order in which they came; stops at the first error, which is the caller's or
-    /// the temporary file's.
-    pub fn each_set<E: From<io::Error>>(
-        &mut self,
-        mut each: impl FnMut(&SetPlan) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// All sets, in the order in which they came.
+    pub fn sets(&mut self) -> io::Result<impl Iterator<Item = io::Result<SetPlan>>> {
         let (settings, together, whole) = (&self.settings, &self.together, &self.whole);
-        for set in self.spool.sets()? {
+        let sets = self.spool.sets()?;
+        Ok(sets.map(move |set| {
             let mut set = set?;
             // Both, whatever the first one changes.
             if together.apply(&mut set) | whole.apply(&mut set) {
                 estimate::estimate(&mut set, settings.policy.action, settings.destination);
             }
-            each(&set)?;
+            Ok(set)
+        }))
+    }
+
+    /// The same; stops at the first error, which is the caller's or the temporary file's.
+    pub fn each_set<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(&SetPlan) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for set in self.sets()? {
+            each(&set?)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
 
 use regex::Regex;
 
@@ -49,11 +50,13 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
     let field = Regex::new(r"^    pub (\w+):").expect("a pattern");
     // Methods that several builders have are written once, in a macro.
     let shared = Regex::new(r"^        pub fn (\w+)").expect("a pattern");
-    let reading = read("src/library/reading.rs");
-    let reading: Vec<&str> = reading
-        .lines()
-        .filter_map(|line| Some(shared.captures(line)?.get(1)?.as_str()))
-        .collect();
+    let shared = ["reading", "filter"].map(|what| {
+        let file = what.replace("filter", "filtering");
+        let text = read(format!("src/library/{file}.rs"));
+        let methods = text.lines().filter_map(|line| shared.captures(line));
+        let methods: Vec<String> = methods.map(|found| found[1].to_owned()).collect();
+        (format!("    {what}_settings!();"), methods)
+    });
     let variant = Regex::new(r"^    ([A-Z]\w*)(?:[,({]| \{)").expect("a pattern");
     let mut members = BTreeSet::new();
     let library = fs::read_dir(top().join("src/library")).expect("listed");
@@ -61,6 +64,7 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
     // Types that the rooms below have as well.
     let below = [
         ("src/event.rs", "Problem"),
+        ("src/file/kind.rs", "Kind"),
         ("src/event.rs", "ProblemKind"),
         ("src/hash/digest.rs", "ContentDigest"),
         ("src/action/action_kind.rs", "ActionKind"),
@@ -77,9 +81,10 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
                 of = Some(found[1].to_owned()).filter(is_public);
             } else if line == "}" || line.starts_with("impl") {
                 of = None;
-            } else if let (Some(of), "    reading_settings!();") = (&of, line) {
-                members.extend(reading.iter().map(|name| format!("{of}::{name}")));
             } else if let Some(of) = &of {
+                let called = shared.iter().filter(|(call, _)| call == line);
+                let methods = called.flat_map(|(_, methods)| methods);
+                members.extend(methods.map(|name| format!("{of}::{name}")));
                 let found = [&method, &field, &variant].map(|kind| kind.captures(line));
                 let found = found.into_iter().flatten().next();
                 members.extend(found.map(|found| format!("{of}::{}", &found[1])));
@@ -292,7 +297,8 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
     let cancelled = search().cancel(&cancel).run().expect("searched");
     assert!(cancelled.summary().incomplete);
     let folders = seekless::Folders::new([&path]).cancel(&cancel).run();
-    assert!(folders.expect("compared").entries.is_empty());
+    let folders = folders.expect("compared");
+    assert!(folders.entries.is_empty() && folders.incomplete);
 
     let sets = search().run().expect("searched");
     assert!(!sets.summary().incomplete);
@@ -305,7 +311,7 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
 
 #[test]
 fn errors_say_what_they_are_about() {
-    use seekless::{Action, Compare, ErrorKind, Journals, Probe, Search};
+    use seekless::{Action, Compare, ErrorKind, Journals, Probe, Rule, Search};
     let (_folder, path) = tree();
     let kind = |error: seekless::Error| error.kind();
     let search = || Search::new([path.join("tree")]);
@@ -326,9 +332,6 @@ fn errors_say_what_they_are_about() {
     for wrong in no_path {
         assert_eq!(kind(wrong.expect_err("no path")), ErrorKind::Setting);
     }
-    let sizes = |min| search().min_size(min).max_size(4).run();
-    assert!(sizes(4).is_ok());
-    assert_eq!(kind(sizes(5).expect_err("no size")), ErrorKind::Setting);
     let device = seekless::Folders::new(["/dev/null"]).run();
     assert_eq!(kind(device.expect_err("no folder")), ErrorKind::Path);
     let wrong = folders("tree").noise("[").run().expect_err("no pattern");
@@ -342,8 +345,17 @@ fn errors_say_what_they_are_about() {
     let sets = search().run().expect("searched");
     let nowhere = Action::move_to("").plan(&sets);
     assert_eq!(kind(nowhere.expect_err("no path")), ErrorKind::Path);
-    let rule = Action::remove().keep("loudest").plan(&sets);
-    assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);
+    for rule in [
+        Rule::Regex("(".to_owned()),
+        Rule::Name(String::new()),
+        Rule::Under(path.join("gone")),
+    ] {
+        let rule = Action::remove().keep(rule).plan(&sets);
+        assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);
+    }
+    let never = Action::remove().keep(Rule::Newest).keep(Rule::Oldest);
+    let never = never.plan(&sets).expect_err("it never decides");
+    assert_eq!(kind(never), ErrorKind::Setting);
     fs::write(path.join("report"), "no report").expect("written");
     for name in ["report", "nowhere"] {
         let report = path.join(name);
@@ -383,11 +395,227 @@ fn errors_say_what_they_are_about() {
     assert_eq!(kind(nothing.expect_err("no run")), ErrorKind::Journal);
 }
 
+/// Each of these would find nothing, or everything, for a reason that its caller did not mean.
+#[test]
+fn nonsense_is_an_error_and_not_an_empty_answer() {
+    use seekless::{Action, Compare, ErrorKind, Folders, Search};
+    let (_folder, path) = tree();
+    let search = || Search::new([path.join("tree")]);
+    let now = SystemTime::now();
+    let (hour, day) = (Duration::from_secs(3600), Duration::from_secs(86400));
+    let sides = || Compare::new([path.join("tree"), path.join("tree/a")]);
+    let sets = search().run().expect("searched");
+    assert_eq!(sets.len(), 1);
+    let action = |copies| Action::remove().copies(copies).plan(&sets).map(drop);
+    let folders = |percent| Folders::new([&path]).min_overlap(percent).run().map(drop);
+    for (said, wrong) in [
+        ("1 level or more", search().max_depth(0).run().map(drop)),
+        ("1 level or more", search().max_depth(0).start().map(drop)),
+        (
+            "swap the two sizes",
+            search().min_size(5).max_size(4).run().map(drop),
+        ),
+        (
+            "swap the two sizes",
+            sides().min_size(5).max_size(4).run().map(drop),
+        ),
+        ("include them", search().max_size(0).run().map(drop)),
+        ("omit one", search().empty(true).min_size(1).run().map(drop)),
+        ("in the past", search().newer(now + day).run().map(drop)),
+        ("in the past", sides().newer(now + day).run().map(drop)),
+        (
+            "swap the two times",
+            search().newer(now - hour).older(now - day).run().map(drop),
+        ),
+        ("two different ones", search().isolate(true).run().map(drop)),
+        ("at least one copy", action(0)),
+        ("0 is not a percentage", folders(0)),
+        ("101 is not a percentage", folders(101)),
+    ] {
+        let wrong = wrong.expect_err(said);
+        assert!(wrong.to_string().contains(said), "{wrong}");
+        assert_eq!(wrong.kind(), ErrorKind::Setting, "{wrong}");
+    }
+    let fitting = search().max_depth(1).min_size(4).max_size(4);
+    let fitting = fitting.newer(now - day).older(now + day).run();
+    assert_eq!(fitting.expect("searched").len(), 1);
+    let empty = search().empty(true).max_size(0).run();
+    assert!(empty.expect("searched").is_empty());
+    assert!(action(1).is_ok() && action(2).is_ok());
+    assert!(folders(1).is_ok() && folders(100).is_ok());
+}
+
+#[test]
+fn a_search_has_the_filters_of_the_program() {
+    use seekless::{Kind, Search};
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    for name in ["x.JPG", "y.jpg", ".z.jpg", "sub/w.jpg", "v.txt", "u.txt"] {
+        fs::create_dir_all(tree.join("sub")).expect("made");
+        fs::write(tree.join(name), "another").expect("written");
+    }
+    let old = SystemTime::now() - Duration::from_secs(86400);
+    for name in ["x.JPG", "v.txt"] {
+        let file = fs::File::open(tree.join(name)).expect("opened");
+        file.set_modified(old).expect("set");
+    }
+    let search = || Search::new([&tree]).min_size(7);
+    let middle = old + Duration::from_secs(3600);
+    for (search, expected) in [
+        (search(), "x.JPG y.jpg .z.jpg sub/w.jpg v.txt u.txt"),
+        (
+            search().max_size(7).kind(Kind::Image),
+            "x.JPG y.jpg .z.jpg sub/w.jpg",
+        ),
+        (
+            search().extension("jpg").skip_hidden(true),
+            "x.JPG y.jpg sub/w.jpg",
+        ),
+        (search().name("*.jpg"), "y.jpg .z.jpg sub/w.jpg"),
+        (search().name("[X-Y].jpg").ignore_case(true), "x.JPG y.jpg"),
+        (search().regex("/[v-w][.]"), "sub/w.jpg v.txt"),
+        (search().path("sub/*").path("u.*"), "sub/w.jpg u.txt"),
+        (
+            search().exclude("sub").exclude("*.txt"),
+            "x.JPG y.jpg .z.jpg",
+        ),
+        (search().newer(middle).max_depth(1), "y.jpg .z.jpg u.txt"),
+        (search().older(middle), "x.JPG v.txt"),
+    ] {
+        let sets = search.run().expect("searched");
+        let found = sets.iter().flat_map(|set| &set.files);
+        let found: BTreeSet<_> = found.map(|file| file.path().to_owned()).collect();
+        let expected = expected.split(' ').map(|name| tree.join(name)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_search_keeps_in_its_cache_what_it_read() {
+    use seekless::{ProblemKind, Search};
+    let (_folder, path) = tree();
+    for name in ["cache", "by mtime"] {
+        let cache = path.join(name);
+        // Files that were written a moment ago are not kept.
+        let search = Search::new([top().join("src")]);
+        let search = match name {
+            "cache" => search.cache(&cache),
+            _ => search.cache_by_mtime(&cache),
+        };
+        let sets = search.run().expect("searched");
+        let kept = fs::read_dir(&cache).map_or(0, Iterator::count);
+        let mut problems = sets.problems().iter();
+        let cannot = problems.any(|problem| problem.kind == ProblemKind::NotCached);
+        assert_ne!(kept > 0, cannot, "{name}: {:?}", sets.problems());
+    }
+}
+
+#[test]
+fn times_are_those_of_the_system() {
+    let (_folder, path) = tree();
+    let (a, b) = (path.join("tree/a"), path.join("tree/b"));
+    let early = SystemTime::UNIX_EPOCH - Duration::new(5, 7);
+    let file = fs::File::open(&a).expect("opened");
+    file.set_modified(early).expect("set");
+    let sets = seekless::Search::new([&a, &b]).run().expect("searched");
+    let file = sets.as_slice()[0]
+        .files
+        .iter()
+        .find(|file| file.path() == a);
+    assert_eq!(file.expect("found").modified, early);
+    let before = SystemTime::now();
+    let keep = seekless::Action::remove().keep(seekless::Rule::Oldest);
+    let journals = seekless::Journals::new(path.join("journals"));
+    let plan = keep.plan(&sets).expect("planned");
+    assert_eq!(plan.apply(&journals).expect("done").done, 1);
+    assert!(a.exists() && !b.exists());
+    let runs = journals.runs().expect("listed");
+    assert!(runs[0].started >= before && runs[0].started <= SystemTime::now());
+}
+
+#[test]
+fn a_rule_takes_a_folder_whose_name_is_not_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (_folder, path) = tree();
+    let odd = path.join("tree").join(OsStr::from_bytes(b"sub\xff"));
+    fs::create_dir(&odd).expect("made");
+    fs::write(odd.join("a"), "same").expect("written");
+    let sets = seekless::Search::new([path.join("tree")])
+        .run()
+        .expect("searched");
+    for (rule, stays) in [
+        (seekless::Rule::Under(odd.clone()), &odd),
+        (seekless::Rule::NotUnder(odd.clone()), &path.join("tree")),
+    ] {
+        let plan = seekless::Action::remove().keep(rule).plan(&sets);
+        let mut plan = plan.expect("planned");
+        let set = plan.sets().expect("shown").next().expect("a set");
+        let set = set.expect("shown");
+        let kept = set.files.iter();
+        let mut kept = kept.filter(|file| matches!(file.fate, seekless::Fate::Keep(_)));
+        let kept = kept.next().expect("one stays").path().parent();
+        assert_eq!(kept, Some(stays.as_path()));
+    }
+}
+
+#[test]
+fn folders_say_when_something_was_not_seen() {
+    let (_folder, path) = tree();
+    let found = || seekless::Folders::new([&path]).run().expect("compared");
+    assert!(!found().incomplete);
+    let _socket = std::os::unix::net::UnixListener::bind(path.join("tree/socket"));
+    assert!(found().incomplete);
+}
+
+/// A caller can show what the program shows before it asks.
+#[test]
+fn a_plan_says_what_it_leaves_alone_and_what_it_does_not_free() {
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    fs::create_dir(tree.join(".hidden")).expect("made");
+    for name in [".hidden/x", ".hidden/y", "d"] {
+        fs::write(tree.join(name), "same").expect("written");
+    }
+    fs::hard_link(tree.join("d"), path.join("elsewhere")).expect("linked");
+    let sets = seekless::Search::new([&tree]).run().expect("searched");
+    let remove = seekless::Action::remove().reference(tree.join("a"));
+    let mut plan = remove.protect("*.raw").plan(&sets).expect("planned");
+    assert_eq!(plan.action(), seekless::ActionKind::Remove);
+    let totals = plan.totals();
+    assert_eq!((totals.steps, totals.free_nothing), (2, 1));
+    let left: Vec<(String, u64)> = plan.left().collect();
+    assert!(
+        matches!(&left[..], [(why, 2)] if why.contains("hidden")),
+        "{left:?}"
+    );
+    assert!(plan.untouched().eq([("reference", 1)]));
+    assert_eq!(plan.unmatched(), ["*.raw"]);
+    assert_eq!(plan.skipped_trash().count(), 0);
+    let set = plan.sets().expect("shown").next().expect("a set");
+    let set = set.expect("shown");
+    let of = |name: &str| {
+        let mut files = set.files.iter();
+        files
+            .find(|file| file.path() == tree.join(name))
+            .expect(name)
+    };
+    assert_eq!(of("d").names_elsewhere, 1);
+    let kept = set
+        .files
+        .iter()
+        .position(|file| file.path() == tree.join("a"));
+    let kept = kept.expect("it stays");
+    assert_eq!(of("d").fate, seekless::Fate::Act { kept, frees: 0 });
+    assert_eq!(of("b").other_owner, None);
+}
+
 /// Whoever builds a request here may hand it to a thread of a runtime.
 #[test]
 fn what_is_to_be_done_can_move_to_another_thread() {
     fn moves<T: Send>() {}
     moves::<seekless::Search<'_>>();
+    moves::<seekless::Searching<'_>>();
     moves::<seekless::Compare<'_>>();
     moves::<seekless::Folders<'_>>();
     moves::<seekless::Probe<'_>>();
@@ -416,12 +644,11 @@ fn a_plan_is_made_of_a_report_as_of_a_search() {
         .expect("planned");
     assert_eq!(plan.totals().steps, 1);
     let mut kept = Vec::new();
-    let shown = plan.each_set(|set| {
-        let stays = set.files.iter();
-        let stays = stays.filter(|file| matches!(file.fate, seekless::Fate::Keep(_)));
+    for set in plan.sets().expect("shown") {
+        let files = set.expect("shown").files.into_iter();
+        let stays = files.filter(|file| matches!(file.fate, seekless::Fate::Keep(_)));
         kept.extend(stays.map(|file| file.path().to_owned()));
-    });
-    shown.expect("shown");
+    }
     assert_eq!(kept, [path.join("tree/b")]);
 }
 

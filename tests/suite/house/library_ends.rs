@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc;
@@ -13,7 +12,7 @@ use std::time::Duration;
 use crate::common::{Tree, noise};
 use rustix::fs::{Advice, fadvise};
 use seekless::{
-    Cancel, Compare, CompareAnswer, Folders, Probe, Problem, Progress, Search, Summary,
+    Cancel, Compare, CompareAnswer, ErrorKind, Folders, Probe, Problem, Progress, Search, Summary,
 };
 
 /// The time after which work that nobody waits for counts as endless.
@@ -51,25 +50,40 @@ fn slow(tree: &Tree) -> Search<'static> {
 }
 
 #[test]
-fn a_search_ends_when_the_callback_for_sets_breaks() {
+fn a_search_ends_when_nobody_takes_its_sets() {
     let tree = short_and_long();
     let summary: Summary = ends(move || {
-        let broken = slow(&tree).each(|_| ControlFlow::Break(()));
-        broken.expect("searched")
+        let mut searching = slow(&tree).start().expect("begun");
+        searching.next().expect("a set").expect("found");
+        drop(slow(&tree).start());
+        searching.summary()
     });
     assert!(summary.incomplete);
 }
 
 #[test]
-fn a_search_says_that_it_is_not_complete_when_the_callback_breaks_at_the_last_set() {
+fn a_search_says_that_it_is_not_complete_when_it_is_left_at_the_last_set() {
     let tree = Tree::new().file("a", b"same").file("b", b"same");
-    let mut seen = 0;
-    let summary = Search::new([tree.root()]).each(|_| {
-        seen += 1;
-        ControlFlow::Break(())
-    });
-    assert_eq!(seen, 1);
-    assert!(summary.expect("searched").incomplete);
+    let start = || Search::new([tree.root()]).start().expect("begun");
+    let mut left = start();
+    assert!(left.next().is_some_and(|set| set.is_ok()));
+    assert!(left.summary().incomplete);
+    let mut ended = start();
+    assert_eq!(ended.by_ref().filter(Result::is_ok).count(), 1);
+    assert!(ended.next().is_none());
+    let summary = ended.summary();
+    assert!(!summary.incomplete);
+    assert_eq!(summary.sets, 1);
+}
+
+#[test]
+fn a_search_of_nothing_ends_with_the_reason() {
+    let tree = Tree::new();
+    let mut searching = Search::new([tree.path("gone")]).start().expect("begun");
+    let why = searching.next().expect("an error").expect_err("no path");
+    assert_eq!(why.kind(), ErrorKind::Path);
+    assert!(searching.next().is_none());
+    assert_eq!(searching.problems().len(), 1);
 }
 
 #[test]
@@ -81,11 +95,13 @@ fn a_search_ends_when_a_callback_panics() {
             let search = Search::new([tree.root(), &gone]).bytes_per_second(RATE);
             let search = search.on_progress(move |_| assert_ne!(at, "progress"));
             let search = search.on_problem(move |_| assert_ne!(at, "problem"));
-            let each = |_| {
-                assert_ne!(at, "set");
-                ControlFlow::Continue(())
+            let each = || {
+                search
+                    .start()
+                    .expect("begun")
+                    .for_each(|_| assert_ne!(at, "set"))
             };
-            catch_unwind(AssertUnwindSafe(|| search.each(each))).is_err()
+            catch_unwind(AssertUnwindSafe(each)).is_err()
         });
         assert!(panicked, "{at}");
     }
