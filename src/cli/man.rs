@@ -12,6 +12,8 @@ use super::args::{self, ManArgs};
 use super::exit::Exit;
 use super::sanitize;
 
+const SYNOPSIS: &str = ".SH SYNOPSIS\n";
+
 /// Prints the page of the program, or writes the pages of all commands into a folder.
 pub fn write(args: &ManArgs) -> Exit {
     let written = match &args.out {
@@ -28,9 +30,8 @@ pub fn write(args: &ManArgs) -> Exit {
 }
 
 fn to_stdout() -> io::Result<()> {
-    let mut page = Vec::new();
-    Man::new(args::command()).render(&mut page)?;
-    match io::stdout().lock().write_all(&page) {
+    let page = page(&args::command())?;
+    match io::stdout().lock().write_all(page.as_bytes()) {
         // Whoever closed the pipe has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -56,10 +57,27 @@ fn pages(command: &Command, folder: &Path) -> Result<(), OutputError> {
     below
         .into_iter()
         .try_for_each(|command| pages(command, folder))?;
-    let page = Man::new(command.clone());
-    let mut file = Output::create_manual_page(&folder.join(page.get_filename()))?;
-    page.render(&mut file).map_err(|cause| file.error(cause))?;
+    let name = Man::new(command.clone()).get_filename();
+    let mut file = Output::create_manual_page(&folder.join(name))?;
+    let written = page(command).and_then(|page| file.write_all(page.as_bytes()));
+    written.map_err(|cause| file.error(cause))?;
     file.finish()
+}
+
+/// The page of a command. Its synopsis is the usage of the help: the generator would list every option.
+fn page(command: &Command) -> io::Result<String> {
+    let mut page = Vec::new();
+    Man::new(command.clone()).render(&mut page)?;
+    let page = String::from_utf8_lossy(&page);
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").replace('-', "\\-");
+    let usage: Vec<&str> = usage.lines().map(str::trim).collect();
+    let (before, rest) = page.split_once(SYNOPSIS).unwrap_or((&page, ""));
+    let (_, after) = rest.split_once("\n.SH ").unwrap_or_default();
+    Ok(format!(
+        "{before}{SYNOPSIS}{}\n.SH {after}",
+        usage.join("\n.br\n")
+    ))
 }
 
 #[cfg(test)]
@@ -114,6 +132,17 @@ mod tests {
             for part in parts {
                 assert!(page.contains(part), "{name}: {part}\n{page}");
             }
+            let synopsis = page
+                .split_once(SYNOPSIS)
+                .and_then(|(_, rest)| rest.split_once(".SH "));
+            let (synopsis, rest) = synopsis.expect("a synopsis");
+            let command = name.trim_end_matches(".1").replace('-', " ");
+            assert!(synopsis.starts_with(&command), "{synopsis}");
+            assert!(
+                synopsis.lines().count() < 4 && synopsis.len() < 120,
+                "{synopsis}"
+            );
+            assert!(rest.starts_with("DESCRIPTION\n"), "{rest}");
         }
         Ok(())
     }
