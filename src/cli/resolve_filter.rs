@@ -11,6 +11,7 @@ use seekless::units::Bytes;
 
 use super::environment::Environment;
 use super::filter_args::FilterArgs;
+use super::shell_word;
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -34,7 +35,17 @@ pub fn filter_spec(
             .transpose()
             .map_err(|cause| WrongUse::Moment { option, cause })
     };
-    let newer_ns = moment("newer", &args.newer)?.map(Moment::newer_ns);
+    let newer = moment("newer", &args.newer)?;
+    // A file may be of the future, by another clock, and files may be newer.
+    if let (Some(Moment::At(ns)), Some(text)) = (newer, &args.newer)
+        && ns > around.started_ns()
+    {
+        let text = shell_word::word(text.as_bytes());
+        return contradiction(format!(
+            "--newer {text} is in the future: use a time in the past"
+        ));
+    }
+    let newer_ns = newer.map(Moment::newer_ns);
     let older_ns = moment("older", &args.older)?.map(Moment::older_ns);
     if let (Some(since), Some(until)) = (newer_ns, older_ns)
         && since >= until

@@ -34,6 +34,11 @@ pub fn search(
         filter(filters, args.empty, patience.time(), around)?,
         filters,
     )?;
+    if args.max_depth == Some(0) {
+        return contradiction(
+            "--max-depth 0 searches no folder: use 1 for the files directly in the given folders",
+        );
+    }
     let overrides = overrides(args, around)?;
     if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
         return contradiction(format!(

@@ -63,7 +63,7 @@ pub struct SearchArgs {
 
     /// Descend at most N folders
     ///
-    /// 1 searches the given folders without their subfolders. 0 only includes files that are given as a PATH.
+    /// 1 searches the given folders without their subfolders.
     #[arg(short = 'd', long, value_name = "N", help_heading = "Where to search")]
     pub max_depth: Option<u32>,
 

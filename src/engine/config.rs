@@ -22,7 +22,7 @@ pub struct Config {
     pub roots: Vec<Root>,
     /// The filter of files.
     pub filter: Filter,
-    /// Maximum depth below a root that is listed; 0 lists only files given as roots, 1 a root's own entries.
+    /// Maximum depth below a root that is listed, at least 1: a root's own entries.
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,

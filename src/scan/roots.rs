@@ -234,7 +234,6 @@ impl Roots {
         let filter = &self.walk.filter;
         let verdict = match (filter.root(spelled, is_folder), is_folder) {
             (Verdict::Keep, false) => filter.metadata(stat.size, stat.mtime_ns),
-            (Verdict::Keep, true) if self.walk.max_depth == Some(0) => Verdict::Filtered,
             (verdict, _) => verdict,
         };
         match (verdict, is_folder) {

@@ -51,7 +51,7 @@ pub struct Walk {
     pub dirs: Arc<SharedDirs>,
     /// The filter of entries.
     pub filter: Filter,
-    /// Maximum depth of listed folders.
+    /// Maximum depth of listed folders, at least 1.
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,

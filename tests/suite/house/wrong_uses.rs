@@ -125,6 +125,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--min-size 10k --max-size 1k t", "10.0 kB", "swap them"),
     ("--max-size 0 t", "--max-size 0", "--empty"),
     ("--newer 1d --older 3d t", "--newer", "swap them"),
+    (
+        "--newer 2262-01-01 t",
+        "2262-01-01 is in the future",
+        "in the past",
+    ),
+    ("remove -n -d 0 t", "--max-depth 0", "use 1"),
     ("--isolate t", "--isolate", "two or more"),
     ("--isolate t t/", "--isolate", "two or more"),
     ("--cache c --no-cache t", "--cache", "omit one"),
@@ -151,12 +157,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     // The whole system, however it is written. The filters would leave everything alone.
     (
-        "remove --yes -d 0 --min-size 900T /",
+        "remove --yes -d 1 --min-size 900T /",
         "/ is the whole system",
         "--only-under",
     ),
     (
-        "hardlink -y -d 0 --min-size 900T t ../../../../../..",
+        "hardlink -y -d 1 --min-size 900T t ../../../../../..",
         "../.. leads to /",
         "'/home /srv'",
     ),

@@ -158,7 +158,7 @@ fn questions() -> impl Strategy<Value = Question> {
         prop::bool::weighted(0.25),
         any::<bool>(),
         prop::bool::weighted(0.3),
-        prop::option::weighted(0.2, 0..5_usize),
+        prop::option::weighted(0.2, 1..5_usize),
     );
     (roots, counts, size.clone(), size, flags, neutral_options()).prop_map(
         |(roots, (over, under), min_size, max_size, flags, neutral)| {
