@@ -79,7 +79,7 @@ pub fn plan_report(
     let frame = read::read_each(input, &mut |header, set| {
         if !origin_known {
             origin_known = true;
-            planner.from_origin(origin(header).within(limits));
+            planner.set_origin(origin(header).within(limits));
         }
         files.fetch_add(set.members.len() as u64, Ordering::Relaxed);
         if kept.is_ok() {

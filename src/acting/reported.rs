@@ -134,7 +134,7 @@ pub fn reported(
         Replication::Under(under) => (None, Some(under)),
     };
     if let Some(mut ranking) = ranking {
-        ranking.from_origin(origin(Some(&header)));
+        ranking.set_origin(origin(Some(&header)));
         sets.iter_mut().for_each(|set| ranking.sort(set));
     }
     current::rest();

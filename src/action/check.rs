@@ -253,7 +253,7 @@ impl Opened {
     pub(super) fn untouched(&self) -> Result<(), Unfit> {
         match self.found_there()?.ctime_ns == self.stat.ctime_ns {
             true => Ok(()),
-            false => Err(Unfit::Changed(Change::ChangeTime)),
+            false => Err(Unfit::Changed(Change::StatusTime)),
         }
     }
 }
@@ -292,7 +292,7 @@ fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> 
         && !is_ours
         && (expected.ctime_ns.is_some() || bound == Bound::Strict)
     {
-        Change::ChangeTime
+        Change::StatusTime
     } else {
         return Ok(());
     };

@@ -78,7 +78,7 @@ impl Pair {
         let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
         match now.map_err(Skip::Keeper)?.ctime_ns == keeper.stat.ctime_ns {
             true => Ok(()),
-            false => Err(Skip::SeemOne(Unfit::Changed(Change::ChangeTime))),
+            false => Err(Skip::SeemOne(Unfit::Changed(Change::StatusTime))),
         }
     }
 

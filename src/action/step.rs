@@ -308,7 +308,7 @@ pub enum Change {
     /// Time of last modification.
     ModificationTime,
     /// Time of the inode's last change.
-    ChangeTime,
+    StatusTime,
 }
 
 impl fmt::Display for Change {
@@ -317,7 +317,7 @@ impl fmt::Display for Change {
             Self::Identity => "another file has its name",
             Self::Size => "its length",
             Self::ModificationTime => "its modification time",
-            Self::ChangeTime => "its change time",
+            Self::StatusTime => "its change time",
         })
     }
 }

@@ -19,13 +19,11 @@ pub(super) fn classified(
     mut watch: Watch<'_>,
 ) -> Result<(Tree, Vec<Problem>), Error> {
     let mut work = Beside::start(&watch.cancel, move |to_here, listener, control| {
-        // Nothing is sent before the end.
         let _: Sender<Infallible> = to_here;
         engine::classify(&config, scope, listener, control)
     })?;
-    while let Some(never) = work.next(&mut watch) {
-        match never {}
-    }
+    // Nothing is sent before the end.
+    let None = work.next(&mut watch);
     Ok((work.end().map_err(Cause::from)?, watch.problems))
 }
 

@@ -66,7 +66,7 @@ fn what_is_known_must_be_as_it_was() {
         ctime_ns: Some(9),
         ..all
     };
-    assert_eq!(strict(later), Some(Change::ChangeTime));
+    assert_eq!(strict(later), Some(Change::StatusTime));
     let left = |mtime_ns, ctime_ns| {
         let times = Times { mtime_ns, ctime_ns };
         OwnChanges::from([((1, 2), times)])
@@ -74,7 +74,7 @@ fn what_is_known_must_be_as_it_was() {
     assert_eq!(change(later, Bound::Strict, &left(40, 50)), None);
     // Somebody wrote to it since.
     let written = change(later, Bound::Strict, &left(39, 50));
-    assert_eq!(written, Some(Change::ChangeTime));
+    assert_eq!(written, Some(Change::StatusTime));
     let cut = Expected {
         mtime_ns: Some(44),
         ..later
@@ -94,7 +94,7 @@ fn what_is_not_known_must_be_older_than_the_report() {
     let none = OwnChanges::new();
     let strict = |not_after| change(known_until(not_after), Bound::Strict, &none);
     assert_eq!(strict(50), None);
-    assert_eq!(strict(49), Some(Change::ChangeTime));
+    assert_eq!(strict(49), Some(Change::StatusTime));
     assert_eq!(strict(39), Some(Change::ModificationTime));
     let compared = |not_after| change(known_until(not_after), Bound::BytesAreCompared, &none);
     assert_eq!(compared(49), None);

@@ -75,7 +75,7 @@ fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
     let looked = first.as_compared();
     let expected = matches!(
         looked,
-        Err(Skip::Victim(Unfit::Changed(Change::ChangeTime)))
+        Err(Skip::Victim(Unfit::Changed(Change::StatusTime)))
     );
     assert!(expected, "{looked:?}");
     rewrite(&c);
@@ -133,7 +133,7 @@ fn a_keeper_that_moved_with_the_victim_is_the_same_file() {
     let looked = fit.look_without_victim(ActionKind::Remove);
     let expected = matches!(
         looked,
-        Err(Skip::SeemOne(Unfit::Changed(Change::ChangeTime)))
+        Err(Skip::SeemOne(Unfit::Changed(Change::StatusTime)))
     );
     assert!(expected, "{looked:?}");
     // A new link changes that time too.

@@ -85,7 +85,7 @@ impl Inspector {
     }
 
     /// Sets the origin of the next claims.
-    pub fn from_origin(&mut self, origin: Origin) {
+    pub fn set_origin(&mut self, origin: Origin) {
         self.is_trash_known = false;
         self.origin = origin;
     }

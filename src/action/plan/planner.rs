@@ -50,9 +50,9 @@ impl Planner {
     }
 
     /// Sets the origin of the sets, once it is known; call it before the first set.
-    pub fn from_origin(&mut self, origin: Origin) {
+    pub fn set_origin(&mut self, origin: Origin) {
         self.settings.heed(&origin);
-        self.inspector.from_origin(origin);
+        self.inspector.set_origin(origin);
     }
 
     /// Plans for one set.

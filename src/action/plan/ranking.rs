@@ -27,8 +27,8 @@ impl Ranking {
     }
 
     /// Sets the origin of the next sets.
-    pub fn from_origin(&mut self, origin: Origin) {
-        self.inspector.from_origin(origin);
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.inspector.set_origin(origin);
     }
 
     /// Moves the member to the front that a plan by the same rules keeps. Files that cannot be inspected any more come

@@ -215,7 +215,7 @@ fn a_victim_that_changed_is_left_alone() {
     );
     all_refuse(
         |scene, _| scene.file("tree/dup/v", &noise(1, SIZE), 0o600, 1_100_000_000),
-        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::ChangeTime))),
+        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::StatusTime))),
     );
     all_refuse(
         |scene, _| scene.file("tree/dup/v", &noise(1, SIZE - 1), 0o744, 1_100_000_000),
@@ -429,7 +429,7 @@ fn a_report_without_facts_is_held_to_its_date() {
     step.victim.expected = known(now - 3_600_000_000_000);
     let skip = skipped(scene.actor().perform(&step));
     assert!(
-        matches!(skip, Skip::Victim(Unfit::Changed(Change::ChangeTime))),
+        matches!(skip, Skip::Victim(Unfit::Changed(Change::StatusTime))),
         "{skip:?}"
     );
     step.victim.expected = known(now + 1_000_000_000);

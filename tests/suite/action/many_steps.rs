@@ -122,7 +122,7 @@ fn a_file_that_changes_after_its_check_is_left_alone() {
     let mut actor = scene.actor().with_ends(strike);
     actor.perform_all(&steps, |_, outcome| outcomes.push(outcome));
     changed(&outcomes[5], Change::Identity);
-    changed(&outcomes[9], Change::ChangeTime);
+    changed(&outcomes[9], Change::StatusTime);
     assert_eq!(fs::read(&renamed).expect("bytes"), content);
     let done = outcomes.iter().filter(|o| matches!(o, Outcome::Done(_)));
     assert_eq!(done.count(), MANY - 2);
