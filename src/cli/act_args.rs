@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
 use super::config_args::ConfigArgs;
+use super::document_format::DocumentFormat;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
@@ -131,10 +132,10 @@ pub struct WayArgs {
         long,
         value_enum,
         value_name = "FORMAT",
-        default_value_t = PlanFormat::Text,
+        default_value_t = DocumentFormat::Text,
         help_heading = "How to act"
     )]
-    pub format: PlanFormat,
+    pub format: DocumentFormat,
 
     /// Write the plan as a shell script, and change nothing
     ///
@@ -323,15 +324,6 @@ pub struct FolderArgs {
 pub enum Allowed {
     /// Hidden folders and files, and folders that a program manages
     Managed,
-}
-
-/// How a plan is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// A list to read
-    Text,
-    /// One document for scripts
-    Json,
 }
 
 /// How to treat sidecar files.

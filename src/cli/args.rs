@@ -10,6 +10,7 @@ use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::cache_args::{CACHE_EXAMPLES, CacheArgs};
 use super::compare_args::CompareArgs;
 use super::config_args::ConfigCommandArgs;
+use super::document_format::DocumentArgs;
 use super::find_args::FindArgs;
 use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;
@@ -212,9 +213,8 @@ pub struct DevicesArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// Print one JSON document for scripts
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub document: DocumentArgs,
 
     /// Also show file systems in memory, pseudo file systems and automount points
     #[arg(short, long, conflicts_with = "paths")]
@@ -255,7 +255,7 @@ Examples:
   seekless devices                              show all mounted disks
   seekless devices ~/Pictures /mnt/backup       show the disks under these two folders
   seekless devices /dev/sdb                     show the file systems on this disk
-  seekless devices --json | jq '.volumes[].warnings[]'
+  seekless devices -f json | jq '.volumes[].warnings[]'
                                                 print the warnings only
 
 Exit status:

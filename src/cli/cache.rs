@@ -16,6 +16,7 @@ use super::cache_args::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
 use super::color::Terminal;
 use super::config_folder;
 use super::console::Console;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::option_words;
 use super::patience::patiently_about;
@@ -88,9 +89,9 @@ fn asking<T: Send>(folder: &Path, work: impl FnOnce() -> T + Send) -> T {
 fn show(args: &ShowArgs) -> Result<Exit, String> {
     let place = CachePlace::of(&args.place)?;
     let kept = place.kept()?;
-    let written = match args.json {
-        true => write_json(&mut io::stdout().lock(), place.path(), &kept),
-        false => {
+    let written = match args.document.format {
+        DocumentFormat::Json => write_json(&mut io::stdout().lock(), place.path(), &kept),
+        DocumentFormat::Text => {
             let mut stdout = io::stdout().lock();
             let lines = match &place {
                 CachePlace::There(_) => lines(place.path(), &kept, Terminal::of(&stdout)),

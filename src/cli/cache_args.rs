@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::document_format::DocumentArgs;
+
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct CacheArgs {
@@ -48,9 +50,8 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
 
-    /// Print one JSON document for scripts
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub document: DocumentArgs,
 }
 
 #[derive(Args, Debug)]

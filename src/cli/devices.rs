@@ -15,6 +15,7 @@ use super::color;
 use super::config_folder;
 use super::console::Console;
 use super::device_terms::DEVICE_TERMS;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::patience::patiently_about;
 use super::sanitize;
@@ -52,7 +53,7 @@ pub fn show(args: &DevicesArgs) -> Exit {
         return Exit::Nothing;
     }
     let volumes: Vec<_> = chosen.iter().map(|&id| device_map.get(id)).collect();
-    match print(&volumes, args.json) {
+    match print(&volumes, args.document.format) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             sanitize::complain(&format!("cannot write to standard output: {error}"));
             Exit::Nothing
@@ -62,12 +63,14 @@ pub fn show(args: &DevicesArgs) -> Exit {
     }
 }
 
-fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
+fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    match json {
-        true => write_json(&mut out, volumes)?,
-        false if volumes.is_empty() => writeln!(out, "no file system on a disk is mounted")?,
-        false => {
+    match format {
+        DocumentFormat::Json => write_json(&mut out, volumes)?,
+        DocumentFormat::Text if volumes.is_empty() => {
+            writeln!(out, "no file system on a disk is mounted")?
+        }
+        DocumentFormat::Text => {
             let stdout = io::stdout();
             let columns = stdout.is_terminal().then(|| color::columns(&stdout));
             write_table(&mut out, volumes, columns, &DEVICE_TERMS)?;

@@ -23,6 +23,7 @@ mod dangling_text;
 mod definition;
 mod device_terms;
 mod devices;
+mod document_format;
 mod draw;
 mod engine_watch;
 mod environment;

@@ -14,6 +14,7 @@ use seekless::report::fit::fitting;
 use super::color::{self, Terminal};
 use super::config_folder;
 use super::console::Console;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::patience::patiently_about;
 use super::probe_args::ProbeArgs;
@@ -83,7 +84,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
         true => Exit::Interrupted,
         false => Exit::Done,
     };
-    if let Err(error) = print(findings, args.json) {
+    if let Err(error) = print(findings, args.document.format) {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return exit;
         }
@@ -101,9 +102,9 @@ pub fn probe(args: ProbeArgs) -> Exit {
     exit
 }
 
-fn print(findings: &Findings, json: bool) -> io::Result<()> {
+fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    if json {
+    if format == DocumentFormat::Json {
         serde_json::to_writer_pretty(&mut stdout, findings)?;
         return writeln!(stdout);
     }

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
+use super::document_format::DocumentArgs;
 use super::read_args::LimitArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -58,9 +59,8 @@ pub struct ProbeArgs {
     #[command(flatten)]
     pub limit: LimitArgs,
 
-    /// Print the results as JSON
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+    #[command(flatten)]
+    pub document: DocumentArgs,
 
     /// Write the charts to FILE as SVG
     #[arg(long, value_name = "FILE", help_heading = "Output")]

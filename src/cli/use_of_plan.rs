@@ -2,7 +2,8 @@
 
 use seekless::action::ActionKind;
 
-use super::act_args::{PlanFormat, WayArgs};
+use super::act_args::WayArgs;
+use super::document_format::DocumentFormat;
 use super::environment::Environment;
 use super::wrong_use::{WrongUse, contradiction, meant_as_file};
 
@@ -32,9 +33,9 @@ pub fn use_of_plan(
         return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
     }
     match (way.dry_run, way.script) {
-        (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),
+        (true, _) if way.format == DocumentFormat::Json => return Ok(Use::Json),
         (true, _) => return Ok(Use::Show),
-        _ if way.format == PlanFormat::Json => {
+        _ if way.format == DocumentFormat::Json => {
             return contradiction("--format json applies to a plan: add --dry-run");
         }
         (_, true) if action == ActionKind::Trash => {

@@ -185,7 +185,7 @@ impl ProbeFindings {
         )
     }
 
-    /// The whole report, as the JSON that `seekless probe --json` prints, without its options.
+    /// The whole report, as the JSON that `seekless probe -f json` prints, without its options.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(&self.0).unwrap_or_default()
     }

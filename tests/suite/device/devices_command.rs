@@ -33,7 +33,7 @@ fn a_named_folder_has_a_row_a_class_and_a_reason() {
 #[test]
 fn the_document_is_for_programs() {
     let folder = folder();
-    let document = seekless(folder.path(), "devices --json .")
+    let document = seekless(folder.path(), "devices -f json .")
         .run()
         .exits(0)
         .json();
@@ -54,7 +54,9 @@ fn paths_on_one_file_system_are_shown_once() {
     let folder = folder();
     fs::create_dir(folder.path().join("a")).expect("a folder");
     fs::write(folder.path().join("b"), "x").expect("a file");
-    let document = seekless(folder.path(), "devices --json a b a").run().json();
+    let document = seekless(folder.path(), "devices -f json a b a")
+        .run()
+        .json();
     assert_eq!(volumes(&document).len(), 1, "{document:#}");
 }
 
@@ -90,7 +92,7 @@ fn without_a_path_all_mounts_are_shown() {
 #[test]
 fn wrong_use_is_refused() {
     let folder = folder();
-    for line in ["devices --all .", "devices --nope", "devices --json=yes ."] {
+    for line in ["devices --all .", "devices --nope", "devices -f yes ."] {
         let ran = seekless(folder.path(), line).run().exits(2);
         assert!(ran.stdout.is_empty(), "{line}\n{ran}");
     }
@@ -222,7 +224,7 @@ fn a_profile_that_is_not_the_users_own_is_not_read() {
 #[ignore = "needs root, loop devices and mkfs.ext4"]
 fn a_loop_device_is_what_its_file_lies_on() {
     let volume = Volume::on_loop("ext4", 16, "");
-    let ran = seekless(&volume.path(), "devices --json .").run().exits(0);
+    let ran = seekless(&volume.path(), "devices -f json .").run().exits(0);
     let document = ran.json();
     let stack = document["volumes"][0]["stack"].as_array().expect("a stack");
     assert!(
@@ -232,7 +234,7 @@ fn a_loop_device_is_what_its_file_lies_on() {
         "{document:#}"
     );
     let node = format!("/dev/{}", stack[0].as_str().unwrap_or_default());
-    let by_node = seekless(&volume.path(), "devices --json")
+    let by_node = seekless(&volume.path(), "devices -f json")
         .arg(&node)
         .run()
         .exits(0);
@@ -281,7 +283,7 @@ impl Loop {
     }
 
     fn volume(&self) -> Value {
-        let ran = seekless(&self.memory.path().join("mounted"), "devices --json .").run();
+        let ran = seekless(&self.memory.path().join("mounted"), "devices -f json .").run();
         ran.exits(0).json()["volumes"][0].take()
     }
 

@@ -88,7 +88,7 @@ fn points(chart: &Value) -> Vec<&Value> {
 fn a_folder_is_measured_in_every_way_and_not_changed() {
     let folder = files();
     let before = state(folder.path());
-    let run = seekless(folder.path(), "probe --time 4s --seed 7 --json .")
+    let run = seekless(folder.path(), "probe --time 4s --seed 7 -f json .")
         .run()
         .exits(0);
     assert_eq!(state(folder.path()), before);
@@ -218,7 +218,7 @@ fn a_picture_replaces_no_other_file() {
 fn a_scratch_file_is_read_and_gone() {
     let folder = folder();
     let before = state(folder.path());
-    let run = seekless(folder.path(), "probe --scratch 16MiB --time 2s --json .")
+    let run = seekless(folder.path(), "probe --scratch 16MiB --time 2s -f json .")
         .run()
         .exits(0);
     let findings = run.json();
@@ -248,7 +248,7 @@ fn a_scratch_file_that_does_not_fit_is_told_and_done_without() {
 #[test]
 fn the_kernels_own_files_are_not_measured() {
     let folder = folder();
-    let run = seekless(folder.path(), "probe --time 1s --json /proc/self")
+    let run = seekless(folder.path(), "probe --time 1s -f json /proc/self")
         .run()
         .exits(0);
     assert_eq!(charts(&run.json()).len(), 0, "{run}");
@@ -380,7 +380,7 @@ fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
     let volume = Volume::on_loop("ext4", 64, "");
     fill(&volume.path(), 1200);
     sh(&format!("mount -o remount,ro {}", volume.path().display()));
-    let run = seekless(&volume.path(), "probe --time 2s --json .")
+    let run = seekless(&volume.path(), "probe --time 2s -f json .")
         .run()
         .exits(0);
     assert!(charts(&run.json()).len() >= 5, "{run}");

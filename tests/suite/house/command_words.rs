@@ -16,7 +16,7 @@ fn a_command_that_could_be_an_entry_is_named_with_the_way_to_the_entry() {
     for (line, name) in [
         ("find", "find"),
         ("-x find find", "find"),
-        ("devices --json .", "devices"),
+        ("devices -f json .", "devices"),
         ("undo --list --journal journals", "undo"),
     ] {
         fs::create_dir_all(tree.root().join("journals")).expect("a folder can be made");

@@ -135,7 +135,7 @@ const EXAMPLES: &[Example] = &[
     shows("seekless devices", &[]),
     shows("seekless devices ~/Pictures /mnt/backup", &["MOUNT"]),
     shows("seekless devices /dev/sdb", &["/dev/sdb"]),
-    shows("seekless devices --json | jq '.volumes[].warnings[]'", &[]),
+    shows("seekless devices -f json | jq '.volumes[].warnings[]'", &[]),
     shows("seekless probe /mnt/backup", &["/mnt/backup"]),
     // Five small files are too little to compare with what is in force.
     shows("seekless probe --save /mnt/backup", &["no profile was saved"]),

@@ -278,7 +278,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("undo --all", "--all", "--help"),
     ("compare --exit-code t t", "--exit-code", "option of find"),
     ("cache --yes", "--yes", "--help"),
-    ("devices --format json", "--format", "--help"),
+    ("devices --json", "--json", "-f json"),
     ("-u t", "-u", "--unique"),
     (
         "--priority newest t",

@@ -132,7 +132,7 @@ fn an_undo_keeps_to_it() {
 fn a_probe_keeps_to_it_and_gives_no_advice() {
     let stage = two_copies();
     let began = Instant::now();
-    let run = stage.run(&format!("probe --time 3s --json --bwlimit {RATE} ."));
+    let run = stage.run(&format!("probe --time 3s -f json --bwlimit {RATE} ."));
     let took = began.elapsed().as_secs_f64();
     let findings = run.exits(0).json();
     let read = findings["source"]["bytes_read"].as_u64().expect("a number");

@@ -68,7 +68,7 @@ fn the_table_has_a_row_for_each_file_system_and_the_last_used_at_the_end() {
         assert!(lines[1] < lines[2], "{said}");
         assert!(lines[3].contains("of 2 file systems in "), "{said}");
     }
-    let (document, rows) = document(&cache(&tree, "info --json").exits(0));
+    let (document, rows) = document(&cache(&tree, "info -f json").exits(0));
     assert_eq!(document["format"], "seekless-cache");
     assert_eq!(document["schema"], 1);
     let files: Vec<_> = rows.iter().map(|row| row["file"].as_str()).collect();
@@ -89,7 +89,7 @@ fn a_cache_that_is_missing_holds_nothing() {
         let is_missing = said.contains("There is no cache in ") && said.contains("does not exist");
         assert!(is_missing, "{words}: {said}");
     }
-    let (_, rows) = document(&cache(&tree, "--json").exits(0));
+    let (_, rows) = document(&cache(&tree, "-f json").exits(0));
     assert_eq!(rows, Vec::<Value>::new());
     assert!(!tree.path("cache").exists());
 }
@@ -212,7 +212,7 @@ fn each_file_of_which_something_is_kept_counts_once() {
     let mut runs = Runs::new(away.path("cache"));
     for _ in 0..2 {
         search(&[tree.root().to_owned()], Some(runs.later()));
-        let (_, rows) = document(&cache(&away, "info --json").exits(0));
+        let (_, rows) = document(&cache(&away, "info -f json").exits(0));
         let [row] = &rows[..] else {
             panic!("one file system: {rows:?}");
         };

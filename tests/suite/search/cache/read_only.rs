@@ -111,7 +111,7 @@ fn a_cache_on_a_disk_that_is_read_only_is_used() {
         .arg(&cache)
         .arg("t");
     assert_eq!(quiet.run().exits(0).stderr_text(), "");
-    let info = seekless(tree.root(), "cache info --json --cache").arg(&cache);
+    let info = seekless(tree.root(), "cache info -f json --cache").arg(&cache);
     assert_eq!(info.run().exits(0).json()["file_systems"][0]["files"], 2);
     for command in ["cache clear --yes", "cache prune --older-than 0d"] {
         let command = seekless(tree.root(), &format!("{command} --cache")).arg(&cache);
