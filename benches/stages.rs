@@ -11,7 +11,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use seekless::decide::{
     Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
 };
-use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, find};
+use seekless::engine::{Config, Control, Copies, Delivery, PageUse, Root, find};
 use seekless::event::Deaf;
 use seekless::file::{FolderId, FoundFile, Numbering, SharedDirs};
 use seekless::hash::ContentDigest;
@@ -146,7 +146,7 @@ fn join(sizes: u64) -> usize {
         },
     );
     let counting = Counting {
-        replication: Replication::Over(1),
+        copies: Copies::default(),
         hard_links: false,
         isolate: false,
     };

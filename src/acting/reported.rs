@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::action::bounds::Bounds;
 use crate::action::plan::{Inspector, LeftName, Origin, Ranking};
-use crate::decide::{Counting, DuplicateSet, Replication, Summary};
+use crate::decide::{Copies, Counting, DuplicateSet, Summary};
 use crate::engine::{SetFacts, SetOrder};
 use crate::heartbeat::current;
 use crate::report::Header;
@@ -32,7 +32,7 @@ pub struct Reported {
     /// Counts. `interrupted` says that the run of the report was not complete.
     pub summary: Summary,
     /// How many copies these sets have.
-    pub replication: Replication,
+    pub copies: Copies,
     /// Names that take no part since something is not as the report says; those that are gone are only counted.
     pub left: Vec<LeftName>,
     /// Searched paths that cannot be reached, if all files are wanted.
@@ -54,14 +54,11 @@ pub enum Unusable {
     /// Where names lead, and when files were looked at, is not known.
     #[error("the report has no header, which says where and when it was made: create it again")]
     NoHeader,
-    /// Sets with fewer copies are not in it.
+    /// Sets with fewer or more copies are not in it.
     #[error(
-        "the report lists only contents with more than {0} copies: ask for more than {0}, or search again"
+        "the report lists only contents whose number of copies is {0}: ask for that, or search again"
     )]
-    OnlyOver(u64),
-    /// Sets with more copies are not in it.
-    #[error("the report lists only contents with fewer than {0} copies: search again")]
-    OnlyUnder(u64),
+    OnlySome(Copies),
     /// A disk is not mounted, or everything was moved: an empty report would say that no duplicates are left.
     #[error(
         "none of the searched paths can be reached now ({path}: {error}): mount the disk, or search again",
@@ -83,7 +80,11 @@ pub fn reported(
 ) -> Result<Reported, Unusable> {
     let started = Instant::now();
     let header = report.frame.header.ok_or(Unusable::NoHeader)?;
-    let replication = replication(&header, selection.rf_over)?;
+    let made_for = header.options.copies;
+    let copies = selection.copies.unwrap_or(made_for);
+    if !made_for.include_all(copies) {
+        return Err(Unusable::OnlySome(made_for));
+    }
     let mut absent = match selection.limits.is_empty() {
         true => absent_roots(&header),
         // Only what was asked for has to be there, and it is.
@@ -97,7 +98,7 @@ pub fn reported(
     let mut listed = ListedSets {
         selection,
         counting: Counting {
-            replication,
+            copies,
             hard_links: header.options.hard_links,
             isolate: header.options.isolate,
         },
@@ -129,10 +130,7 @@ pub fn reported(
         roots: listed.names.roots,
         ..header
     };
-    (header.options.rf_over, header.options.rf_under) = match replication {
-        Replication::Over(over) => (Some(over), None),
-        Replication::Under(under) => (None, Some(under)),
-    };
+    header.options.copies = copies;
     if let Some(mut ranking) = ranking {
         ranking.set_origin(origin(Some(&header)));
         sets.iter_mut().for_each(|set| ranking.sort(set));
@@ -143,25 +141,10 @@ pub fn reported(
         header,
         sets,
         summary: listed.summary,
-        replication,
+        copies,
         left: listed.left,
         absent,
     })
-}
-
-/// How many copies the wanted sets have: what the report was made for, or more.
-fn replication(header: &Header, rf_over: Option<u64>) -> Result<Replication, Unusable> {
-    let options = &header.options;
-    let made_for = match (options.rf_over, options.rf_under) {
-        (_, Some(under)) => Replication::Under(under),
-        (over, None) => Replication::Over(over.unwrap_or(1)),
-    };
-    match (made_for, rf_over) {
-        (made_for, None) => Ok(made_for),
-        (Replication::Over(least), Some(over)) if over >= least => Ok(Replication::Over(over)),
-        (Replication::Over(least), Some(_)) => Err(Unusable::OnlyOver(least)),
-        (Replication::Under(most), Some(_)) => Err(Unusable::OnlyUnder(most)),
-    }
 }
 
 /// The searched paths that cannot be reached.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::engine::SetOrder;
+use crate::engine::{Copies, SetOrder};
 use crate::scan::filter::Filter;
 
 /// What is wanted of a report.
@@ -12,8 +12,8 @@ pub struct Selection {
     pub filter: Filter,
     /// Real paths; only files below them take part. With none there is no limit.
     pub limits: Vec<PathBuf>,
-    /// Sets with more copies than this are wanted; `None` for those of the report.
-    pub rf_over: Option<u64>,
+    /// Sets with so many copies are wanted; `None` for those of the report.
+    pub copies: Option<Copies>,
     /// The order of the sets; `None` for that of the report.
     pub order: Option<SetOrder>,
     /// Keep digests.

@@ -38,7 +38,7 @@ const SEARCHING: [&str; 10] = [
 const ACTING: [&str; 5] = ["keep-n", "sidecars", "trash", "same-metadata", "absolute"];
 
 /// What a search finds and reports; for find.
-const FINDING: [&str; 26] = [
+const FINDING: [&str; 25] = [
     "format",
     "digest",
     "sort-by",
@@ -62,8 +62,7 @@ const FINDING: [&str; 26] = [
     "hidden",
     "empty",
     "hard-links",
-    "rf-over",
-    "rf-under",
+    "copies",
     "unique",
 ];
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use seekless::device::Profiles;
-use seekless::engine::{Config, Replication};
+use seekless::engine::Config;
 use seekless::report::{Header, Options};
 
 use super::color::Terminal;
@@ -66,10 +66,6 @@ impl<'a> Environment<'a> {
 
     /// States what the report will say about the run.
     pub fn header(&self, config: &Config) -> Header {
-        let (rf_over, rf_under) = match config.replication {
-            Replication::Over(over) => (Some(over), None),
-            Replication::Under(under) => (None, Some(under)),
-        };
         let bytes = |text: &OsString| text.clone().into_vec();
         Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -86,8 +82,7 @@ impl<'a> Environment<'a> {
                 isolate: config.isolate,
                 follow_links: config.follow_links,
                 verify: config.verify,
-                rf_over,
-                rf_under,
+                copies: config.copies,
             },
         }
     }

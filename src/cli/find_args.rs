@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use seekless::engine::SetOrder;
+use seekless::engine::{Copies, SetOrder};
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
@@ -19,7 +19,7 @@ pub struct FindArgs {
     /// Filter and sort a report of 'seekless find' (text, json or ndjson), and read no file; - means standard input
     ///
     /// seekless looks up each name again. It counts files that were removed since the report, names files that have
-    /// changed, and skips both. Filters, --sort-by, --top, --keep, --rf-over and the options of the output work as in a
+    /// changed, and skips both. Filters, --sort-by, --top, --keep, --copies and the options of the output work as in a
     /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH are included.
     #[arg(
         long,
@@ -27,7 +27,7 @@ pub struct FindArgs {
         conflicts_with_all = [
             "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
             "threads", "depth_random", "no_shared_blocks", "cache", "no_cache", "order", "sample_first", "memory",
-            "io_idle", "bwlimit", "page_cache", "hard_links", "rf_under", "unique", "explain",
+            "io_idle", "bwlimit", "page_cache", "hard_links", "unique", "explain",
         ],
         help_heading = "Where to search"
     )]
@@ -51,25 +51,19 @@ pub struct FindArgs {
     #[command(flatten)]
     pub names: NamesArgs,
 
-    /// Only report content that more than N files have [default: 1]
+    /// Only report contents that N to M files have: 3.. (3 or more), ..2 (2 or fewer), 2..5, or 3 [default: 2..]
     ///
-    /// rf stands for replication factor: the number of files with the same content. Hard links to one file count once,
-    /// unless --hard-links is given. With --isolate, all files below one of the given paths count once.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["rf_under", "unique"], help_heading = "What counts as a duplicate")]
-    pub rf_over: Option<u64>,
-
-    /// Only report content that fewer than N files have
-    ///
-    /// rf stands for replication factor, as in --rf-over. --rf-under 2 reports files without a copy.
+    /// Both ends are included. Hard links to one file count once, unless --hard-links is given. With --isolate, all
+    /// files under one of the given paths count once.
     #[arg(
         long,
-        value_name = "N",
+        value_name = "N..M",
         conflicts_with = "unique",
         help_heading = "What counts as a duplicate"
     )]
-    pub rf_under: Option<u64>,
+    pub copies: Option<Copies>,
 
-    /// Only report files without a copy, like --rf-under 2
+    /// Only report files without a copy, like --copies 1
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
 

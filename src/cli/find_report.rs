@@ -103,12 +103,12 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
         header,
         sets,
         summary,
-        replication,
+        copies,
         left,
         absent,
     } = reported;
     complain(&absent, &left, console);
-    run.config.replication = replication;
+    run.config.copies = copies;
     run.config.isolate = header.options.isolate;
     run.header = Header {
         version: run.header.version,

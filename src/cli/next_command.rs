@@ -5,7 +5,6 @@ use std::path::Path;
 
 use seekless::decide::Summary;
 use seekless::device::{Class, Override, Selector, Told};
-use seekless::engine::Replication;
 use seekless::units::count;
 
 use super::resolve::FindRun;
@@ -60,7 +59,7 @@ fn next(run: &FindRun, summary: &Summary) -> Option<String> {
     let file = run.output.as_deref()?;
     // /dev/stdout and the like may lead to a file, but that file has another name.
     let is_named = file.is_file() && !file.starts_with("/dev") && !file.starts_with("/proc");
-    let is_about_duplicates = matches!(run.config.replication, Replication::Over(1..));
+    let is_about_duplicates = run.config.copies.least > 1 && run.config.copies.most.is_none();
     if !is_named
         || !run.format.readable_back
         || !is_about_duplicates

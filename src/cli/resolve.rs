@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use seekless::acting::Selection;
 use seekless::action::keep::{RULES, Rules};
 use seekless::action::plan::{Origin, Ranking};
-use seekless::engine::{Config, Delivery, Replication};
+use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Format, Header, Style};
 
 use super::color::Terminal;
@@ -62,7 +62,7 @@ impl FindRun {
     /// What its summary is of.
     pub fn summary_of(&self) -> SummaryOf {
         SummaryOf {
-            replication: self.config.replication,
+            copies: self.config.copies,
             isolate: self.config.isolate,
             from_report: self.wanted.is_some(),
             verbose: self.talk.verbose > 0,
@@ -72,7 +72,6 @@ impl FindRun {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, WrongUse> {
-    let replication = replication(&args)?;
     let mut config = search(
         &args.paths.roots,
         &args.filter,
@@ -82,7 +81,10 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         args.patience,
         around,
     )?;
-    config.replication = replication;
+    config.copies = match args.unique {
+        true => Copies::UNIQUE,
+        false => args.copies.unwrap_or_default(),
+    };
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
         None => args.format.digests && !args.summary_only,
@@ -154,7 +156,7 @@ fn wanted(
                 .iter()
                 .map(real)
                 .collect::<Result<_, _>>()?,
-            rf_over: args.rf_over,
+            copies: args.copies,
             order: match delivery {
                 Delivery::Sorted(order) => Some(order),
                 Delivery::AsFinal => None,
@@ -188,9 +190,9 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             ));
         }
     }
-    if args.omit_first && (args.unique || args.rf_under == Some(2)) {
+    if args.omit_first && (args.unique || args.copies == Some(Copies::UNIQUE)) {
         return contradiction(
-            "--omit-first omits every file without a copy: omit --omit-first, or --unique (--rf-under 2)",
+            "--omit-first omits every file without a copy: omit --omit-first, or --unique (--copies 1)",
         );
     }
     meant_as_file(args.output.as_deref())?;
@@ -219,17 +221,6 @@ pub fn keep_rules<'r>(
         ));
     }
     Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
-}
-
-fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {
-    match (args.rf_over, args.rf_under) {
-        _ if args.unique => Ok(Replication::Under(2)),
-        (_, Some(under @ 0..2)) => contradiction(format!(
-            "--rf-under {under} matches nothing: use --rf-under 2 for files without a copy",
-        )),
-        (_, Some(under)) => Ok(Replication::Under(under)),
-        (over, None) => Ok(Replication::Over(over.unwrap_or(1))),
-    }
 }
 
 #[cfg(test)]
@@ -295,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn replication_is_said_in_three_ways() -> Result<(), WrongUse> {
+    fn copies_are_a_range() -> Result<(), WrongUse> {
         for (line, expected) in [
-            ("", Replication::Over(1)),
-            ("--rf-over 3", Replication::Over(3)),
-            ("--rf-under 3", Replication::Under(3)),
-            ("--unique", Replication::Under(2)),
+            ("", Copies::default()),
+            ("--copies 3..", Copies::at_least(3)),
+            ("--copies ..3", Copies::at_most(3)),
+            ("--unique", Copies::UNIQUE),
         ] {
-            assert_eq!(resolved(line)?.config.replication, expected, "{line}");
+            assert_eq!(resolved(line)?.config.copies, expected, "{line}");
         }
         Ok(())
     }
@@ -347,7 +338,6 @@ mod tests {
     fn wrong_use_is_explained_in_one_line() {
         let mut said = String::new();
         for line in [
-            "--rf-under 1",
             "--min-size 10k --max-size 1k",
             "--max-size 0",
             "--empty --min-size 1",
@@ -369,7 +359,7 @@ mod tests {
         }
         let error = resolved_with("--stdin", b"a\0b\0").expect_err("NUL in lines");
         said.push_str(&format!("--stdin\n    {error}\n"));
-        assert!(said.lines().count() == 34, "each takes one line");
+        assert!(said.lines().count() == 32, "each takes one line");
         insta::assert_snapshot!(said);
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{CacheChoice, CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
+use seekless::engine::{CacheChoice, CacheUse, Config, Copies, LEAST_MEMORY, Root, Trust};
 use seekless::scan::FilterSpec;
 use seekless::scan::filter::{Filter, Verdict};
 
@@ -68,7 +68,7 @@ pub fn search(
         isolate: args.isolate,
         every_entry: false,
         metadata: false,
-        replication: Replication::Over(1),
+        copies: Copies::default(),
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
         digests: true,

@@ -1,7 +1,7 @@
 //! The summary of a run on standard error.
 
 use seekless::decide::{LeftOut, Summary, Unread};
-use seekless::engine::Replication;
+use seekless::engine::Copies;
 use seekless::report::fit::fitting;
 use seekless::units::{Bytes, plural};
 
@@ -12,7 +12,7 @@ use super::progress_text::{count, duration};
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryOf {
     /// How many copies were asked for.
-    pub replication: Replication,
+    pub copies: Copies,
     /// Copies below one path counted as one.
     pub isolate: bool,
     /// It selected from a report, and neither listed a folder nor read a file.
@@ -102,7 +102,7 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
     if summary.interrupted {
         lines.push(REPORT_INCOMPLETE.to_owned());
     }
-    lines.push(found(summary, of.replication, of.isolate));
+    lines.push(found(summary, of.copies, of.isolate));
     lines.push(format!(
         "Looked up {} {} of the report, {}; read no file.",
         count(summary.files),
@@ -124,10 +124,10 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     } else if summary.left_out.memory_short > 0 {
         lines.push(MEMORY_SHORT.to_owned());
     }
-    if matches!(of.replication, Replication::Under(_)) {
+    if of.copies.most.is_some() {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
     }
-    lines.push(found(summary, of.replication, of.isolate));
+    lines.push(found(summary, of.copies, of.isolate));
     lines.extend(managed(summary));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
@@ -136,7 +136,7 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     lines
 }
 
-/// Why an answer that depends on every file (`--unique`, `--rf-under`) is not complete.
+/// Why an answer that depends on every file (`--unique`, `--copies ..3`) is not complete.
 fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
     let unread =
         left_out.unsettled + left_out.unreadable + left_out.memory_short + left_out.changed;
@@ -147,23 +147,25 @@ fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
     }
 }
 
-fn found(summary: &Summary, replication: Replication, isolate: bool) -> String {
+fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let sets = count(summary.sets);
     let contents = plural(summary.sets, "content", "contents");
-    let copies = match isolate {
-        true => format!("that {} below", plural(summary.sets, "is", "are")),
-        false => "with".to_owned(),
+    let with = |number: String| match isolate {
+        true => format!(
+            "{contents} that {} below {number} of the paths",
+            plural(summary.sets, "is", "are")
+        ),
+        false => format!("{contents} with {number} copies"),
     };
-    let of = if isolate { "of the paths" } else { "copies" };
-    let what = match replication {
-        Replication::Over(0) => contents.to_owned(),
-        Replication::Over(1) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
-        Replication::Over(over) => format!("{contents} {copies} more than {} {of}", count(over)),
-        Replication::Under(2) if isolate => format!("{contents} {copies} only one {of}"),
-        Replication::Under(2) => plural(summary.sets, "unique file", "unique files").to_owned(),
-        Replication::Under(under) => {
-            format!("{contents} {copies} fewer than {} {of}", count(under))
-        }
+    let what = match (copies.least, copies.most) {
+        (2, None) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
+        (1, None) => contents.to_owned(),
+        (least, None) => with(format!("at least {}", count(least))),
+        (1, Some(1)) if isolate => with("only one".to_owned()),
+        (1, Some(1)) => plural(summary.sets, "unique file", "unique files").to_owned(),
+        (1, Some(most)) => with(format!("at most {}", count(most))),
+        (least, Some(most)) if least == most => with(count(least)),
+        (least, Some(most)) => with(format!("{} to {}", count(least), count(most))),
     };
     if summary.sets == 0 {
         return format!("Found no {what}.");
@@ -420,9 +422,9 @@ mod tests {
 
     use super::*;
 
-    fn of(replication: Replication, isolate: bool) -> SummaryOf {
+    fn of(copies: Copies, isolate: bool) -> SummaryOf {
         SummaryOf {
-            replication,
+            copies,
             isolate,
             from_report: false,
             verbose: true,
@@ -502,15 +504,10 @@ mod tests {
                     redundant_files,
                     ..full()
                 };
-                for replication in [0, 1, 2, 1000].map(Replication::Over) {
+                for copies in ["1..", "2..", "1000..", "1", "..3", "..1000", "3", "2..1000"] {
+                    let copies = copies.parse().expect("a range");
                     for isolate in [false, true] {
-                        let lines = lines(&summary, of(replication, isolate), None);
-                        assert!(is_summary(lines[0].as_bytes()), "{}", lines[0]);
-                    }
-                }
-                for replication in [2, 3, 1000].map(Replication::Under) {
-                    for isolate in [false, true] {
-                        let lines = lines(&summary, of(replication, isolate), None);
+                        let lines = lines(&summary, of(copies, isolate), None);
                         assert!(is_summary(lines.join("\n").as_bytes()), "{}", lines[0]);
                     }
                 }
@@ -532,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_run_is_told_in_a_few_lines() {
-        let text = lines(&full(), of(Replication::Over(1), false), None).join("\n");
+        let text = lines(&full(), of(Copies::default(), false), None).join("\n");
         insta::assert_snapshot!(text);
     }
 
@@ -541,7 +538,7 @@ mod tests {
         let told = |verbose| {
             let of = SummaryOf {
                 verbose,
-                ..of(Replication::Over(1), false)
+                ..of(Copies::default(), false)
             };
             lines(&full(), of, None).join("\n")
         };
@@ -554,17 +551,17 @@ mod tests {
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_and_shorter_lines() {
         for columns in [40, 60, 80] {
-            let told = lines(&full(), of(Replication::Over(1), false), Some(columns));
+            let told = lines(&full(), of(Copies::default(), false), Some(columns));
             let widest = told.iter().map(|line| line.chars().count()).max();
             assert!(widest <= Some(columns), "{told:#?}");
         }
-        let narrow = lines(&full(), of(Replication::Over(1), false), Some(40)).join("\n");
+        let narrow = lines(&full(), of(Copies::default(), false), Some(40)).join("\n");
         insta::assert_snapshot!(narrow);
     }
 
     #[test]
     fn little_is_told_of_little() {
-        let text = lines(&Summary::default(), of(Replication::Over(1), false), None).join("\n");
+        let text = lines(&Summary::default(), of(Copies::default(), false), None).join("\n");
         insta::assert_snapshot!(text);
     }
 
@@ -575,7 +572,7 @@ mod tests {
                 cached_unended,
                 ..Summary::default()
             };
-            lines(&summary, of(Replication::Over(1), false), None).join("\n")
+            lines(&summary, of(Copies::default(), false), None).join("\n")
         };
         let said = "Resumed an interrupted run of the same paths, which had read 2 files.";
         assert!(told(2).contains(said), "{}", told(2));
@@ -584,76 +581,61 @@ mod tests {
 
     #[test]
     fn one_is_not_spoken_of_as_many() {
-        let told = |replication| {
+        let told = |copies: &str| {
             let summary = Summary {
                 sets: 1,
                 ..Summary::default()
             };
-            lines(&summary, of(replication, false), None)[0].clone()
+            lines(&summary, of(copies.parse().expect("a range"), false), None)[0].clone()
         };
-        assert_eq!(told(Replication::Over(1)), "Found 1 set of duplicates.");
-        assert_eq!(told(Replication::Under(2)), "Found 1 unique file.");
-        assert_eq!(
-            told(Replication::Over(4)),
-            "Found 1 content with more than 4 copies."
-        );
+        assert_eq!(told("2.."), "Found 1 set of duplicates.");
+        assert_eq!(told("1"), "Found 1 unique file.");
+        assert_eq!(told("5.."), "Found 1 content with at least 5 copies.");
     }
 
     #[test]
     fn what_is_counted_by_path_is_named_so() {
-        let told = |replication, sets| {
+        let told = |copies: &str, sets| {
             let summary = Summary {
                 sets,
                 ..Summary::default()
             };
-            lines(&summary, of(replication, true), None)[0].clone()
+            lines(&summary, of(copies.parse().expect("a range"), true), None)[0].clone()
         };
-        for (replication, sets, said) in [
-            (Replication::Over(1), 5, "5 sets of duplicates."),
+        for (copies, sets, said) in [
+            ("2..", 5, "5 sets of duplicates."),
             (
-                Replication::Over(2),
+                "3..",
                 5,
-                "5 contents that are below more than 2 of the paths.",
+                "5 contents that are below at least 3 of the paths.",
             ),
+            ("1", 1, "1 content that is below only one of the paths."),
+            ("1", 0, "no contents that are below only one of the paths."),
             (
-                Replication::Under(2),
-                1,
-                "1 content that is below only one of the paths.",
-            ),
-            (
-                Replication::Under(2),
-                0,
-                "no contents that are below only one of the paths.",
-            ),
-            (
-                Replication::Under(3),
+                "..2",
                 5,
-                "5 contents that are below fewer than 3 of the paths.",
+                "5 contents that are below at most 2 of the paths.",
             ),
         ] {
-            assert_eq!(told(replication, sets), format!("Found {said}"));
+            assert_eq!(told(copies, sets), format!("Found {said}"));
         }
     }
 
     #[test]
     fn what_was_asked_for_is_named() {
-        let told = |replication| {
+        let told = |copies: &str| {
             let summary = Summary {
                 sets: 5,
                 interrupted: true,
                 ..Summary::default()
             };
-            lines(&summary, of(replication, false), None)[1].clone()
+            lines(&summary, of(copies.parse().expect("a range"), false), None)[1].clone()
         };
-        assert_eq!(told(Replication::Under(2)), "Found 5 unique files.");
-        assert_eq!(
-            told(Replication::Under(4)),
-            "Found 5 contents with fewer than 4 copies."
-        );
-        assert_eq!(
-            told(Replication::Over(4)),
-            "Found 5 contents with more than 4 copies."
-        );
-        assert_eq!(told(Replication::Over(0)), "Found 5 contents.");
+        assert_eq!(told("1"), "Found 5 unique files.");
+        assert_eq!(told("..3"), "Found 5 contents with at most 3 copies.");
+        assert_eq!(told("5.."), "Found 5 contents with at least 5 copies.");
+        assert_eq!(told("3"), "Found 5 contents with 3 copies.");
+        assert_eq!(told("3..5"), "Found 5 contents with 3 to 5 copies.");
+        assert_eq!(told("1.."), "Found 5 contents.");
     }
 }

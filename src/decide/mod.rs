@@ -3,6 +3,7 @@
 mod by_size;
 mod chain;
 mod class;
+mod copies;
 mod file_map;
 mod file_set;
 mod first_visit;
@@ -22,9 +23,10 @@ mod verdict;
 
 pub use crate::event::LeftOut;
 pub use class::ClassId;
+pub use copies::{BadCopies, Copies};
 pub use first_visit::FirstVisit;
 pub use machine::{Comparing, Effect, Equality, FirstSample, HEAD, Machine, Recalled, TAIL, Want};
-pub use rules::{Counting, Replication, TailRule};
+pub use rules::{Counting, TailRule};
 pub use shared_blocks::SharedBlocks;
 pub use stretches::{FIRST_STRETCH, StretchRule, Stretches};
 pub use summary::{DeviceTally, StageTally, Summary, Unread};

@@ -2,20 +2,13 @@
 
 use crate::file::DevIndex;
 
-/// The numbers of replicas that are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replication {
-    /// More than this many (1: duplicates).
-    Over(u64),
-    /// Fewer than this many (2: unique files).
-    Under(u64),
-}
+use super::copies::Copies;
 
 /// How replicas are counted and which counts are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counting {
     /// Which counts are reported.
-    pub replication: Replication,
+    pub copies: Copies,
     /// Each name of an inode counts as a replica.
     pub hard_links: bool,
     /// All replicas below one root count as one.
@@ -25,12 +18,11 @@ pub struct Counting {
 impl Counting {
     /// True if files of one size may make a set that is reported: then they must be read.
     pub(super) fn size_matters(&self, files: u64, names: u64, spans_roots: bool) -> bool {
-        let enough = match self.replication {
-            Replication::Under(_) => true,
-            // "More than none" needs no second root.
-            Replication::Over(n) if self.isolate => spans_roots || n == 0,
-            Replication::Over(n) if self.hard_links => names > n,
-            Replication::Over(n) => files > n,
+        let enough = match self.copies.least {
+            ..2 => true,
+            _ if self.isolate => spans_roots,
+            least if self.hard_links => names >= least,
+            least => files >= least,
         };
         // A single inode needs no reading, however many names it has.
         files >= 2 && enough
@@ -38,12 +30,9 @@ impl Counting {
 
     /// True if files with one sample may make a set that is reported.
     pub(super) fn sample_matters(&self, files: u64) -> bool {
-        let enough = match self.replication {
-            Replication::Over(n) if !self.isolate && !self.hard_links => files > n,
-            // Names and roots were counted by size; here the files alone do not say enough.
-            Replication::Over(_) | Replication::Under(_) => true,
-        };
-        files >= 2 && enough
+        // Names and roots were counted by size; here the files alone do not say enough.
+        let counts_files = !self.isolate && !self.hard_links;
+        files >= 2 && (!counts_files || files >= self.copies.least)
     }
 
     /// The number of replicas of a set. `roots` is the number of roots of its names.
@@ -57,18 +46,16 @@ impl Counting {
 
     /// The minimum number of inodes of a reported set.
     pub fn fewest_inodes(&self) -> u32 {
-        match self.replication {
-            Replication::Over(_) if !self.hard_links => 2,
-            Replication::Over(_) | Replication::Under(_) => 1,
+        if self.copies.least >= 2 && !self.hard_links {
+            2
+        } else {
+            1
         }
     }
 
     /// True if a set of this many inodes and replicas is reported.
     pub fn reported(&self, inodes: u64, replicas: u64) -> bool {
-        match self.replication {
-            Replication::Over(n) => replicas > n && inodes >= u64::from(self.fewest_inodes()),
-            Replication::Under(n) => replicas < n,
-        }
+        self.copies.include(replicas) && inodes >= u64::from(self.fewest_inodes())
     }
 }
 
@@ -132,25 +119,22 @@ mod tests {
     use super::*;
 
     const PLAIN: Counting = Counting {
-        replication: Replication::Over(1),
+        copies: Copies {
+            least: 2,
+            most: None,
+        },
         hard_links: false,
         isolate: false,
     };
 
-    fn over(n: u64) -> Counting {
-        let replication = Replication::Over(n);
-        Counting {
-            replication,
-            ..PLAIN
-        }
+    fn at_least(n: u64) -> Counting {
+        let copies = Copies::at_least(n);
+        Counting { copies, ..PLAIN }
     }
 
-    fn under(n: u64) -> Counting {
-        let replication = Replication::Under(n);
-        Counting {
-            replication,
-            ..PLAIN
-        }
+    fn at_most(n: u64) -> Counting {
+        let copies = Copies::at_most(n);
+        Counting { copies, ..PLAIN }
     }
 
     fn with_hard_links(counting: Counting) -> Counting {
@@ -170,45 +154,56 @@ mod tests {
     #[test]
     fn a_size_is_read_only_if_its_files_may_make_a_set() {
         // Files, names and roots are counted, whichever the user asked for.
-        assert!(over(2).size_matters(3, 3, false));
-        assert!(!over(2).size_matters(2, 9, true));
-        assert!(with_hard_links(over(2)).size_matters(2, 3, false));
-        assert!(!with_hard_links(over(2)).size_matters(2, 2, true));
-        assert!(isolated(over(1)).size_matters(2, 2, true));
-        assert!(!isolated(over(1)).size_matters(9, 9, false));
-        assert!(isolated(over(0)).size_matters(2, 2, false));
-        assert!(isolated(with_hard_links(over(2))).size_matters(2, 2, true));
-        assert!(under(2).size_matters(2, 2, false));
+        assert!(at_least(3).size_matters(3, 3, false));
+        assert!(!at_least(3).size_matters(2, 9, true));
+        assert!(with_hard_links(at_least(3)).size_matters(2, 3, false));
+        assert!(!with_hard_links(at_least(3)).size_matters(2, 2, true));
+        assert!(isolated(at_least(2)).size_matters(2, 2, true));
+        assert!(!isolated(at_least(2)).size_matters(9, 9, false));
+        assert!(isolated(at_least(1)).size_matters(2, 2, false));
+        assert!(isolated(with_hard_links(at_least(3))).size_matters(2, 2, true));
+        assert!(at_most(1).size_matters(2, 2, false));
         // One inode needs no reading.
-        for counting in [over(0), with_hard_links(over(1)), under(9)] {
+        for counting in [at_least(1), with_hard_links(at_least(2)), at_most(8)] {
             assert!(!counting.size_matters(1, 9, true));
         }
     }
 
     #[test]
     fn a_sample_counts_its_files_only_where_nothing_else_is_counted() {
-        assert!(over(2).sample_matters(3));
-        assert!(!over(2).sample_matters(2));
-        assert!(with_hard_links(over(2)).sample_matters(2));
-        assert!(isolated(over(2)).sample_matters(2));
-        assert!(isolated(with_hard_links(over(2))).sample_matters(2));
-        assert!(under(9).sample_matters(2));
-        assert!(!over(0).sample_matters(1));
-        assert!(!under(9).sample_matters(1));
+        assert!(at_least(3).sample_matters(3));
+        assert!(!at_least(3).sample_matters(2));
+        assert!(with_hard_links(at_least(3)).sample_matters(2));
+        assert!(isolated(at_least(3)).sample_matters(2));
+        assert!(isolated(with_hard_links(at_least(3))).sample_matters(2));
+        assert!(at_most(8).sample_matters(2));
+        assert!(!at_least(1).sample_matters(1));
+        assert!(!at_most(8).sample_matters(1));
     }
 
     #[test]
     fn a_set_is_reported_above_or_below_the_wanted_number() {
-        assert!(over(1).reported(2, 2));
-        assert!(!over(2).reported(2, 2));
-        assert!(!over(0).reported(1, 1));
+        assert!(at_least(2).reported(2, 2));
+        assert!(!at_least(3).reported(2, 2));
+        assert!(at_least(1).reported(1, 1));
         // Names of one file are a set of their own only if they count.
-        assert!(!over(1).reported(1, 2));
-        assert!(with_hard_links(over(1)).reported(1, 2));
-        assert!(!with_hard_links(over(2)).reported(1, 2));
-        assert!(under(3).reported(1, 2));
-        assert!(!under(3).reported(3, 3));
-        assert!(!under(3).reported(4, 4));
+        assert!(!at_least(2).reported(1, 2));
+        assert!(with_hard_links(at_least(2)).reported(1, 2));
+        assert!(!with_hard_links(at_least(3)).reported(1, 2));
+        assert!(at_most(2).reported(1, 2));
+        assert!(!at_most(2).reported(3, 3));
+        assert!(!at_most(2).reported(4, 4));
+        let two_or_three = Counting {
+            copies: Copies {
+                least: 2,
+                most: Some(3),
+            },
+            ..PLAIN
+        };
+        assert!(two_or_three.reported(2, 2) && two_or_three.reported(3, 3));
+        assert!(!two_or_three.reported(1, 1) && !two_or_three.reported(4, 4));
+        // Names of one file below two roots are no duplicates.
+        assert!(!isolated(two_or_three).reported(1, 2));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::hash::ContentDigest;
 
 /// Files whose contents are the same.
 ///
-/// Usually two members or more. With `--unique` or `--rf-under` a set may have a single member.
+/// Usually two members or more. With `--unique` or `--copies ..N` a set may have a single member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateSet {
     /// Length of each member, bytes.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::decide::Replication;
+use crate::decide::Copies;
 use crate::device::{LeafKind, Volume};
 use crate::event::Observer;
 use crate::file::{DevIndex, DirId, DirTable, FileIndex, FileTable};
@@ -41,7 +41,7 @@ pub fn classify(
         isolate: scope == Scope::AcrossRoots,
         // Between roots, the caller decides whether a copy in a trash counts.
         skip_trash: scope == Scope::AllFiles,
-        replication: Replication::Over(1),
+        copies: Copies::default(),
         hard_links: false,
         follow_links: false,
         verify: false,

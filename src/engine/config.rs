@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cache::{Choice as CacheChoice, Trust};
-use crate::decide::{Counting, Replication};
+use crate::decide::{Copies, Counting};
 use crate::device::{Overrides, SystemRoot};
 use crate::read::{PageUse, SweepOrder};
 use crate::scan::filter::Filter;
@@ -39,7 +39,7 @@ pub struct Config {
     /// With every entry, also read mode, owner, time and extended attributes of files that may have copies.
     pub metadata: bool,
     /// Which replica counts make a set worth reporting.
-    pub replication: Replication,
+    pub copies: Copies,
     /// Names of ignore files to read (`.gitignore` syntax); none by default.
     pub ignore_files: Vec<String>,
     /// Compare the members of each set byte by byte at the end.
@@ -86,7 +86,7 @@ impl Default for Config {
             isolate: false,
             every_entry: false,
             metadata: false,
-            replication: Replication::Over(1),
+            copies: Copies::default(),
             ignore_files: Vec::new(),
             verify: false,
             digests: true,
@@ -120,9 +120,9 @@ impl Config {
         !self.without.contains(&mechanism)
     }
 
-    /// True if the answer depends on having seen every file: unique files, or files below one root only.
+    /// True if the answer depends on having seen every file: few copies, or files below one root only.
     pub(super) fn needs_every_file(&self) -> bool {
-        self.isolate || self.every_entry || matches!(self.replication, Replication::Under(_))
+        self.isolate || self.every_entry || self.copies.most.is_some()
     }
 
     /// True if roots must be the same files and folders as at an earlier check.
@@ -133,7 +133,7 @@ impl Config {
     /// The rules that count replicas.
     pub(super) fn counting(&self) -> Counting {
         Counting {
-            replication: self.replication,
+            copies: self.copies,
             hard_links: self.hard_links,
             isolate: self.isolate,
         }

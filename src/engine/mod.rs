@@ -42,7 +42,7 @@ mod verify;
 mod volumes;
 
 pub use crate::cache::{Choice as CacheChoice, Trust};
-pub use crate::decide::Replication;
+pub use crate::decide::{BadCopies, Copies};
 pub use crate::read::{LEAST_RATE, PageUse, SweepOrder};
 pub use classify::classify;
 pub use config::{CacheUse, Config, Root};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::decide::{ClassId, Machine, Replication, Summary, Want};
+use crate::decide::{ClassId, Machine, Summary, Want};
 use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
@@ -349,18 +349,18 @@ impl Session<'_> {
         if self.config.every_entry {
             return Ok(());
         }
-        let unique = matches!(self.config.replication, Replication::Under(_));
+        let reports_single_files = self.config.counting().fewest_inodes() == 1;
         self.machine.join_waiting();
         let unfinished = self.machine.unfinished();
         self.settle_sizes(&unfinished);
-        if unique || self.config.hard_links {
+        if reports_single_files {
             let alone: Vec<FileIndex> = self.machine.alone().collect();
             self.settle_names(alone);
         }
         if !self.knows_too_little() {
             let dirs = self.dirs.read();
             deliverer.sizes(&unfinished, &self.machine, &dirs, &self.volumes)?;
-            if unique || self.config.hard_links {
+            if reports_single_files {
                 for file in self.machine.alone() {
                     deliverer.alone(file, &self.machine, &dirs, &self.volumes)?;
                 }
@@ -385,12 +385,12 @@ impl Session<'_> {
         }
     }
 
-    /// True if nothing can be reported: equal files are certainly equal, but a file that seems unique may have a copy
-    /// that was not found or not read.
+    /// True if nothing can be reported: equal files are certainly equal, but a content that seems to have few copies may
+    /// have one that was not found or not read.
     fn knows_too_little(&self) -> bool {
-        let unique = matches!(self.config.replication, Replication::Under(_));
+        let is_limited = self.config.copies.most.is_some();
         let is_complete =
             !self.control.is_cancelled() && !self.listing_ended && self.left_out.unanswered == 0;
-        unique && !is_complete
+        is_limited && !is_complete
     }
 }

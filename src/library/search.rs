@@ -16,7 +16,7 @@ use super::times::nanoseconds;
 use super::watch::Watch;
 #[cfg(feature = "cache")]
 use crate::engine::{CacheChoice, CacheUse, Trust};
-use crate::engine::{Config, Delivery, Replication, Root};
+use crate::engine::{Config, Copies, Delivery, Root};
 use crate::scan::FilterSpec;
 
 /// A search for files of equal content.
@@ -112,13 +112,13 @@ impl<'a> Search<'a> {
 
     /// Only sets with more copies than this. The default is 1.
     pub fn more_copies_than(mut self, copies: u64) -> Self {
-        self.config.replication = Replication::Over(copies);
+        self.config.copies = Copies::at_least(copies.saturating_add(1));
         self
     }
 
     /// Only sets with fewer copies than this: 2 finds unique files.
     pub fn fewer_copies_than(mut self, copies: u64) -> Self {
-        self.config.replication = Replication::Under(copies);
+        self.config.copies = Copies::at_most(copies.saturating_sub(1));
         self
     }
 

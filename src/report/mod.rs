@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::decide::{DuplicateSet, Summary};
+use crate::decide::{Copies, DuplicateSet, Summary};
 
 mod bare;
 pub mod comparison;
@@ -179,8 +179,6 @@ pub struct Options {
     pub follow_links: bool,
     /// Members were compared byte by byte.
     pub verify: bool,
-    /// Sets with more replicas than this are reported.
-    pub rf_over: Option<u64>,
-    /// Sets with fewer replicas than this are reported.
-    pub rf_under: Option<u64>,
+    /// Sets with so many replicas are reported.
+    pub copies: Copies,
 }

@@ -267,13 +267,10 @@ fn option_words(options: &Options) -> String {
         ("follow_links", options.follow_links),
         ("verify", options.verify),
     ];
-    let limits = [("rf_over", options.rf_over), ("rf_under", options.rf_under)];
     let flags = flags
         .into_iter()
         .filter(|(_, on)| *on)
         .map(|(name, _)| name.to_owned());
-    let limits = limits
-        .into_iter()
-        .filter_map(|(name, limit)| Some(format!("{name}={}", limit?)));
-    flags.chain(limits).collect::<Vec<_>>().join(" ")
+    let copies = [format!("copies={}", options.copies)];
+    flags.chain(copies).collect::<Vec<_>>().join(" ")
 }

@@ -21,8 +21,7 @@ pub struct Question {
     pub follow_links: bool,
     pub hard_links: bool,
     pub isolate: bool,
-    pub over: Option<u64>,
-    pub under: Option<u64>,
+    pub copies: Option<&'static str>,
     pub min_size: Option<u64>,
     pub max_size: Option<u64>,
     pub max_depth: Option<usize>,
@@ -51,12 +50,15 @@ impl Question {
         let flags = flags.into_iter().filter(|(on, _)| *on);
         words.extend(flags.map(|(_, flag)| flag.to_owned()));
         let numbers = [
-            ("--rf-over", self.over),
-            ("--rf-under", self.under),
             ("--min-size", self.min_size),
             ("--max-size", self.max_size),
             ("--max-depth", self.max_depth.map(|depth| depth as u64)),
         ];
+        words.extend(
+            self.copies
+                .iter()
+                .map(|copies| format!("--copies={copies}")),
+        );
         for (name, number) in numbers {
             if let Some(number) = number {
                 words.extend([name.to_owned(), number.to_string()]);
@@ -119,10 +121,11 @@ impl Question {
     }
 
     fn wants(&self, replicas: u64) -> bool {
-        match self.under {
-            Some(under) => replicas < under,
-            None => replicas > self.over.unwrap_or(1),
-        }
+        let copies = self.copies.unwrap_or("2..");
+        let (least, most) = copies.split_once("..").unwrap_or((copies, copies));
+        let end = |text: &str| text.parse::<u64>().ok();
+        end(least).is_none_or(|least| replicas >= least)
+            && end(most).is_none_or(|most| replicas <= most)
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::decide::copies::Copies;
 use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Machine, Want};
-use crate::decide::rules::{Counting, Replication, TailRule};
+use crate::decide::rules::{Counting, TailRule};
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::SampleDigest;
 
@@ -13,9 +14,9 @@ use super::drive::Drive;
 use super::oracle::{check, oracle};
 use super::world::*;
 
-/// "More than none" below one root only.
+/// "One or more" below one root only.
 #[test]
-fn over_none_counts_a_single_root() {
+fn one_copy_or_more_counts_a_single_root() {
     let inode = Inode {
         size: 100,
         marks: [0; 3],
@@ -27,7 +28,7 @@ fn over_none_counts_a_single_root() {
         told: None,
     };
     let counting = Counting {
-        replication: Replication::Over(0),
+        copies: Copies::at_least(1),
         hard_links: false,
         isolate: true,
     };
@@ -36,7 +37,10 @@ fn over_none_counts_a_single_root() {
 
 /// The usual counting.
 const DUPLICATES: Counting = Counting {
-    replication: Replication::Over(1),
+    copies: Copies {
+        least: 2,
+        most: None,
+    },
     hard_links: false,
     isolate: false,
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::decide::ClassId;
 use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Comparing, Effect, Machine, Recalled, Want};
-use crate::decide::rules::{Counting, Replication, TailRule};
+use crate::decide::rules::{Counting, TailRule};
 use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
@@ -286,7 +286,7 @@ impl<'a> Drive<'a> {
                 report(files);
             }
         }
-        if matches!(counting.replication, Replication::Under(_)) || counting.hard_links {
+        if counting.fewest_inodes() == 1 {
             self.machine.alone().for_each(|file| report(vec![file]));
         }
         sets

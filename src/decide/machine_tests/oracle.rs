@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::decide::machine::{HEAD, Want};
-use crate::decide::rules::{Counting, Replication};
+use crate::decide::rules::Counting;
 
 use super::drive::Drive;
 use super::world::*;
@@ -42,11 +42,10 @@ pub fn sharing<T: PartialEq>(world: &[Inode], number: usize, of: impl Fn(&Inode)
 pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
     let world = drive.world;
     // Fewer files than this are never a set.
-    let enough = match counting.replication {
-        Replication::Over(n) if !counting.hard_links && !counting.isolate => n as usize + 1,
-        _ => 2,
+    let enough = match counting.hard_links || counting.isolate {
+        true => 2,
+        false => (counting.copies.least as usize).max(2),
     };
-    let enough = enough.max(2);
     for &(number, want) in &drive.all_wanted {
         let inode = &world[number];
         let of_file = drive.all_wanted.iter().filter(|(n, _)| *n == number);

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use crate::decide::copies::Copies;
 use crate::decide::machine::{HEAD, TAIL};
-use crate::decide::rules::{Counting, Replication};
+use crate::decide::rules::Counting;
 use crate::decide::stretches::StretchRule;
 use crate::hash::{ContentToken, Places, PlacesDigest};
 
@@ -143,18 +144,21 @@ pub fn world() -> impl Strategy<Value = Vec<Inode>> {
 }
 
 pub fn counting() -> impl Strategy<Value = Counting> {
-    let replication = prop_oneof![
-        4 => Just(Replication::Over(1)),
-        2 => (0_u64..4).prop_map(Replication::Over),
-        2 => Just(Replication::Under(2)),
-        1 => (0_u64..5).prop_map(Replication::Under),
+    let between = |(least, more)| Copies {
+        least,
+        most: Some(least + more),
+    };
+    let copies = prop_oneof![
+        4 => Just(Copies::default()),
+        2 => (1_u64..5).prop_map(Copies::at_least),
+        2 => Just(Copies::UNIQUE),
+        1 => (0_u64..4).prop_map(Copies::at_most),
+        1 => (2_u64..4, 0_u64..3).prop_map(between),
     ];
-    (replication, any::<bool>(), any::<bool>()).prop_map(|(replication, hard_links, isolate)| {
-        Counting {
-            replication,
-            hard_links,
-            isolate,
-        }
+    (copies, any::<bool>(), any::<bool>()).prop_map(|(copies, hard_links, isolate)| Counting {
+        copies,
+        hard_links,
+        isolate,
     })
 }
 

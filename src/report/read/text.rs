@@ -219,14 +219,10 @@ fn options(words: &str) -> Result<Options, BadLine> {
                 "verify" => options.verify = true,
                 _ => return Err(unknown()),
             },
-            Some((name, number)) => {
-                let limit = Some(number.parse().map_err(|_| unknown())?);
-                match name {
-                    "rf_over" => options.rf_over = limit,
-                    "rf_under" => options.rf_under = limit,
-                    _ => return Err(unknown()),
-                }
+            Some(("copies", copies)) => {
+                options.copies = copies.parse().map_err(|_| unknown())?;
             }
+            Some(_) => return Err(unknown()),
         }
     }
     Ok(options)

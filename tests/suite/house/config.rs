@@ -117,7 +117,7 @@ fn what_counts_more_replaces_what_counts_less() {
             "--verify\n--patience=50\n--keep=newest\n--keep=deepest\n--cache=/c\n",
         ),
         ("config.find", "--patience=51\n--unique\n"),
-        ("preset.x", "--rf-over=1\n--keep=oldest\n--no-cache\n"),
+        ("preset.x", "--copies=2..\n--keep=oldest\n--no-cache\n"),
         ("preset.y", "--patience=52\n--progress=plain:60\n"),
     ]);
     let in_force = |line: &str| {
@@ -145,7 +145,7 @@ fn a_flag_that_is_typed_undoes_its_opposite_in_the_file() {
     let tree = tree(&[("config.find", find), ("config.remove", "--trash\n")]);
     run(&tree, "-f nul .").run().exits(0).finds([""; 0]);
     tree.write("t/.e", "short");
-    let typed = "-f nul --rf-over 1 --ext txt --hidden --trust-mtime --progress never .";
+    let typed = "-f nul --copies 2.. --ext txt --hidden --trust-mtime --progress never .";
     run(&tree, typed)
         .run()
         .exits(0)
@@ -403,9 +403,9 @@ fn a_wrong_value_is_named_with_its_line() {
         // Two that exclude each other, or of which one is one too many.
         (
             "config.find",
-            "--unique\n--rf-over=2\n",
+            "--unique\n--copies=3..\n",
             ".",
-            "cannot be used with --rf-over",
+            "cannot be used with --copies",
         ),
         (
             "config.find",

@@ -11,7 +11,7 @@ use crate::common::{Tree, seekless};
 /// Correct lines of which none may change anything: nobody is asked without a terminal, and nobody consents.
 const LINES: [&str; 18] = [
     "find -x --min-size 1 --type image t",
-    "-E *.tmp --newer 3d --rf-over 2 t",
+    "-E *.tmp --newer 3d --copies 3.. t",
     "--top 3 --sort-by size --keep newest,shortest-path t",
     "-f nul --flat --omit-first t",
     "--threads ssd:4,1 --bwlimit 50M --patience 60 t",

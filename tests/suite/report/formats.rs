@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use seekless::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
+use seekless::engine::Copies;
 use seekless::hash::ContentDigest;
 use seekless::report::read::{BadLine, Ending, Facts, ReadError, ReadMember, ReadReport, ReadSet};
 use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format, printable};
@@ -51,7 +52,7 @@ fn header() -> Header {
         started_ns: 1_795_225_396_123_456_789,
         options: Options {
             verify: true,
-            rf_over: Some(1),
+            copies: Copies::default(),
             ..Options::default()
         },
     }

@@ -57,7 +57,7 @@ fn nothing_asked_for_is_the_report_again() {
         "-H a b",
         "--isolate a b",
         "--unique a b",
-        "--rf-over 2 a b",
+        "--copies 3.. a b",
         "--empty a b",
         "--keep newest a b",
     ] {
@@ -96,7 +96,8 @@ fn options_select_and_sort_as_in_a_search() {
         "--type audio",
         "--regex .mp3$",
         "--older 1d",
-        "--rf-over 2",
+        "--copies 3..",
+        "--copies 2",
         "--sort-by size",
         "--sort-by path",
         "--sort-by count --top 1",
@@ -294,7 +295,7 @@ fn an_absent_disk_is_not_an_empty_answer() {
 #[test]
 fn a_report_that_cannot_answer_is_refused() {
     let tree = tree();
-    report(&tree, "over", "--rf-over 2 a b");
+    report(&tree, "over", "--copies 3.. a b");
     report(&tree, "unique", "--unique a b");
     let whole = fs::read_to_string(tree.path("over")).expect("a report");
     let without = |part: &str| {
@@ -307,12 +308,12 @@ fn a_report_that_cannot_answer_is_refused() {
     tree.write("cut", without("# complete"));
     for (line, message) in [
         (
-            "over --rf-over 1",
-            "only contents with more than 2 copies: ask for more than 2, or search again",
+            "over --copies 2..",
+            "only contents whose number of copies is 3..: ask for that, or search again",
         ),
         (
-            "unique --rf-over 3",
-            "only contents with fewer than 2 copies: search again",
+            "unique --copies 4..",
+            "only contents whose number of copies is 1: ask for that, or search again",
         ),
         (
             "headless",
@@ -357,7 +358,6 @@ fn options_about_searching_and_reading_contradict_a_report() {
         "--bwlimit 1M",
         "--page-cache keep",
         "--hard-links",
-        "--rf-under 3",
         "--unique",
         "--explain",
     ] {

@@ -300,7 +300,7 @@ fn paths_that_do_not_answer_are_waited_for_together() {
 fn nothing_counts_as_unique_while_a_folder_is_not_listed() {
     let tree = with_neighbours().file("beside/alone", "once");
     let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
-    for options in ["--unique", "--rf-under 3", "-L --unique"] {
+    for options in ["--unique", "--copies ..2", "-L --unique"] {
         let line = format!("find -f nul --patience 2 {options} beside mounted");
         daemon.be_silent(true);
         seekless(tree.root(), &line)

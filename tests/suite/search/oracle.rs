@@ -148,11 +148,8 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
 fn questions() -> impl Strategy<Value = Question> {
     let roots = ["r0", "r1", "r2", "r0/a", "r1/.h", "."];
     let roots = subsequence(roots.to_vec(), 1..4).prop_shuffle();
-    let counts = prop_oneof![
-        3 => Just((None, None)),
-        1 => (1..4_u64).prop_map(|n| (Some(n), None)),
-        1 => (2..5_u64).prop_map(|n| (None, Some(n))),
-    ];
+    let copies = ["1..", "3..", "4..", "1", "..2", "..3", "3", "2..3"];
+    let copies = prop::option::weighted(0.5, select(copies.to_vec()));
     let size = prop::option::weighted(0.2, select(SIZES.map(|size| size as u64).to_vec()));
     let flags = (
         prop::bool::weighted(0.25),
@@ -160,8 +157,8 @@ fn questions() -> impl Strategy<Value = Question> {
         prop::bool::weighted(0.3),
         prop::option::weighted(0.2, 1..5_usize),
     );
-    (roots, counts, size.clone(), size, flags, neutral_options()).prop_map(
-        |(roots, (over, under), min_size, max_size, flags, neutral)| {
+    (roots, copies, size.clone(), size, flags, neutral_options()).prop_map(
+        |(roots, copies, min_size, max_size, flags, neutral)| {
             let (no_hidden, empty, hard_links, max_depth) = flags;
             // Limits between which nothing fits are refused.
             let max_size = max_size.filter(|max| *max >= min_size.unwrap_or(0).max(1));
@@ -171,8 +168,7 @@ fn questions() -> impl Strategy<Value = Question> {
                 no_hidden,
                 empty,
                 hard_links,
-                over,
-                under,
+                copies,
                 min_size,
                 max_size,
                 max_depth,

@@ -192,7 +192,7 @@ fn a_search_of_a_folder_above_the_cache_is_not_disturbed_by_it() {
     let caches = tree.path("caches");
     let unique = |run: &Run| run.stdout_text().contains(".sqlite");
     // The first run makes the file of rows, the others open it.
-    for options in ["--unique", "--unique", "--rf-over 1"] {
+    for options in ["--unique", "--unique", "--copies 2.."] {
         let run = seekless(tree.root(), &format!("find -q -f nul {options} ."));
         let run = run.env("XDG_CACHE_HOME", &caches.display().to_string());
         let run = run.run().exits(0);

@@ -22,20 +22,32 @@ const BBB: &str = "y/bbb1 y/bbb2 y/bbb3";
 #[test]
 fn more_than_one_copy_is_a_duplicate() {
     find(&two_trees(), "x y").finds([AB, AA, AAB, BBB]);
-    find(&two_trees(), "--rf-over 1 x y").finds([AB, AA, AAB, BBB]);
+    find(&two_trees(), "--copies 2.. x y").finds([AB, AA, AAB, BBB]);
 }
 
 #[test]
-fn over_means_more_than() {
-    find(&two_trees(), "--rf-over 2 x y").finds([AAB, BBB]);
-    find(&two_trees(), "--rf-over 3 x y").finds([]);
+fn a_range_without_an_end_means_at_least() {
+    find(&two_trees(), "--copies 3.. x y").finds([AAB, BBB]);
+    find(&two_trees(), "--copies 4.. x y").finds([]);
 }
 
 #[test]
-fn under_means_fewer_than() {
-    find(&two_trees(), "--rf-under 3 x y").finds(["x/a", "y/b", AB, AA]);
-    find(&two_trees(), "--rf-under 2 x y").finds(["x/a", "y/b"]);
-    find(&two_trees(), "--rf-under 4 x y").finds(["x/a", "y/b", AB, AA, AAB, BBB]);
+fn a_range_without_a_start_means_at_most() {
+    find(&two_trees(), "--copies ..2 x y").finds(["x/a", "y/b", AB, AA]);
+    find(&two_trees(), "--copies 1 x y").finds(["x/a", "y/b"]);
+    find(&two_trees(), "--copies ..3 x y").finds(["x/a", "y/b", AB, AA, AAB, BBB]);
+}
+
+#[test]
+fn both_ends_of_a_range_are_included() {
+    let tree = two_trees().copies(["n/1", "n/2", "n/3", "n/4"], "four");
+    find(&tree, "--copies 2..3 x y n").finds([AB, AA, AAB, BBB]);
+    find(&tree, "--copies 3 x y n").finds([AAB, BBB]);
+    find(&tree, "--copies 3..4 x y n").finds([AAB, BBB, "n/1 n/2 n/3 n/4"]);
+    // Names of one file are no copies of each other.
+    let linked = Tree::new().file("x/1", "once").hard_link("y/2", "x/1");
+    find(&linked, "-I --copies 2..3 x y").finds([]);
+    find(&linked, "-H --copies 2..3 x y").finds(["x/1 y/2"]);
 }
 
 #[test]
@@ -78,9 +90,9 @@ fn unique_to_a_tree_is_what_lies_below_one_root_only() {
 #[test]
 fn isolated_roots_are_counted_not_files() {
     let tree = two_trees().copies(["z/ab", "z/aab"], "in both");
-    find(&tree, "-I --rf-over 2 x y z").finds(["x/ab y/ab z/ab z/aab"]);
-    find(&tree, "-I --rf-under 3 x y z").finds(["x/a", "y/b", AA, AAB, BBB]);
-    find(&tree, "-I --rf-over 1 x y z").finds(["x/ab y/ab z/ab z/aab", AAB]);
+    find(&tree, "-I --copies 3.. x y z").finds(["x/ab y/ab z/ab z/aab"]);
+    find(&tree, "-I --copies ..2 x y z").finds(["x/a", "y/b", AA, AAB, BBB]);
+    find(&tree, "-I --copies 2.. x y z").finds(["x/ab y/ab z/ab z/aab", AAB]);
 }
 
 #[test]
@@ -106,7 +118,7 @@ fn a_file_belongs_to_the_innermost_root_in_every_order() {
     }
     let tree = tree.file("r/s/c", "same");
     for roots in ["r r/s r/s/b", "r/s/b r/s r", "r/s r/s/b r", "r/s/b r r/s"] {
-        find(&tree, &format!("-I --rf-over 2 {roots}")).finds(["r/a r/s/b r/s/c"]);
+        find(&tree, &format!("-I --copies 3.. {roots}")).finds(["r/a r/s/b r/s/c"]);
     }
 }
 
@@ -123,9 +135,9 @@ fn hard_links_are_one_copy_unless_counted() {
         .folder("y");
     find(&tree, "--unique x").finds_one_of(&["x/1", "x/2"]);
     find(&tree, "--unique -H x").finds([]);
-    find(&tree, "--rf-over 1 -H x").finds(["x/1 x/2"]);
-    find(&tree, "--rf-over 2 -H x").finds([]);
-    find(&tree, "--rf-under 3 -H x").finds(["x/1 x/2"]);
+    find(&tree, "--copies 2.. -H x").finds(["x/1 x/2"]);
+    find(&tree, "--copies 3.. -H x").finds([]);
+    find(&tree, "--copies ..2 -H x").finds(["x/1 x/2"]);
     find(&tree, "--isolate -H x y").finds([]);
     find(&tree, "--isolate --unique -H x y").finds(["x/1 x/2"]);
 }
@@ -152,7 +164,7 @@ fn the_order_of_the_roots_changes_no_isolated_set() {
         "-I -H",
         "-I --unique",
         "-I -H --unique",
-        "-I --rf-over 2",
+        "-I --copies 3..",
     ] {
         let json = |roots: &str| {
             let arguments = format!("find -f json {options} {roots}");
@@ -170,7 +182,7 @@ fn filters_decide_what_is_counted() {
     find(&tree, "--unique --name *.jpg .").finds(["a.jpg"]);
     find(&tree, "--unique --name *.jpg --max-size 4 .").finds(["a.jpg"]);
     find(&tree, "--unique --name *.jpg --min-size 5 .").finds([]);
-    find(&tree, "--rf-under 3 --exclude c.* .").finds(["a.jpg a.txt", "b.jpg"]);
+    find(&tree, "--copies ..2 --exclude c.* .").finds(["a.jpg a.txt", "b.jpg"]);
 }
 
 #[test]
@@ -180,7 +192,7 @@ fn empty_files_are_counted_like_others_when_they_take_part() {
     find(&one, "--unique --empty .").finds(["e", "f"]);
     let two = Tree::new().copies(["e1", "e2"], "");
     find(&two, "--unique --empty .").finds([]);
-    find(&two, "--rf-over 2 --empty .").finds([]);
+    find(&two, "--copies 3.. --empty .").finds([]);
     let trees = Tree::new().copies(["x/e", "y/e"], "");
     find(&trees, "--isolate --empty x y").finds(["x/e y/e"]);
 }
@@ -224,9 +236,10 @@ fn an_unreadable_twin_makes_no_file_unique() {
 #[test]
 fn limits_that_contradict_each_other_are_refused() {
     for options in [
-        "--rf-over 2 --rf-under 2",
-        "--unique --rf-over 1",
-        "--unique --rf-under 3",
+        "--copies 3.. --copies 1",
+        "--copies 3..2",
+        "--unique --copies 2..",
+        "--unique --copies ..2",
     ] {
         let run = seekless(two_trees().root(), &format!("find -f nul {options} x y")).run();
         assert_eq!(run.code(), 2, "{options}\n{run}");

@@ -61,7 +61,7 @@ fn other_malformed_values_are_named() {
     refuses("--exclude {a .", "{a");
     refuses("--newer not-a-time-and-no-file .", "not-a-time-and-no-file");
     refuses("--older 2024-13-01 .", "2024-13-01");
-    refuses("--rf-over some .", "some");
+    refuses("--copies some .", "some");
     refuses("--color sometimes .", "sometimes");
     refuses("--no-such-option .", "--no-such-option");
 }
