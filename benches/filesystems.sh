@@ -122,7 +122,7 @@ run() {
     local -a options
     IFS=@ read -ra options <<<"$1"
     case ${options[0]} in
-        seekless) "$seekless" find -q --no-cache -f fdupes "${options[@]:1}" "$2" ;;
+        seekless) "$seekless" find -q --cache off -f fdupes "${options[@]:1}" "$2" ;;
         fdupes) fdupes -r -q "$2" ;;
         jdupes) jdupes -r -q "$2" ;;
         rdfind) rdfind -dryrun true -outputname "$top/results" "$2" && grep ^DUPTYPE "$top/results" >&3 ;;

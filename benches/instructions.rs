@@ -208,7 +208,7 @@ fn profiles(tree: &Path, options: &str, folder: &Path) -> BTreeMap<u32, String> 
         .args(["--tool=callgrind", "--separate-threads=yes", "-q"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(program())
-        .args(["find", "-q", "--no-cache", "--threads", "1,1", "-o"])
+        .args(["find", "-q", "--cache=off", "--threads", "1,1", "-o"])
         .arg(folder.join("report"))
         .args(options.split_whitespace())
         .arg(tree)

@@ -166,12 +166,12 @@ fn rows(place: &Path) -> Vec<Row> {
         row(
             "scan: `--min-size 1T`",
             Before::Nothing,
-            seekless(&["--no-cache", "--min-size", "1T"], &tree),
+            seekless(&["--cache=off", "--min-size", "1T"], &tree),
         ),
         row(
             "without a cache",
             Before::Nothing,
-            seekless(&["--no-cache"], &tree),
+            seekless(&["--cache=off"], &tree),
         ),
         row("first run", forget, cached("cache of first runs", &tree)),
         row("repeat", Before::Nothing, cached("cache", &tree)),

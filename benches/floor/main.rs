@@ -85,7 +85,7 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
         commands.push(command.chain([dir.clone()]).collect());
     }
     let seekless: OsString = env!("CARGO_BIN_EXE_seekless").into();
-    let options = ["find", "-q", "--no-cache", "-f", "fdupes"].map(OsString::from);
+    let options = ["find", "-q", "--cache=off", "-f", "fdupes"].map(OsString::from);
     let command = [seekless].into_iter().chain(options);
     commands.push(command.chain([dir]).collect());
 

@@ -158,7 +158,7 @@ fn grow(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
 
 fn fastest(args: &Args, shape: &Shape, tree: &Path) -> Result<Measured, Box<dyn Error>> {
     let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
-    command.extend("find -q --no-cache -f nul".split(' ').map(OsString::from));
+    command.extend("find -q --cache off -f nul".split(' ').map(OsString::from));
     command.extend(shape.options.split_whitespace().map(OsString::from));
     command.push(tree.into());
     let runs = turns::in_turns(&[command], args.runs, false)?;

@@ -51,7 +51,7 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
 
 fn command(args: &Args, without: Option<Mechanism>) -> Vec<OsString> {
     let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
-    command.extend(["find", "-q", "--no-cache"].map(OsString::from));
+    command.extend(["find", "-q", "--cache=off"].map(OsString::from));
     command.extend(args.options.split_whitespace().map(OsString::from));
     if let Some(mechanism) = without {
         command.extend(["--without", mechanism.name()].map(OsString::from));

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 use super::document_format::DocumentArgs;
+use super::resolve_search::is_cache_word;
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
@@ -41,8 +43,15 @@ pub enum CacheTask {
 #[derive(Args, Debug)]
 pub struct PlaceArgs {
     /// Use the cache in DIR, as in 'find --cache DIR' [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder())]
     pub cache: Option<PathBuf>,
+}
+
+fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|folder| match is_cache_word(&folder) {
+        true => Err("a search uses no folder then: for a folder of this name, write ./ before it"),
+        false => Ok(folder),
+    })
 }
 
 #[derive(Args, Debug)]

@@ -21,7 +21,7 @@ const READING: [&str; 9] = [
 ];
 
 /// How a search reads, and which file of a set comes first; for find and actions.
-const SEARCHING: [&str; 10] = [
+const SEARCHING: [&str; 9] = [
     "threads",
     "depth-random",
     "no-shared-blocks",
@@ -29,7 +29,6 @@ const SEARCHING: [&str; 10] = [
     "sample-first",
     "memory",
     "cache",
-    "no-cache",
     "verify",
     "keep",
 ];
@@ -127,7 +126,10 @@ pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), Str
         (_, Some(value)) if value == "~" || value.starts_with("~/") => {
             format!("--{option}: a ~ stands for no folder in this file: write the whole path")
         }
-        (_, Some(value)) if option == "cache" && !value.starts_with('/') => {
+        (_, Some("mtime")) if option == "cache" => {
+            "--cache=mtime must be typed each time: delete this line".to_owned()
+        }
+        (_, Some(value)) if option == "cache" && !value.starts_with('/') && value != "off" => {
             "--cache: a relative path would depend on the current folder: write the whole path"
                 .to_owned()
         }

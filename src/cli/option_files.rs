@@ -22,7 +22,7 @@ pub const DANGEROUS: &[&str] = &[
     "--allow",
     "--trust-hash",
     "--trust-mounts",
-    "--trust-mtime",
+    "--cache",
     "--across-owners",
     "--follow-roots",
     "--yes",

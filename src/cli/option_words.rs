@@ -151,7 +151,7 @@ pub fn left(left: &Left) -> String {
             "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
         ),
         Left::NoDigest => {
-            format!("{words} (make the report with --digest always --no-cache)")
+            format!("{words} (make the report with --digest always --cache off)")
         }
         Left::NoTrash(_) => format!("{words}; use move, or remove without --trash"),
         Left::NoHardLinks => words.replacen("remove", "remove --trash", 1),
@@ -274,7 +274,7 @@ mod tests {
             ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
             ("--trust-mounts", left(&Left::HidesFiles)),
             ("--trust-mounts", left(&Left::NotForScript)),
-            ("--no-cache", left(&Left::NoDigest)),
+            ("--cache off", left(&Left::NoDigest)),
             ("cache prune --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),
             ("without --trash", left(&Left::NoTrash(String::new()))),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
@@ -83,7 +83,7 @@ pub fn search(
         #[cfg(not(any(feature = "mechanisms", debug_assertions)))]
         without: Vec::new(),
         page_use: reads.page_use(args.verify),
-        cache: cache(args),
+        cache: cache(&args.cache)?,
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,
@@ -109,25 +109,44 @@ fn not_all_excluded(roots: &[Root], filter: &Filter, excludes: &[String]) -> Res
     })
 }
 
-/// The cache of a search: the given one, or the user's own.
-fn cache(args: &SearchArgs) -> Option<CacheUse> {
+/// The cache of a search, if it has one: the given one, or the user's own.
+fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
+    let (words, folders): (Vec<_>, Vec<_>) = given.iter().partition(|given| is_cache_word(given));
+    let is_off = words.iter().any(|word| *word == Path::new("off"));
+    if let [_, other, ..] = folders[..] {
+        return contradiction(format!(
+            "--cache {}: a second folder: give one",
+            sanitize::path(other)
+        ));
+    }
+    if is_off && given.len() > 1 {
+        return contradiction("--cache off cannot be used with another --cache: omit one of them");
+    }
     let is_built = cfg!(feature = "cache");
-    let own = || config_folder::cache().filter(|_| is_built && !args.no_cache);
-    Some(CacheUse {
-        folder: args.cache.clone().or_else(own)?,
+    let own = || config_folder::cache().filter(|_| is_built && !is_off);
+    let Some(folder) = folders.first().map(|&folder| folder.clone()).or_else(own) else {
+        return Ok(None);
+    };
+    Ok(Some(CacheUse {
+        folder,
         answers: true,
-        trust: match args.trust_mtime {
-            true => Trust::Modification,
-            false => Trust::Change,
+        trust: match words.is_empty() {
+            true => Trust::Change,
+            false => Trust::Modification,
         },
-        choice: match (&args.cache, args.trust_mtime) {
-            (Some(_), _) => CacheChoice::Named,
+        choice: match (folders.is_empty(), words.is_empty()) {
+            (false, _) => CacheChoice::Named,
             // Who asks for a level of trust wants to know why it has no effect.
-            (None, true) => CacheChoice::Wanted,
-            (None, false) => CacheChoice::Default,
+            (true, false) => CacheChoice::Wanted,
+            (true, true) => CacheChoice::Default,
         },
         ahead: Duration::ZERO,
-    })
+    }))
+}
+
+/// True for a value of `--cache` that is no folder.
+pub fn is_cache_word(value: &Path) -> bool {
+    ["off", "mtime"].iter().any(|word| value == Path::new(word))
 }
 
 /// The filter of a search, which skips empty files unless they are asked for.

@@ -131,7 +131,8 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "How to read disks")]
     pub no_shared_blocks: bool,
 
-    /// Keep the cache in DIR [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
+    /// Keep the cache in DIR, use none (off), or ignore times of change (mtime) [default: $XDG_CACHE_HOME/seekless or
+    /// ~/.cache/seekless]
     ///
     /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4,
     /// XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a
@@ -139,26 +140,14 @@ pub struct SearchArgs {
     /// --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips
     /// its own files there. If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing.
     /// Each user needs a DIR of their own to save anything.
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "no_cache",
-        help_heading = "How to read disks"
-    )]
-    pub cache: Option<PathBuf>,
-
-    /// Neither use the cache nor add to it
-    #[arg(long, help_heading = "How to read disks")]
-    pub no_cache: bool,
-
-    /// Do not read a file again if only its time of change (ctime) differs
     ///
-    /// chmod, chown and new hard links set that time. A program can change a file and then restore its modification
-    /// time ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT,
-    /// exFAT, NTFS, FUSE and network file systems, by path, size and modification time: the first two runs read them,
-    /// and later runs do not. Actions still compare bytes.
-    #[arg(long, conflicts_with = "no_cache", help_heading = "How to read disks")]
-    pub trust_mtime: bool,
+    /// With 'mtime', a file is not read again if only its time of change (ctime) differs. chmod, chown and new hard
+    /// links set that time. A program can change a file and then restore its modification time ('touch -r', 'rsync
+    /// -t'): the search then reports the old content. 'mtime' also caches files on FAT, exFAT, NTFS, FUSE and network
+    /// file systems, by path, size and modification time: the first two runs read them, and later runs do not. For both
+    /// a folder and 'mtime', give the option twice. For a folder with such a name, write ./off or ./mtime.
+    #[arg(long, value_name = "DIR|off|mtime", help_heading = "How to read disks")]
+    pub cache: Vec<PathBuf>,
 
     /// Set the order in which files on a spinning disk are read [default: physical]
     ///

@@ -237,7 +237,7 @@ fn cached(summary: &Summary) -> Option<String> {
     // What was read in part may be left of it.
     let level = (by_mtime != Unread::default()).then(|| {
         format!(
-            " For {} of them ({}), seekless only checked size and modification time (--trust-mtime).",
+            " For {} of them ({}), seekless only checked size and modification time (--cache mtime).",
             count(by_mtime.files),
             Bytes(by_mtime.bytes),
         )

@@ -117,7 +117,7 @@ fn what_counts_more_replaces_what_counts_less() {
             "--verify\n--patience=50\n--keep=newest\n--keep=deepest\n--cache=/c\n",
         ),
         ("config.find", "--patience=51\n--unique\n"),
-        ("preset.x", "--copies=2..\n--keep=oldest\n--no-cache\n"),
+        ("preset.x", "--copies=2..\n--keep=oldest\n--cache=off\n"),
         ("preset.y", "--patience=52\n--progress=plain:60\n"),
     ]);
     let in_force = |line: &str| {
@@ -130,22 +130,22 @@ fn what_counts_more_replaces_what_counts_less() {
         line.replace("config/seekless/", "")
     };
     let lines = [
-        "--no-cache .",
+        "--cache off .",
         "--preset x .",
         "--preset x --unique .",
         "--preset y --cache a --no-progress --keep newest .",
-        "remove -n --no-cache --preset y .",
+        "remove -n --cache off --preset y .",
     ];
     insta::assert_snapshot!(lines.map(in_force).join("\n"));
 }
 
 #[test]
 fn a_flag_that_is_typed_undoes_its_opposite_in_the_file() {
-    let find = "--unique\n--no-hidden\n--no-cache\n--no-progress\n";
+    let find = "--unique\n--no-hidden\n--cache=off\n--no-progress\n";
     let tree = tree(&[("config.find", find), ("config.remove", "--trash\n")]);
     run(&tree, "-f nul .").run().exits(0).finds([""; 0]);
     tree.write("t/.e", "short");
-    let typed = "-f nul --copies 2.. --ext txt --hidden --trust-mtime --progress never .";
+    let typed = "-f nul --copies 2.. --ext txt --hidden --cache mtime --progress never .";
     run(&tree, typed)
         .run()
         .exits(0)
@@ -282,8 +282,8 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         ("config.move", "--to=/a\n", ":1: --to must"),
         ("config.find", "--output=r\n", ":1: --output must"),
         ("config.find", "--from=r\n", ":1: --from must"),
-        ("config", "--trust-mtime\n", ":1: --trust-mtime must"),
-        ("config.find", "--trust-mtime\n", ":1: --trust-mtime must"),
+        ("config", "--cache=mtime\n", ":1: --cache=mtime must"),
+        ("config.find", "--cache=mtime\n", ":1: --cache=mtime must"),
         ("config.compare", "--one-way\n", ":1: --one-way must"),
         ("config.folders", "--min-size=1\n", ":1: --min-size must"),
         ("config.find", "--preset=nas\n", ":1: --preset must"),
@@ -460,7 +460,7 @@ fn a_cache_can_be_set_for_searches_and_actions() {
     let option = format!("--cache={}", kept.display());
     let tree = tree(&[("config", &option)]);
     for line in ["find .", "remove --dry-run ."] {
-        for without in ["--no-config", "--no-cache"] {
+        for without in ["--no-config", "--cache off"] {
             let run = run(&tree, &format!("{line} {without}")).run().exits(0);
             run.never_says(&option);
             assert!(!kept.exists(), "{line}");

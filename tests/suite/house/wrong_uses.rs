@@ -46,7 +46,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "reclaimable, size, count, path",
     ),
     ("--order x t", "--order x", "inode, physical"),
-    ("--trust-mtime --no-cache t", "--trust-mtime", "--no-cache"),
+    ("--cache mtime --cache off t", "--cache off", "omit one"),
     ("--page-cache x t", "--page-cache x", "auto, keep, drop"),
     ("--format xml t", "--format xml", "json, ndjson"),
     (
@@ -132,7 +132,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("remove -n -d 0 t", "--max-depth 0", "use 1"),
     ("--isolate t", "--isolate", "two or more"),
     ("--isolate t t/", "--isolate", "two or more"),
-    ("--cache c --no-cache t", "--cache", "omit one"),
+    ("--cache c --cache d t", "--cache d", "give one"),
     ("-E t t", "--exclude t skips t itself", "omit one"),
     ("-E t/ -E x ./t t", "skips all 2 given paths", "omit it"),
     ("--ignore-file * t", "--ignore-file '*'", "--exclude GLOB"),

@@ -32,7 +32,7 @@ fn counts_what_is_being_read(command: &str) {
         fadvise(&file, 0, None, Advice::DontNeed).expect("advice can be given");
     }
     let run = stage.run(&format!(
-        "find --no-cache --bwlimit 4M --progress json:1 {command} -o list ."
+        "find --cache off --bwlimit 4M --progress json:1 {command} -o list ."
     ));
     let run = run.exits(0);
     let said = run.stderr_text();

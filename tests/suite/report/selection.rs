@@ -352,7 +352,7 @@ fn options_about_searching_and_reading_contradict_a_report() {
         "--depth-random 2",
         "--no-shared-blocks",
         "--cache .",
-        "--no-cache",
+        "--cache off",
         "--memory 1G",
         "--io-idle",
         "--bwlimit 1M",

@@ -76,7 +76,7 @@ fn messages_fit_the_terminal_and_commands_stay_whole() {
             "--min-size 10k --max-size 1k .",
             "remove --yes --from none",
             "remove --dry-run 'not there'",
-            "--trust-mtime --no-cache .",
+            "--cache mtime --cache off .",
             "--delete .",
             "--no-progress -v --threads ssd:1,1 --threads hdd:1,1 -o found.txt .",
         ] {

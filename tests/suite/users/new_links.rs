@@ -24,7 +24,7 @@ use crate::common::users::nobody_does;
 use crate::common::users::{become_nobody, give, give_all_away, open_stage};
 use crate::common::{Tree, noise};
 
-const ACT: &str = "symlink --yes --no-cache --keep shortest-path up";
+const ACT: &str = "symlink --yes --cache off --keep shortest-path up";
 
 /// So many equal files of nobody in a folder of theirs.
 fn nobodys(files: usize) -> Stage {

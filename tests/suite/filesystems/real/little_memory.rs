@@ -64,7 +64,7 @@ fn is_complete_or_said(files: usize, limits: &[u64]) {
     // The cache stores no file that changed within a minute.
     std::thread::sleep(std::time::Duration::from_secs(61));
     for megabytes in limits {
-        for (round, cache) in [(0, "--cache kept"), (1, "--cache kept"), (2, "--no-cache")] {
+        for (round, cache) in [(0, "--cache kept"), (1, "--cache kept"), (2, "--cache off")] {
             let limit = ControlGroup::with_memory(megabytes << 20);
             let line = format!("find -f json {cache} many");
             let run = seekless(tree.root(), &line).before(limit.enter()).run();

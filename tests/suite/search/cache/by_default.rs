@@ -46,13 +46,23 @@ fn no_test_uses_the_cache_of_whoever_runs_it() {
 fn the_folder_is_for_its_owner_only_and_no_cache_makes_none() {
     let tree = pair(Tree::new());
     let caches = tree.path("caches");
-    is_quiet(search(&tree, "--no-cache", &caches).run());
-    let contradiction = search(&tree, "--cache caches/own --no-cache", &caches);
+    is_quiet(search(&tree, "--cache off", &caches).run());
+    let contradiction = search(&tree, "--cache caches/own --cache off", &caches);
     contradiction
         .run()
         .exits(2)
-        .says("--cache cannot be used with --no-cache");
+        .says("--cache off cannot be used with another --cache");
     assert!(!caches.exists());
+    // A path with such a name is given as one.
+    tree.write("off", "a file");
+    is_quiet(search(&tree, "--cache off", &caches).run());
+    let run = search(&tree, "--cache mtime --cache ./off", &caches).run();
+    run.exits(0).says("off: ").says("is not a folder").finds(["t/a t/b"]);
+    assert!(!caches.exists());
+    fs::remove_file(tree.path("off")).expect("removed");
+    let task = |folder: &str| seekless(tree.root(), &format!("cache --cache {folder}")).run();
+    task("off").exits(2).says("write ./ before it");
+    task("./off").exits(0);
     is_quiet(search(&tree, "", &caches).run());
     let made = fs::metadata(caches.join("seekless")).expect("is made");
     assert_eq!(made.mode() & 0o7777, 0o700);
@@ -108,7 +118,7 @@ fn a_folder_that_cannot_be_used_is_only_mentioned_to_the_curious() {
         let run = search(&tree, "-v", &caches).run().exits(0);
         run.says(REFUSED).finds(["t/a t/b"]);
         // What was asked for is missed.
-        let run = search(&tree, "--trust-mtime", &caches).run().exits(0);
+        let run = search(&tree, "--cache mtime", &caches).run().exits(0);
         run.says(REFUSED).finds(["t/a t/b"]);
     }
     let homeless = search(&tree, "", Path::new("")).env("HOME", "");
@@ -150,7 +160,7 @@ fn a_second_search_reads_nothing_and_gives_the_same_bytes() {
     let first = first.never_says(NOT_READ);
     let again = search(&tree, "", &caches).run().exits(0).says(NOT_READ);
     assert_eq!(again.stdout, first.stdout);
-    let without = search(&tree, "--no-cache", &caches).run().exits(0);
+    let without = search(&tree, "--cache off", &caches).run().exits(0);
     assert_eq!(without.never_says(NOT_READ).stdout, first.stdout);
     let [file] = &kept(&caches)[..] else {
         panic!("one file of rows");

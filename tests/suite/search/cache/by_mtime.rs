@@ -1,4 +1,4 @@
-//! `--trust-mtime`: a new time of the last change alone costs no read, and everything else costs one.
+//! `--cache mtime`: a new time of the last change alone costs no read, and everything else costs one.
 
 use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -135,7 +135,7 @@ fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_d
     assert_eq!((answer.sets.len(), answer.cached), (1, 1));
     assert_eq!(search(&roots, None).sets.len(), 0);
     for action in ["remove", "remove --trust-hash", "hardlink --trust-hash"] {
-        let line = format!("{action} --yes --trust-mtime --cache");
+        let line = format!("{action} --yes --cache mtime --cache");
         stage.seekless(&line).arg(&folder).arg(".").run();
         assert_eq!(stage.names(), ["a", "b"], "{action}");
         assert_eq!(

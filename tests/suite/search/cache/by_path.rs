@@ -1,4 +1,4 @@
-//! Files whose inode numbers do not last: kept by path with `--trust-mtime`, on servers whose clock is another one.
+//! Files whose inode numbers do not last: kept by path with `--cache mtime`, on servers whose clock is another one.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};

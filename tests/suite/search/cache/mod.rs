@@ -135,7 +135,7 @@ impl Runs {
         }
     }
 
-    /// With `--trust-mtime`.
+    /// With `--cache mtime`.
     fn by_mtime(folder: PathBuf) -> Self {
         Self {
             trust: Trust::Modification,

@@ -170,7 +170,7 @@ fn a_cache_of_a_third_user_is_believed_only_where_it_is_named_and_not_by_root() 
     refused(find(&shared.tree, &shared.cache()), &theirs).says(REFUSED);
     // The default folder, with and without an option that asks for a cache.
     fs::rename(shared.cache(), shared.away.path("seekless")).expect("is renamed");
-    for option in ["", " --trust-mtime"] {
+    for option in ["", " --cache mtime"] {
         let words = format!("find -q -v -f json{option} t");
         let default = seekless(shared.tree.root(), &words).before(become_nobody);
         let home = shared.away.root().display().to_string();

@@ -124,7 +124,7 @@ fn what_is_known_by_the_mtime_alone_is_counted_as_such() {
     assert_eq!(summary.cached_by_mtime, summary.cached);
 }
 
-/// What `--trust-mtime` lets pass stays at its level, whichever of the files is compared for the others.
+/// What `--cache mtime` lets pass stays at its level, whichever of the files is compared for the others.
 #[test]
 #[ignore = "needs root and loop devices"]
 fn what_is_known_by_the_mtime_is_not_kept_as_what_was_compared() {
