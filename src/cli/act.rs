@@ -36,13 +36,9 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
         true => ActionKind::Trash,
         false => ActionKind::Remove,
     };
-    let acting = action::Settings {
-        across_owners: args.across_owners,
-        ..action::Settings::default()
-    };
     let special = Special {
         folders: args.folders,
-        ..special(action, acting)
+        ..special(action, action::Settings::default())
     };
     act(args.act, special, in_force)
 }
@@ -51,7 +47,6 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
 pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Exit {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
-        across_owners: args.across_owners,
         ..action::Settings::default()
     };
     act(args.act, special(ActionKind::Hardlink, acting), in_force)
@@ -61,7 +56,6 @@ pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Exit {
 pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Exit {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
-        across_owners: args.across_owners,
         absolute_links: args.absolute,
         ..action::Settings::default()
     };

@@ -45,13 +45,6 @@ pub struct ActArgs {
     #[command(flatten, next_help_heading = "Where to search")]
     pub patience: PatienceArgs,
 
-    /// As root, follow symbolic links in the given paths, whoever owns them
-    ///
-    /// Without this option, root refuses a path (also of --to, --reference, --only-under and --protect) if a link in it
-    /// belongs neither to root nor to the owner of the link's target.
-    #[arg(long, help_heading = "Where to search")]
-    pub follow_roots: bool,
-
     #[command(flatten)]
     pub names: NamesArgs,
 
@@ -174,19 +167,9 @@ pub struct WayArgs {
     #[arg(long, help_heading = "How to act")]
     pub preserve_times: bool,
 
-    /// Act even if seekless cannot prove that files on two mounts are different files
+    /// Allow what seekless otherwise does not do
     ///
-    /// Some mounts answer from a cached listing (rclone does; seekless assumes it of unknown FUSE programs). If such a
-    /// mount shows the same folder a second time, a file can look like a copy of itself, and the only copy would be
-    /// removed. Without this option, remove, hardlink and symlink leave such files alone, and every action leaves alone
-    /// a file that hides other files on the branches of a mergerfs mount.
-    #[arg(long, help_heading = "How to act")]
-    pub trust_mounts: bool,
-
-    /// Also act on files that seekless otherwise leaves alone
-    ///
-    /// Without this option, remove, hardlink, symlink and move leave alone what lies in hidden folders and in folders
-    /// that a program manages, such as a Git work tree or a mail folder.
+    /// Can be repeated. Write several values with commas: --allow managed,uncompared
     #[arg(
         long,
         value_enum,
@@ -195,13 +178,6 @@ pub struct WayArgs {
         help_heading = "How to act"
     )]
     pub allow: Vec<Allowed>,
-
-    /// Do not compare bytes before each step; rely on the digests
-    ///
-    /// seekless then leaves a file alone if its size, inode, modification time or change time (ctime) has changed since
-    /// it was found.
-    #[arg(long, help_heading = "How to act")]
-    pub trust_hash: bool,
 }
 
 /// Options of single commands; each command shows its own.
@@ -222,13 +198,6 @@ pub struct RemoveArgs {
 
     #[command(flatten)]
     pub folders: FolderArgs,
-
-    /// As root, also remove files whose kept copy belongs to another owner
-    ///
-    /// Without this option, root keeps one file of each owner in each set. Other users do not need it. The plan
-    /// says for how many files the kept file belongs to another owner.
-    #[arg(long, help_heading = "How to act")]
-    pub across_owners: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -241,13 +210,6 @@ pub struct HardlinkArgs {
     /// A hard link has the metadata of the kept file. Without this option, seekless says what differs.
     #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
-
-    /// Also link files whose owner or permissions differ from those of the kept file
-    ///
-    /// A hard link has the owner, the permissions and the ACL of the kept file. Without this option, seekless only
-    /// links files that have the same owner, ACL and security labels, and the same permissions for group and others.
-    #[arg(long, help_heading = "How to act")]
-    pub across_owners: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -260,13 +222,6 @@ pub struct SymlinkArgs {
     /// A program that opens the link gets the kept file, with its metadata.
     #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
-
-    /// Also link files whose owner or permissions differ from those of the kept file
-    ///
-    /// A program that opens the link gets the kept file. Without this option, seekless only links files that have the
-    /// same owner, ACL and security labels, and the same permissions for group and others.
-    #[arg(long, help_heading = "How to act")]
-    pub across_owners: bool,
 
     /// Create links with absolute paths instead of relative ones
     #[arg(long, help_heading = "How to act")]
@@ -319,11 +274,23 @@ pub struct FolderArgs {
     pub noise: Vec<String>,
 }
 
-/// What an action may touch.
+/// What an action may do only if it is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Allowed {
-    /// Hidden folders and files, and folders that a program manages
+    /// Change what lies in hidden folders, and in folders that a program manages (a Git work tree, a mail folder)
     Managed,
+    /// As root, remove files whose kept copy belongs to another owner. hardlink and symlink: link files whose owner,
+    /// ACL, security labels or permissions for group and others differ from those of the kept file
+    OtherOwners,
+    /// As root, follow symbolic links in the given paths that belong neither to root nor to the owner of their target
+    LinksOfOthers,
+    /// Act on files that may be one file, seen twice: mounts that answer from a cached listing (rclone, unknown FUSE
+    /// programs) can show the same folder, so that the only copy would be removed. Also act on a file that hides other
+    /// files on the branches of a mergerfs mount
+    UnprovenMounts,
+    /// Do not compare bytes before each step; rely on the digests. A file is then left alone if its size, inode,
+    /// modification time or change time (ctime) has changed since it was found
+    Uncompared,
 }
 
 /// How to treat sidecar files.

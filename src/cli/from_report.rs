@@ -106,7 +106,7 @@ impl FromReport {
     pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
         match self.about.may_lie(trust_hash) {
             Some(untrusted) => Err(format!(
-                "--trust-hash relies on the digests in the report, but {untrusted}: omit --trust-hash"
+                "--allow uncompared relies on the digests in the report, but {untrusted}: omit --allow uncompared"
             )),
             None => Ok(()),
         }

@@ -216,7 +216,7 @@ fn report(
         return refuse(
             console,
             &format!(
-                "{}: --trust-hash needs the time of the report, and its header was removed",
+                "{}: --allow uncompared needs the time of the report, and its header was removed",
                 about.name()
             ),
         );

@@ -18,16 +18,7 @@ use super::{sanitize, shell_word};
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// Options that nobody should be led to by a slip of the keyboard.
-pub const DANGEROUS: &[&str] = &[
-    "--allow",
-    "--trust-hash",
-    "--trust-mounts",
-    "--cache",
-    "--across-owners",
-    "--follow-roots",
-    "--yes",
-    "--no-trash",
-];
+pub const DANGEROUS: &[&str] = &["--allow", "--cache", "--yes", "--no-trash"];
 
 /// Refuses an option that lets an action run unasked, or trust more, if it is also the name of a file: nobody can tell
 /// whether it was typed.

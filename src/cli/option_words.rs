@@ -72,10 +72,10 @@ fn with_way_out(text: &str, way_out: WayOut) -> String {
         WayOut::AcrossOwners => {
             let end = stem.map_or("", |_| LEFT_ALONE);
             let stem = stem.unwrap_or(text);
-            format!("{stem} (--across-owners includes it){end}")
+            format!("{stem} (--allow other-owners includes it){end}")
         }
         WayOut::TrustMounts => format!(
-            "{}{LEFT_ALONE} (--trash and move can be undone, --trust-mounts acts anyway)",
+            "{}{LEFT_ALONE} (--trash and move can be undone, --allow unproven-mounts acts anyway)",
             stem.unwrap_or(text)
         ),
         WayOut::Hint(hint) => match hint_words(hint) {
@@ -140,15 +140,15 @@ pub fn left(left: &Left) -> String {
             format!("{words} (--same-metadata excludes it)")
         }
         Left::Apart(_) | Left::ApartFromReference(_) => {
-            format!("{words} (--across-owners includes it)")
+            format!("{words} (--allow other-owners includes it)")
         }
         Left::Unprovable(_) => {
-            format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
+            format!("{words} (--trash and move can be undone; --allow unproven-mounts acts anyway)")
         }
         Left::Managed(_) => format!("{words} (--allow managed includes it)"),
-        Left::HidesFiles => format!("{words} (--trust-mounts acts anyway)"),
+        Left::HidesFiles => format!("{words} (--allow unproven-mounts acts anyway)"),
         Left::NotForScript => format!(
-            "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
+            "{words} (without --script seekless checks it; --allow unproven-mounts includes it anyway)"
         ),
         Left::NoDigest => {
             format!("{words} (make the report with --digest always --cache off)")
@@ -196,7 +196,7 @@ mod tests {
         );
         assert_eq!(
             apart,
-            "belongs together with /a, which stays (has another owner than the kept file (--across-owners includes \
+            "belongs together with /a, which stays (has another owner than the kept file (--allow other-owners includes \
              it)); left alone"
         );
         let gone = together("no longer exists", None);
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(
             skip(&Skip::Unprovable("fuse".to_owned())),
             "may be the kept file itself: fuse may answer from a cache; left alone (--trash and move can be undone, \
-             --trust-mounts acts anyway)"
+             --allow unproven-mounts acts anyway)"
         );
     }
 
@@ -256,8 +256,11 @@ mod tests {
         for (option, words) in [
             ("--follow-links", told(ProblemKind::LinkRoot)),
             ("--exclude", told(ProblemKind::MemoryShort)),
-            ("--across-owners", skip(&Skip::Apart(Apart::Owner))),
-            ("--trust-mounts", skip(&Skip::Unprovable("fuse".to_owned()))),
+            ("--allow other-owners", skip(&Skip::Apart(Apart::Owner))),
+            (
+                "--allow unproven-mounts",
+                skip(&Skip::Unprovable("fuse".to_owned())),
+            ),
             ("--journal", hinted(Hint::Journal)),
             ("--trash", hinted(Hint::Trash)),
             ("--trash", hinted(Hint::MadeTrash)),
@@ -269,11 +272,14 @@ mod tests {
             ("seekless undo", hinted(Hint::Undo)),
             ("--only-under", kept(&KeepReason::Hold(Hold::Outside))),
             ("--isolate", kept(&KeepReason::SamePath)),
-            ("--across-owners", left(&Left::Apart(Apart::Owner))),
+            ("--allow other-owners", left(&Left::Apart(Apart::Owner))),
             ("--same-metadata", left(&Left::Apart(Apart::Metadata))),
-            ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
-            ("--trust-mounts", left(&Left::HidesFiles)),
-            ("--trust-mounts", left(&Left::NotForScript)),
+            (
+                "--allow unproven-mounts",
+                left(&Left::Unprovable("fuse".to_owned())),
+            ),
+            ("--allow unproven-mounts", left(&Left::HidesFiles)),
+            ("--allow unproven-mounts", left(&Left::NotForScript)),
             ("--cache off", left(&Left::NoDigest)),
             ("cache prune --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),
@@ -281,7 +287,7 @@ mod tests {
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),
             (
-                "--reference (--across-owners",
+                "--reference (--allow other-owners",
                 left(&Left::ApartFromReference(Apart::Owner)),
             ),
             ("--keep", rule(&unknown)),

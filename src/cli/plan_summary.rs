@@ -285,9 +285,9 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.reversal() == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
         return Some(match impossible {
-            false => "seekless does not compare bytes first (--trust-hash).".to_owned(),
+            false => "seekless does not compare bytes first (--allow uncompared).".to_owned(),
             true => {
-                "seekless does not compare bytes first (--trust-hash), and the removal cannot be undone."
+                "seekless does not compare bytes first (--allow uncompared), and the removal cannot be undone."
                     .to_owned()
             }
         });

@@ -107,7 +107,8 @@ pub fn resolve(
     let use_of_plan = use_of_plan(&args.way, action, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let patience = args.patience.time();
-    let mut links = RootLinks::new(args.follow_roots, patience, &around.folder);
+    let allows = |what| args.way.allow.contains(&what);
+    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers), patience, &around.folder);
     let source = match &args.from {
         Some(path) => Source::of_report(path),
         None => {
@@ -165,7 +166,7 @@ pub fn resolve(
                 by_reference: !args.stay.reference.is_empty(),
                 by_name: false,
                 pairs: FolderPairs::default(),
-                common: Common::demanded(action, special.acting.across_owners, geteuid().is_root()),
+                common: Common::demanded(action, allows(Allowed::OtherOwners), geteuid().is_root()),
                 same_metadata: special.acting.same_metadata,
             },
             bounds,
@@ -174,15 +175,16 @@ pub fn resolve(
                 SidecarChoice::Ignore => Sidecars::Ignore,
             },
             further_names: further_names(&args, action)?,
-            allows_managed: args.way.allow.contains(&Allowed::Managed),
-            strict: args.way.trust_hash,
+            allows_managed: allows(Allowed::Managed),
+            strict: allows(Allowed::Uncompared),
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: special.folders.remove_empty_folders,
             noise,
         }),
         acting: action::Settings {
-            trust_hash: args.way.trust_hash,
-            trust_mounts: args.way.trust_mounts,
+            across_owners: allows(Allowed::OtherOwners),
+            trust_hash: allows(Allowed::Uncompared),
+            trust_mounts: allows(Allowed::UnprovenMounts),
             preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
@@ -287,11 +289,12 @@ fn searched(
         around,
     )?;
     // What is found is read again, to compare it.
-    if let (true, Some(cache)) = (args.way.trust_hash, &mut config.cache) {
+    let compares = !args.way.allow.contains(&Allowed::Uncompared);
+    if let (false, Some(cache)) = (compares, &mut config.cache) {
         // What decides that files go is read now.
         cache.answers = false;
     }
-    if !args.way.trust_hash {
+    if compares {
         config.page_use = args.reads.page_use(true);
     }
     Ok(config)

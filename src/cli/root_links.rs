@@ -31,7 +31,7 @@ const NOWHERE: (u64, u64) = (0, 0);
 #[derive(Debug, Default)]
 pub struct RootLinks {
     links: Vec<RootLink>,
-    /// Links of other users are followed: with `--follow-roots`, and if this user is not root.
+    /// Links of other users are followed: with `--allow links-of-others`, and if this user is not root.
     obeys_all: bool,
     /// A path that does not answer for so long is refused.
     patience: Duration,
@@ -258,7 +258,7 @@ fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
         ),
     };
     contradiction(format!(
-        "{}; {why}: give the path without the link, or add --follow-roots; nothing was done",
+        "{}; {why}: give the path without the link, or add --allow links-of-others; nothing was done",
         leads(link),
     ))
 }

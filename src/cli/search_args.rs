@@ -137,7 +137,7 @@ pub struct SearchArgs {
     /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4,
     /// XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a
     /// minute before it was read is read again, and so are files on other file systems. Actions still compare bytes.
-    /// --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips
+    /// --verify, and actions with --allow uncompared, read everything. seekless creates DIR if it does not exist, and skips
     /// its own files there. If DIR is read-only or belongs to another user, seekless reads the cache and saves nothing.
     /// Each user needs a DIR of their own to save anything.
     ///

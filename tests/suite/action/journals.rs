@@ -254,7 +254,7 @@ fn without_comparing_the_digest_of_the_search_is_kept() {
     run(&scene, "find -f json -o found.json tree").exits(0);
     run(
         &scene,
-        "hardlink --trust-hash --yes --keep oldest --from found.json",
+        "hardlink --allow uncompared --yes --keep oldest --from found.json",
     )
     .exits(0);
     touch(&scene.keeper());

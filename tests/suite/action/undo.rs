@@ -502,7 +502,11 @@ fn nobody_gets_the_rights_of_an_owner_who_does_not_come_back() {
     let scene = Scene::new();
     chown(scene.victim(), Some(12345), Some(12346)).expect("given");
     fs::set_permissions(scene.victim(), fs::Permissions::from_mode(0o6755)).expect("mode");
-    run(&scene, "hardlink --yes --across-owners --keep oldest tree").exits(0);
+    run(
+        &scene,
+        "hardlink --yes --allow other-owners --keep oldest tree",
+    )
+    .exits(0);
     let undo = prepared(&scene, "undo");
     undo.before(|| Ok(remove_capability_from_bounding_set(CapabilitySet::CHOWN)?))
         .run()

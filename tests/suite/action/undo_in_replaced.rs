@@ -39,7 +39,7 @@ fn journal(stage: &Stage) -> PathBuf {
 fn no_copy_replaces_a_link_in_a_folder_that_was_put_in_place_of_the_old_one() {
     for action in ["symlink", "hardlink"] {
         let stage = alices();
-        let line = format!("{action} --across-owners --yes --reference k sh");
+        let line = format!("{action} --allow other-owners --yes --reference k sh");
         stage.run(&line).exits(0);
         let link = stage.tree.path("sh/d/f");
         let text = fs::read_link(&link);
@@ -86,7 +86,7 @@ fn no_removed_file_comes_back_into_a_folder_that_was_put_in_place_of_the_old_one
         file.and_then(|file| file.set_modified(time)).expect("set");
     }
     give(&stage.tree.path("sh/d"), ALICE, 0o700);
-    let line = "remove --across-owners --yes --keep first-root k sh";
+    let line = "remove --allow other-owners --yes --keep first-root k sh";
     stage.run(line).exits(0);
     // As if the run was killed before it could record the second file.
     rewrite(&journal(&stage), |record| match record["record"].as_str() {

@@ -11,7 +11,7 @@ use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::{Run, noise, rounds, seekless};
 use tempfile::TempDir;
 
-const TRUST: [&str; 2] = ["", "--trust-hash"];
+const TRUST: [&str; 2] = ["", "--allow uncompared"];
 
 /// A place for journals and a trash, and a folder to move to.
 struct Desk(TempDir);
@@ -389,11 +389,11 @@ fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
             let run = run
                 .exits(2)
                 .says("may be the kept file itself")
-                .says("--trust-mounts");
+                .says("--allow unproven-mounts");
             let run = run.says(&format!("Nothing to {action}."));
             assert_eq!(files(&shows.source()).len(), 1, "{run}");
             assert_eq!(files(&other).len(), 1, "{run}");
-            let trusting = format!("{action} --dry-run --trust-mounts {places}");
+            let trusting = format!("{action} --dry-run --allow unproven-mounts {places}");
             desk.run(&trusting)
                 .exits(0)
                 .says(&format!("To {action}: 1 file"));
@@ -417,7 +417,7 @@ fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
     run.exits(2)
         .says("which a script cannot check")
         .says("Nothing to remove.");
-    let trusting = format!("remove --script --trust-mounts {places}");
+    let trusting = format!("remove --script --allow unproven-mounts {places}");
     desk.run(&trusting).exits(0).says("To remove: 1 file");
 }
 
@@ -433,7 +433,7 @@ fn a_plan_says_what_only_the_run_can_test() {
     run.exits(0).says("To remove: 1 file").says(untested);
     let run = desk.run(&format!("remove --yes {places}")).exits(2);
     run.says("seems to be the same file").never_says(untested);
-    desk.run(&format!("remove --script --trust-mounts {places}"))
+    desk.run(&format!("remove --script --allow unproven-mounts {places}"))
         .never_says(untested);
 }
 
@@ -508,7 +508,7 @@ fn a_file_that_one_or_two_daemons_show_twice_survives() {
     ] {
         for action in [
             "remove",
-            "remove --trust-hash",
+            "remove --allow uncompared",
             "remove --trash",
             "move --to to",
         ] {
@@ -553,7 +553,9 @@ fn a_file_that_hides_another_one_on_a_branch_is_left_alone() {
         fs::write(&hidden, "the only one").expect("written");
         let run = desk.act(action, &[&shows.point()], None, false);
         let run = run.exits(1).says("it hides files of the same name");
-        let run = run.says("1 file (9.0 kB) in 1 set").says("--trust-mounts");
+        let run = run
+            .says("1 file (9.0 kB) in 1 set")
+            .says("--allow unproven-mounts");
         assert_eq!(fs::read(&hidden).expect("it is there"), b"the only one");
         let left = fs::read(shows.source().join("b"));
         assert!(left.is_ok_and(|left| left == noise(7, 9_000)), "{run}");

@@ -84,7 +84,7 @@ const TO_ANOTHER_DISK: &str = "move to another disk";
 #[track_caller]
 fn survives_two_clients(rules: Rules) {
     for action in ACTIONS {
-        for trust in ["", "--trust-hash"] {
+        for trust in ["", "--allow uncompared"] {
             let one = Standin::new(rules);
             fill(&one, &["keep"]);
             std::thread::sleep(rules.delay);

@@ -236,11 +236,10 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
             ":2: --yes must be typed each time",
         ),
         ("config", "\n--yes\n", ":2: --yes must be typed each time"),
-        ("config.hardlink", "--trust-hash\n", ":1: --trust-hash must"),
         (
-            "config.remove",
-            "--trust-mounts\n",
-            ":1: --trust-mounts must",
+            "config.hardlink",
+            "--allow=uncompared\n",
+            ":1: --allow must",
         ),
         ("config.remove", "--no-trash\n", ":1: --no-trash must"),
         ("config.move", "--reference=/a\n", ":1: --reference must"),
@@ -251,16 +250,6 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
             ":1: --only-under must",
         ),
         ("config.remove", "--allow=managed\n", ":1: --allow must"),
-        (
-            "config.remove",
-            "--across-owners\n",
-            ":1: --across-owners must",
-        ),
-        (
-            "config.remove",
-            "--follow-roots\n",
-            ":1: --follow-roots must",
-        ),
         (
             "config.remove",
             "--remove-empty-folders\n",

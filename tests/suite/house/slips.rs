@@ -135,7 +135,7 @@ fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
     for option in [
         "-y",
         "--yes",
-        "--trust-hash",
+        "--allow=uncompared",
         "-qy",
         "-yq",
         "-vy",
@@ -163,29 +163,14 @@ fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
 #[test]
 fn no_dangerous_option_is_proposed() {
     let tree = Tree::new().copies(["a", "b"], "same");
-    for slip in [
-        "--trus",
-        "--trust-has",
-        "--trust-mount",
-        "--trust",
-        "--across-owner",
-        "--follow-root",
-        "--yess",
-        "--ye",
-    ] {
+    for slip in ["--allo", "--alow", "--allwo", "--cach", "--yess", "--ye"] {
         for command in ["remove", "hardlink", "symlink", "reflink", "move --to x"] {
             let run = seekless(tree.root(), &format!("{command} {slip} ."))
                 .run()
                 .exits(2)
                 .says(slip);
             let said = run.stderr_text().replace(slip, "");
-            for dangerous in [
-                "trust-hash",
-                "trust-mounts",
-                "across-owners",
-                "follow-roots",
-                "--yes",
-            ] {
+            for dangerous in ["--allow", "--cache", "--yes"] {
                 assert!(!said.contains(dangerous), "{command} {slip}: {said}");
             }
         }

@@ -316,11 +316,11 @@ fn without_a_header_only_absolute_names_are_understood() {
     assert_eq!(stage.names().len(), 3);
     let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n{end}");
     let run = stage
-        .seekless("remove --yes --trust-hash --from -")
+        .seekless("remove --yes --allow uncompared --from -")
         .stdin(absolute.clone())
         .run();
     run.exits(2)
-        .says("--trust-hash needs the time of the report");
+        .says("--allow uncompared needs the time of the report");
     stage.remove(absolute).exits(0);
     assert_eq!(stage.names(), ["a", "c"]);
 }
@@ -371,7 +371,7 @@ fn trusted_reports_must_be_of_files_left_alone() {
     fs::rename(stage.tree.path("b"), stage.tree.path("x")).expect("renamed");
     fs::rename(stage.tree.path("x"), stage.tree.path("b")).expect("renamed back");
     let run = stage
-        .seekless("remove --yes --trust-hash --from -")
+        .seekless("remove --yes --allow uncompared --from -")
         .stdin(report)
         .run();
     run.exits(1).says("has changed since the report");

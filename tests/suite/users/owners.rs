@@ -43,7 +43,7 @@ fn links_do_not_hand_a_private_file_to_another_user() {
             .run(&format!("{action} --yes --keep oldest ."))
             .exits(0)
             .says("2 files left alone because each has another owner than its copies")
-            .says("--across-owners");
+            .says("--allow other-owners");
         let plan = stage.run(&format!("{action} -n --keep oldest ."));
         let plan = plan.exits(0).stdout_text();
         assert!(plan.contains("has another owner"), "{plan}");
@@ -70,7 +70,7 @@ fn a_file_is_compared_with_the_copy_that_it_is_most_like() {
         let after = after.and_then(|(_, after)| after.lines().next());
         after.expect("a reason").trim().to_owned()
     };
-    let owner = "has another owner than its copies (--across-owners includes it)";
+    let owner = "has another owner than its copies (--allow other-owners includes it)";
     let like = "has other permissions than its copies of the same owner";
     assert_eq!(why("1"), owner, "{plan}");
     assert!(why("2").starts_with(like), "{plan}");
@@ -87,7 +87,7 @@ fn a_file_is_compared_with_the_copy_that_it_is_most_like() {
 fn links_cross_owners_when_told() {
     for action in ["hardlink", "symlink"] {
         let stage = two_owners();
-        let line = format!("{action} --across-owners --keep oldest .");
+        let line = format!("{action} --allow other-owners --keep oldest .");
         let plan = stage.run(&format!("{line} -n")).exits(0);
         assert!(plan.stdout_text().contains("another owner (uid 65534)"));
         stage
@@ -150,7 +150,7 @@ fn what_more_people_could_read_is_left_alone_and_what_they_can_read_is_not() {
             assert_eq!(inodes[0] == inodes[1], is_linked, "{context}");
             if !is_linked {
                 run.says("2 files left alone because each has other permissions");
-                let line = format!("{action} --yes --across-owners .");
+                let line = format!("{action} --yes --allow other-owners .");
                 stage.run(&line).exits(0);
                 let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
                 assert_eq!(inodes[0], inodes[1], "{context}");
@@ -210,7 +210,7 @@ fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
     stage.run("remove --yes .").exits(0).says("removed 1 file");
     assert_eq!(stage.names().len(), 2, "{:?}", stage.names());
     stage
-        .run("remove --yes --across-owners --keep oldest .")
+        .run("remove --yes --allow other-owners --keep oldest .")
         .exits(0)
         .says("For 1 of them the kept file belongs to another owner");
     assert_eq!(stage.names(), ["n/k"]);
@@ -335,7 +335,7 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
             "{mode:o} {action}"
         );
         // Whoever wants it nevertheless says so.
-        stage.run(&format!("{line} --across-owners")).exits(0);
+        stage.run(&format!("{line} --allow other-owners")).exits(0);
         let own = fs::symlink_metadata(stage.tree.path("alice/own"));
         assert!(!own.is_ok_and(|own| own.is_file()), "{mode:o} {action}");
     }

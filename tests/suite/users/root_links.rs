@@ -62,7 +62,7 @@ fn roots_own_link_is_obeyed_only_where_nobody_else_could_have_put_it() {
         }
         act(&tree, "remove --yes upload/in")
             .exits(2)
-            .says("--follow-roots");
+            .says("--allow links-of-others");
         assert_eq!(files(&tree, "private/sub"), 2);
     }
     let tree = two_users();
@@ -82,7 +82,11 @@ fn paths_that_limit_a_report_lead_through_no_strangers_link_either() {
         .exits(2)
         .says("the link belongs to user 65534");
     assert_eq!(files(&tree, "private/sub"), 2);
-    act(&tree, &line.replace("--yes", "--yes --follow-roots")).exits(0);
+    act(
+        &tree,
+        &line.replace("--yes", "--yes --allow links-of-others"),
+    )
+    .exits(0);
     assert_eq!(files(&tree, "private/sub"), 1);
 }
 
@@ -99,7 +103,7 @@ fn a_nightly_run_obeys_no_strangers_link() {
             .exits(2)
             .says(&leads)
             .says("the link belongs to user 65534")
-            .says("--follow-roots");
+            .says("--allow links-of-others");
         assert_eq!(files(&tree, "private/sub"), 2, "{line}");
     };
     for action in [
@@ -130,7 +134,7 @@ fn a_nightly_run_obeys_no_strangers_link() {
     assert_eq!(files(&tree, "private"), 1);
     // What only reads goes on.
     act(&tree, "find upload/in").exits(0);
-    let run = act(&tree, "remove --yes --follow-roots upload/in");
+    let run = act(&tree, "remove --yes --allow links-of-others upload/in");
     run.exits(0).says("is a link to");
     assert_eq!(files(&tree, "private/sub"), 1);
 }

@@ -343,7 +343,7 @@ fn lies_of_another_user_are_marked_and_no_action_believes_them() {
     let state = state.path().display().to_string();
     for words in [
         "remove --yes",
-        "remove --yes --trust-hash",
+        "remove --yes --allow uncompared",
         "hardlink --yes",
     ] {
         let act = seekless(shared.tree.root(), &format!("{words} --cache")).arg(shared.cache());

@@ -65,7 +65,7 @@ fn attack(
         };
         let options = match (action, round % 7) {
             ("reflink", _) => "",
-            (_, 0 | 4) => "--trust-hash",
+            (_, 0 | 4) => "--allow uncompared",
             ("hardlink", _) => "",
             (_, 5) => "--hard-links",
             _ => "",
