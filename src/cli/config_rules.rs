@@ -21,12 +21,9 @@ const READING: [&str; 9] = [
 ];
 
 /// How a search reads, and which file of a set comes first; for find and actions.
-const SEARCHING: [&str; 9] = [
+const SEARCHING: [&str; 6] = [
     "threads",
     "depth-random",
-    "no-shared-blocks",
-    "order",
-    "sample-first",
     "memory",
     "cache",
     "verify",

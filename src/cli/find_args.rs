@@ -26,7 +26,7 @@ pub struct FindArgs {
         value_name = "REPORT",
         conflicts_with_all = [
             "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
-            "threads", "depth_random", "no_shared_blocks", "cache", "order", "sample_first", "memory",
+            "threads", "depth_random", "cache", "memory",
             "io_idle", "bwlimit", "page_cache", "hard_links", "unique", "explain",
         ],
         help_heading = "Where to search"

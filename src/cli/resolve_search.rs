@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{CacheChoice, CacheUse, Config, Copies, LEAST_MEMORY, Root, Trust};
+use seekless::engine::{
+    CacheChoice, CacheUse, Config, Copies, LEAST_MEMORY, Root, SweepOrder, Trust,
+};
 use seekless::scan::FilterSpec;
 use seekless::scan::filter::{Filter, Verdict};
 
@@ -57,7 +59,7 @@ pub fn search(
         );
     }
     not_all_excluded(&roots, &filter, &filters.exclude)?;
-    Ok(Config {
+    let config = Config {
         roots,
         filter,
         max_depth: args.max_depth,
@@ -72,22 +74,28 @@ pub fn search(
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
         digests: true,
-        shared_blocks: !args.no_shared_blocks,
-        read_whole: !args.sample_first,
-        order: args.order,
+        shared_blocks: true,
+        read_whole: true,
+        order: SweepOrder::default(),
         io_idle: reads.io_idle,
         bytes_per_second,
         memory: args.memory,
-        #[cfg(any(feature = "mechanisms", debug_assertions))]
-        without: args.without.clone(),
-        #[cfg(not(any(feature = "mechanisms", debug_assertions)))]
         without: Vec::new(),
         page_use: reads.page_use(args.verify),
         cache: cache(&args.cache)?,
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,
-    })
+    };
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
+    let config = Config {
+        without: args.without.clone(),
+        shared_blocks: !args.no_shared_blocks,
+        order: args.order,
+        read_whole: !args.sample_first,
+        ..config
+    };
+    Ok(config)
 }
 
 /// Refuses a search of nothing: --exclude skips each given path. Some paths may be skipped, since shells expand `*`.

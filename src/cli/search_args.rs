@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+#[cfg(any(feature = "mechanisms", debug_assertions))]
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
-use seekless::engine::Mechanism;
-use seekless::engine::SweepOrder;
+use seekless::engine::{Mechanism, SweepOrder};
 use seekless::units::Bytes;
 
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
@@ -125,12 +125,6 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", help_heading = "How to read disks")]
     pub depth_random: Option<usize>,
 
-    /// Also read files whose blocks the file system reports as shared
-    ///
-    /// On btrfs and XFS, seekless knows without reading that unchanged reflinks and snapshots are equal.
-    #[arg(long, help_heading = "How to read disks")]
-    pub no_shared_blocks: bool,
-
     /// Keep the cache in DIR, use none (off), or ignore times of change (mtime) [default: $XDG_CACHE_HOME/seekless or
     /// ~/.cache/seekless]
     ///
@@ -149,26 +143,6 @@ pub struct SearchArgs {
     #[arg(long, value_name = "DIR|off|mtime", help_heading = "How to read disks")]
     pub cache: Vec<PathBuf>,
 
-    /// Set the order in which files on a spinning disk are read [default: physical]
-    ///
-    /// This option is for measurements. --verify and the comparison before an action ignore it.
-    #[arg(
-        long,
-        value_name = "ORDER",
-        default_value = SweepOrder::Physical.word(),
-        hide_default_value = true,
-        value_parser = orders(),
-        help_heading = "How to read disks"
-    )]
-    pub order: SweepOrder,
-
-    /// On spinning disks, compare the start of each file before reading it whole
-    ///
-    /// This option is for measurements. By default, seekless reads a file whole at once if it will probably need all of
-    /// it, which saves a seek.
-    #[arg(long, help_heading = "How to read disks")]
-    pub sample_first: bool,
-
     /// Limit the memory for data in flight [default: 1/32 of the memory]
     ///
     /// With a low limit, seekless keeps fewer reads in flight. The list of files needs memory in addition: for each
@@ -176,17 +150,31 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SIZE", help_heading = "How to read disks")]
     pub memory: Option<Bytes>,
 
-    /// Leave a mechanism out, to measure what it contributes (see docs/measurements/benchmarks.md)
+    /// Leave a mechanism out, to measure what it contributes
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
+    #[arg(long, value_delimiter = ',', value_parser = mechanisms(), hide = true, help_heading = "For measurements")]
+    pub without: Vec<Mechanism>,
+
+    /// Also read files whose blocks the file system reports as shared
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
+    #[arg(long, hide = true, help_heading = "For measurements")]
+    pub no_shared_blocks: bool,
+
+    /// Set the order in which files on a spinning disk are read; --verify and actions ignore it
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     #[arg(
         long,
-        value_name = "MECHANISM",
-        value_delimiter = ',',
-        value_parser = mechanisms(),
+        default_value = SweepOrder::Physical.word(),
+        value_parser = orders(),
         hide = true,
-        help_heading = "How to read disks"
+        help_heading = "For measurements"
     )]
-    pub without: Vec<Mechanism>,
+    pub order: SweepOrder,
+
+    /// On spinning disks, always compare the start of each file before reading it whole
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
+    #[arg(long, hide = true, help_heading = "For measurements")]
+    pub sample_first: bool,
 }
 
 /// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.
@@ -212,6 +200,7 @@ fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
     })
 }
 
+#[cfg(any(feature = "mechanisms", debug_assertions))]
 fn orders() -> impl TypedValueParser<Value = SweepOrder> {
     let words = SweepOrder::ALL.map(SweepOrder::word);
     PossibleValuesParser::new(words).map(|word| {

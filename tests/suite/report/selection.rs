@@ -350,7 +350,6 @@ fn options_about_searching_and_reading_contradict_a_report() {
         "--verify",
         "--threads ssd:1",
         "--depth-random 2",
-        "--no-shared-blocks",
         "--cache .",
         "--cache off",
         "--memory 1G",

@@ -40,17 +40,19 @@ fn help_and_version_go_to_stdout() {
     assert!(version.stdout_text().starts_with("seekless "), "{version}");
 }
 
-/// Who measures what the order is worth should not learn that from times.
+/// These are for the benches, and only in a program that is built for them.
 #[test]
-fn help_says_what_does_not_obey_the_order() {
+fn options_for_measurements_are_not_in_the_help() {
     let tree = Tree::new();
     let help = seekless(tree.root(), "find --help").run().exits(0);
     let help = help.stdout_text();
-    let (_, from) = help.split_once("--order <").expect("an option");
-    let (told, _) = from.split_once("\n      --").expect("another one");
-    // Lines are broken where the terminal ends.
-    let told: Vec<&str> = told.split_whitespace().collect();
-    let told = told.join(" ");
-    let is_said = told.contains("--verify and the comparison before an action");
-    assert!(is_said, "{told}");
+    assert!(help.contains("--depth-random"), "{help}");
+    for option in [
+        "--order",
+        "--sample-first",
+        "--no-shared-blocks",
+        "--without",
+    ] {
+        assert!(!help.contains(option), "{option}: {help}");
+    }
 }
