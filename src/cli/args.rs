@@ -300,7 +300,6 @@ Examples:
   find . -name '*.iso' -print0 | seekless -0    read the list of files from another program
   seekless -f json -o report.json ~/Pictures    write a report for scripts
   seekless --keep newest ~/Pictures             list first the file to keep
-  seekless --explain / /mnt/backup              show how each path would be read, and why
 
 Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.
 

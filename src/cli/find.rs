@@ -1,7 +1,7 @@
 //! `seekless find`: a run from its arguments to its exit status.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -11,7 +11,6 @@ use std::thread;
 use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
-use seekless::report::fit::fitting;
 
 use super::begin::begin;
 use super::console::Console;
@@ -27,7 +26,7 @@ use super::listener::{Listener, seen};
 use super::output::{self, NotWritten, ReportOutput};
 use super::patience::run_watched;
 use super::resolve::{FindRun, resolve};
-use super::{next_command, option_words, sanitize, summary, sweep};
+use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
@@ -40,9 +39,6 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
-    if run.explain {
-        return explain(&run, &console);
-    }
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.
@@ -61,36 +57,6 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         };
     }
     search(&run, ranking, in_force, &console)
-}
-
-fn explain(run: &FindRun, console: &Console) -> Exit {
-    let mut stdout = io::stdout().lock();
-    let explained = engine::explain(&run.config, &DEVICE_TERMS, "--memory");
-    for problem in &explained.problems {
-        let path = sanitize::path(&problem.path);
-        console.complain_about(&path, &option_words::problem(problem));
-    }
-    let exit = match explained.problems.len() {
-        0 => Exit::Done,
-        all if all == run.config.roots.len() => return Exit::Nothing,
-        _ => Exit::SomeLeft,
-    };
-    let lines = explained
-        .texts
-        .iter()
-        .flat_map(|text| text.lines())
-        .map(str::to_owned);
-    for line in fitting(lines, run.style.columns.unwrap_or(usize::MAX)) {
-        match writeln!(stdout, "{}", sanitize::message(&line)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
-            Err(error) => {
-                sanitize::complain(&format!("cannot write to standard output: {error}"));
-                return Exit::Nothing;
-            }
-        }
-    }
-    exit
 }
 
 /// How the engine's part of a run ended.
@@ -189,7 +155,7 @@ fn drive(
 ) -> FindOutcome {
     if tracing::enabled!(tracing::Level::INFO) {
         // The search names the paths that it cannot look at.
-        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory").texts {
+        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory") {
             text.lines()
                 .for_each(|line| tracing::info!("{}", sanitize::message(line)));
         }

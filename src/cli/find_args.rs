@@ -27,7 +27,7 @@ pub struct FindArgs {
         conflicts_with_all = [
             "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
             "threads", "depth_random", "cache", "memory",
-            "io_idle", "bwlimit", "page_cache", "hard_links", "unique", "explain",
+            "io_idle", "bwlimit", "page_cache", "hard_links", "unique",
         ],
         help_heading = "Where to search"
     )]
@@ -114,7 +114,7 @@ pub struct FindArgs {
     /// Print only the summary, on standard output
     ///
     /// With json and ndjson, the report has a header and a summary, and no sets.
-    #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by", "explain"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by"], help_heading = "Output")]
     pub summary_only: bool,
 
     /// Omit the first file of each set, which is the file to keep
@@ -133,7 +133,7 @@ pub struct FindArgs {
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
     ///
     /// The exit status is also 2 if the list of --stdin or -0 is empty, because then nothing was searched.
-    #[arg(long, conflicts_with = "explain", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     pub exit_code: bool,
 
     #[command(flatten)]
@@ -141,10 +141,6 @@ pub struct FindArgs {
 
     #[command(flatten)]
     pub config: ConfigArgs,
-
-    /// Show how each path would be read, on which device and why; read no file
-    #[arg(long, conflicts_with = "output", help_heading = "How to read disks")]
-    pub explain: bool,
 }
 
 /// The order of the sets.

@@ -45,8 +45,6 @@ pub struct FindRun {
     pub summary_only: bool,
     /// The exit status says whether anything was found.
     pub exit_code: bool,
-    /// Only tell how the roots would be read.
-    pub explain: bool,
     /// A report to select from, in place of a search.
     pub wanted: Option<Wanted>,
     /// How much is told on the way.
@@ -130,7 +128,6 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         summary_only: args.summary_only,
         exit_code: args.exit_code,
         output: args.output,
-        explain: args.explain,
         talk: args.talk.on(around.stderr),
     })
 }

@@ -32,7 +32,7 @@ impl Facts<'_> {
 /// One row of [`RULES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Its name in `--explain` and in the documentation.
+    /// Its name in `seekless devices` and in the documentation.
     pub name: &'static str,
     /// Whether it applies.
     pub matches: fn(&Facts<'_>) -> bool,

@@ -1,11 +1,9 @@
 //! Describes the device of each root, and how the run will read it.
 
+use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::{fs, io};
 
 use crate::device::{DeviceMap, Terms};
-use crate::event::{Problem, ProblemKind};
 use crate::read::Limits;
 use crate::read::has_rings;
 use crate::sys::process;
@@ -16,43 +14,33 @@ use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
-/// How a run would read, in words.
-#[derive(Debug)]
-pub struct Explained {
-    /// A text for each root that is there, and for what they have in common.
-    pub texts: Vec<String>,
-    /// The other roots.
-    pub problems: Vec<Problem>,
-}
-
-/// A text for each root: device, class, executor, pool sizes, and why. `terms` and `memory_limit` name what the user can
-/// set.
-pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Explained {
+/// A text for each root that is there: device, class, executor, pool sizes, and why; and for what they have in common.
+/// `terms` and `memory_limit` name what the user can set.
+pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String> {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut memory = Memory::new(config.memory);
     let rings = has_rings() && config.uses(Mechanism::Ring);
     let share = Share::of_all();
-    let (mut texts, mut problems) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
     for root in &config.roots {
         let shown = root.path.display();
-        match fs::metadata(&root.path) {
-            Ok(metadata) => {
-                let id = device_map.volume(metadata.dev(), &root.path);
-                let volume = device_map.get(id);
-                let wanted = limits(&volume.policy, share.files, rings);
-                let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
-                    less if less == wanted => String::new(),
-                    less => format!("\n  {}", cut(less)),
-                };
-                let ringless = match limits(&volume.policy, share.files, true) {
-                    with_rings if with_rings == wanted => String::new(),
-                    _ => format!("\n  {}", ringless(wanted)),
-                };
-                texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain(terms)));
-            }
-            Err(error) => problems.push(unexplained(&root.path, error)),
-        }
+        // The search reports the others.
+        let Ok(metadata) = fs::metadata(&root.path) else {
+            continue;
+        };
+        let id = device_map.volume(metadata.dev(), &root.path);
+        let volume = device_map.get(id);
+        let wanted = limits(&volume.policy, share.files, rings);
+        let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
+            less if less == wanted => String::new(),
+            less => format!("\n  {}", cut(less)),
+        };
+        let ringless = match limits(&volume.policy, share.files, true) {
+            with_rings if with_rings == wanted => String::new(),
+            _ => format!("\n  {}", ringless(wanted)),
+        };
+        texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain(terms)));
     }
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
@@ -60,17 +48,7 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Explained 
     texts.extend(unused.map(|row| format!("{threads} {row}: no given path is on this device")));
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
-    Explained { texts, problems }
-}
-
-/// A path that cannot be looked at.
-fn unexplained(path: &Path, error: io::Error) -> Problem {
-    let kind = ProblemKind::of_root(error.kind());
-    Problem {
-        path: path.to_owned(),
-        kind,
-        cause: (kind != ProblemKind::MissingRoot).then_some(error),
-    }
+    texts
 }
 
 fn ringless(limits: Limits) -> String {

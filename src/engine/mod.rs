@@ -50,7 +50,7 @@ pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;
 pub use descriptors::{are_free as are_descriptors_free, make_room};
 pub use error::Error;
-pub use explain::{Explained, explain};
+pub use explain::explain;
 pub use find::find;
 pub use mechanisms::Mechanism;
 pub use memory::LEAST as LEAST_MEMORY;

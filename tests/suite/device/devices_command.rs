@@ -144,12 +144,13 @@ fn find_follows_a_saved_profile_and_names_a_bad_one() {
 
     let file = save(&picture, tree.root(), config.path());
     let measured = "saved for this disk: measured 2026-11-21T05:00:00Z";
-    for line in ["devices .", "find --explain ."] {
-        let said = run(line).stdout_text();
+    for line in ["devices .", "find -v ."] {
+        let run = run(line);
+        let said = run.stdout_text() + &run.stderr_text();
         assert!(said.contains("5 threads x 3 in flight"), "{line}: {said}");
         assert!(said.contains(measured), "{line}: {said}");
     }
-    let told = run("find --explain --threads hdd:1,1 .").stdout_text();
+    let told = run("find -v --threads hdd:1,1 .").stderr_text();
     assert!(told.contains(spins) && !told.contains(measured), "{told}");
     run("find --format nul .").finds(["a b"]);
 

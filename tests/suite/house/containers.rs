@@ -12,15 +12,15 @@ fn tree() -> Tree {
 }
 
 #[test]
-fn explain_says_how_it_reads_where_io_uring_is_forbidden() {
+fn a_verbose_search_says_how_it_reads_where_io_uring_is_forbidden() {
     let said = "io_uring is not available here: scattered reads 32 threads x 1 in flight";
-    let line = "--explain --threads ssd:2 --threads ssd --depth-random 16 .";
+    let line = "-v --threads ssd:2 --threads ssd --depth-random 16 .";
     let tree = tree();
     let run = seekless(tree.root(), line).without_io_uring().run();
     let run = run.exits(0);
-    assert!(run.stdout_text().contains(said), "{run}");
+    assert!(run.stderr_text().contains(said), "{run}");
     let run = seekless(tree.root(), line).run().exits(0);
-    assert!(!run.stdout_text().contains("io_uring"), "{run}");
+    assert!(!run.stderr_text().contains("io_uring"), "{run}");
 }
 
 /// Mounts an empty folder over another one, for this process only.
@@ -60,7 +60,7 @@ fn without_dev_null_files_are_found_and_removed() {
 fn without_sys_nothing_is_known_of_disks_and_the_answer_is_the_same() {
     let tree = tree();
     let hide = || hide(c"/sys");
-    let run = seekless(tree.root(), "--explain .")
+    let run = seekless(tree.root(), "devices .")
         .before(hide)
         .run()
         .exits(0);

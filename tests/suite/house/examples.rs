@@ -91,7 +91,6 @@ const EXAMPLES: &[Example] = &[
         "seekless --keep newest ~/Pictures",
         &["1 * HOME/Pictures/"],
     ),
-    shows("seekless --explain / /mnt/backup", &["/mnt/backup"]),
     // remove, hardlink, symlink, reflink, move
     shows(
         "seekless remove --dry-run ~/Pictures",

@@ -217,7 +217,7 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     }
     for (paths, code) in [("nope", 2), (". nope", 1), (".", 0)] {
-        let line = format!("--explain {paths}");
+        let line = format!("devices {paths}");
         seekless(tree.root(), &line).run().exits(code);
     }
     for format in ["nul", "csv"] {

@@ -29,7 +29,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("link --soft t", "no such file: link", "seekless hardlink"),
     ("dedup t", "no such file: dedup", "seekless remove PATH"),
     ("--bwlimit 1 t", "allows 1 byte per second", "1M"),
-    ("--explain nope", "seekless: nope", "no such file or folder"),
     ("--copies x t", "--copies x", "3, 3.., ..3 or 2..3"),
     ("--copies ..0 t", "--copies ..0", "1 or more"),
     ("--copies 3..2 t", "--copies 3..2", "swap them"),

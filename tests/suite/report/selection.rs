@@ -358,7 +358,6 @@ fn options_about_searching_and_reading_contradict_a_report() {
         "--page-cache keep",
         "--hard-links",
         "--unique",
-        "--explain",
     ] {
         from(&tree, "r", option)
             .run()

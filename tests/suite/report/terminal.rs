@@ -288,8 +288,7 @@ fn disks_fit_the_terminal_and_advice_is_given_once() {
         .stdout_text();
     for columns in WIDTHS {
         let shown = stdout_on_terminal(tree.root(), "devices .", columns);
-        let explained = stdout_on_terminal(tree.root(), "--explain .", columns);
-        for line in shown.lines().chain(explained.lines()) {
+        for line in shown.lines() {
             let is_command = line.starts_with("    ");
             assert!(
                 line.chars().count() <= columns.into() || is_command,

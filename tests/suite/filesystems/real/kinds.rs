@@ -152,7 +152,7 @@ fn sets_are_right_on_overlayfs() {
 fn sets_are_right_on_a_spinning_disk() {
     let volume = Volume::on_loop("ext4", 200, "");
     let disk = SpinningDisk::under(&volume.path());
-    let explained = seekless(&volume.path(), "find --explain .")
+    let explained = seekless(&volume.path(), "devices .")
         .before(disk.show())
         .run()
         .exits(0);

@@ -34,11 +34,11 @@ fn is_enough_for_a_run_that_is_told_so() {
 }
 
 #[test]
-fn is_said_by_explain_and_too_little_is_refused() {
+fn is_said_by_a_verbose_search_and_too_little_is_refused() {
     let tree = Tree::new().file("x", "1");
     let explained = |options: &str| {
-        let run = seekless(tree.root(), &format!("find --explain {options} ."));
-        run.run().exits(0).stdout_text()
+        let run = seekless(tree.root(), &format!("find -v {options} ."));
+        run.run().exits(0).stderr_text()
     };
     let told = explained("--memory 8MiB --threads 4,4 --depth-random 64");
     assert!(told.contains("at most 8.4 MB (set by --memory)"), "{told}");

@@ -110,16 +110,7 @@ fn nothing_is_changed_by_looking() {
         facts.collect::<Vec<_>>()
     };
     let before = state();
-    for options in [
-        "",
-        "-H",
-        "-L",
-        "-I",
-        "--unique",
-        "--verify",
-        "--explain",
-        "-f json",
-    ] {
+    for options in ["", "-H", "-L", "-I", "--unique", "--verify", "-f json"] {
         seekless(tree.root(), &format!("find {options} x x/y"))
             .run()
             .exits(0);
