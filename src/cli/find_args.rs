@@ -117,18 +117,12 @@ pub struct FindArgs {
     #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by"], help_heading = "Output")]
     pub summary_only: bool,
 
-    /// Omit the first file of each set, which is the file to keep
+    /// List only redundant files: without the first file of each set, and without ends of sets
     ///
-    /// Only with the formats nul and fdupes. The output is that of 'fdupes --omitfirst'. With -H, it omits the first
-    /// name.
+    /// Only with the formats nul and fdupes. The first file is the one that an action keeps. With -H, its first name is
+    /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
     #[arg(long, help_heading = "Output")]
     pub omit_first: bool,
-
-    /// Do not separate sets (formats fdupes and nul)
-    ///
-    /// 'seekless -f nul --flat --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
-    #[arg(long, help_heading = "Output")]
-    pub flat: bool,
 
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
     ///

@@ -120,7 +120,6 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
             color: sink.wants_color(args.talk.color),
             columns: sink.is_terminal.then_some(sink.columns),
             of_folded: "use -o FILE for all names of long sets",
-            flat: args.flat,
             omit_first: args.omit_first,
         },
         delivery,
@@ -180,12 +179,10 @@ fn ranking(
 /// Refuses options that a format cannot follow.
 fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
     let format = args.format.name;
-    for (is_given, option) in [(args.flat, "--flat"), (args.omit_first, "--omit-first")] {
-        if is_given && !matches!(format, "nul" | "fdupes") {
-            return contradiction(format!(
-                "{option} does not apply to --format {format}: use -f nul or -f fdupes",
-            ));
-        }
+    if args.omit_first && !matches!(format, "nul" | "fdupes") {
+        return contradiction(format!(
+            "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
+        ));
     }
     if args.omit_first && (args.unique || args.copies == Some(Copies::UNIQUE)) {
         return contradiction(

@@ -1,4 +1,4 @@
-//! Names and nothing else: each with its end, and the same end once more after each set.
+//! Names and nothing else: each with its end, and the same end once more after each set, unless a list is wanted.
 //!
 //! With a new line for an end this is what `fdupes -r` prints; with a NUL, which no name can hold,
 //! it is for scripts. Only lines that a person reads on a terminal are escaped.
@@ -7,14 +7,14 @@ use std::io::{self, Write};
 
 use super::escape::escape;
 use super::{Header, Report, Style};
-use crate::decide::{DuplicateSet, Member, Summary};
+use crate::decide::{Copies, DuplicateSet, Member, Summary};
 
 /// Writes names as they are, whatever bytes they hold, unless a terminal shows them.
 pub struct Bare {
     end: u8,
     every_name: bool,
-    flat: bool,
-    omitted: usize,
+    is_list: bool,
+    omits_first: bool,
     is_escaped: bool,
 }
 
@@ -24,8 +24,8 @@ impl Bare {
         Self {
             end,
             every_name: false,
-            flat: style.flat,
-            omitted: style.omit_first.into(),
+            is_list: style.omit_first,
+            omits_first: style.omit_first,
             is_escaped: end == b'\n' && style.columns.is_some(),
         }
     }
@@ -33,7 +33,10 @@ impl Bare {
 
 impl Report for Bare {
     fn begin(&mut self, _: &mut dyn Write, header: &Header) -> io::Result<()> {
-        self.every_name = header.options.hard_links;
+        let options = &header.options;
+        self.every_name = options.hard_links;
+        // Sets of one file each.
+        self.is_list |= options.copies == Copies::UNIQUE && !options.isolate;
         Ok(())
     }
 
@@ -43,8 +46,8 @@ impl Report for Bare {
         }
         let members = set.members.iter();
         let names = members.flat_map(|member| bare_names(member, self.every_name));
-        for name in names.skip(self.omitted) {
-            if self.flat && self.end == b'\0' {
+        for name in names.skip(self.omits_first.into()) {
+            if self.is_list && self.end == b'\0' {
                 out.write_all(no_comment(name))?;
             }
             match self.is_escaped {
@@ -53,7 +56,7 @@ impl Report for Bare {
             }
             out.write_all(&[self.end])?;
         }
-        match self.flat {
+        match self.is_list {
             true => Ok(()),
             false => out.write_all(&[self.end]),
         }

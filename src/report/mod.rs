@@ -144,9 +144,7 @@ pub struct Style {
     pub columns: Option<usize>,
     /// How to get all names of the sets that are folded, if that is to be said.
     pub of_folded: &'static str,
-    /// Bare names: mark no end of a set.
-    pub flat: bool,
-    /// Bare names: leave out the first of each set.
+    /// Bare names: a list of what is redundant, without the first of each set and without ends of sets.
     pub omit_first: bool,
 }
 

@@ -418,7 +418,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// Names, each ended by `end`, an empty one after each set.
+/// Names, each ended by `end`, an empty one after each set; without any, each name is a set.
 #[track_caller]
 pub fn parse_bare(bytes: &[u8], end: u8) -> Sets {
     let Some(body) = bytes.strip_suffix(&[end]) else {
@@ -428,6 +428,7 @@ pub fn parse_bare(bytes: &[u8], end: u8) -> Sets {
     let mut sets = Sets::new();
     let mut seen = BTreeSet::new();
     let mut set = BTreeSet::new();
+    let is_list = !body.ends_with(&[end]);
     for name in body.split(|&byte| byte == end) {
         if name.is_empty() {
             assert!(!set.is_empty(), "a set without names");
@@ -438,6 +439,9 @@ pub fn parse_bare(bytes: &[u8], end: u8) -> Sets {
         let shown = name.escape_ascii().to_string();
         assert!(seen.insert(name.clone()), "{shown} is listed twice");
         set.insert(name);
+        if is_list {
+            sets.insert(std::mem::take(&mut set));
+        }
     }
     assert!(set.is_empty(), "the last set is not ended");
     sets

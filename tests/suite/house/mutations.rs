@@ -13,7 +13,7 @@ const LINES: [&str; 18] = [
     "find -x --min-size 1 --type image t",
     "-E *.tmp --newer 3d --copies 3.. t",
     "--top 3 --sort-by size --keep newest,shortest-path t",
-    "-f nul --flat --omit-first t",
+    "-f nul --omit-first t",
     "--threads ssd:4,1 --bwlimit 50M --patience 60 t",
     "folders --min-overlap 90 --noise *.tmp t",
     "compare --one-way --only here t t/a",

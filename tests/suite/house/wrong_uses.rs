@@ -166,7 +166,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("--bwlimit 0 t", "--bwlimit 0", "1M"),
     ("--memory 1M t", "--memory", "or more"),
-    ("--flat t", "--flat", "-f nul"),
     ("--omit-first -f json t", "--omit-first", "-f nul"),
     ("--summary-only -f csv t", "csv", "text, json"),
     ("-o - t", "-o -", "./-"),

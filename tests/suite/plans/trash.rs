@@ -395,7 +395,7 @@ fn a_root_lies_where_its_real_path_says() {
     );
     for paths in [".Trash-1000 .Trash-1000/../w", "l w", "l/ w"] {
         let run = stage
-            .run(&format!("find -f nul --flat --omit-first {paths}"))
+            .run(&format!("find -f nul --omit-first {paths}"))
             .exits(0);
         assert!(!run.stdout_text().contains("w/deep/a"), "{paths}: {run}");
     }
@@ -429,7 +429,7 @@ fn what_a_link_into_a_trash_leads_to_is_listed_last() {
         );
         for paths in ["w", "w/0 w", "w w/0"] {
             let run = stage
-                .run(&format!("find -L -f nul --flat --omit-first {paths}"))
+                .run(&format!("find -L -f nul --omit-first {paths}"))
                 .exits(0);
             let text = run.stdout_text();
             assert!(text.starts_with("w/0"), "{target} {paths}: {text:?}");
@@ -462,7 +462,7 @@ fn the_target_of_a_link_with_the_name_of_a_trash_is_one() {
             }
             seekless.run()
         };
-        let found = run("find -f nul --flat --omit-first .").exits(0);
+        let found = run("find -f nul --omit-first .").exits(0);
         assert!(found.stdout_text().contains("b/bin/files/a"), "{link}");
         for paths in [".", "b w"] {
             run(&format!("remove --yes --keep shortest-path {paths}"))
@@ -512,7 +512,7 @@ fn a_trash_that_is_mounted_elsewhere_is_one() {
             }
             seekless.run().exits(0)
         };
-        let found = run("find -f nul --flat --omit-first s").stdout_text();
+        let found = run("find -f nul --omit-first s").stdout_text();
         assert!(found.starts_with("s/bin"), "{shown}: {found:?}");
         run("remove --yes --keep shortest-path s")
             .says("Nothing to remove")

@@ -22,7 +22,7 @@ fn tree() -> Tree {
 #[test]
 fn xargs_gets_the_names_to_remove_and_no_empty_one() {
     let tree = tree();
-    let names = seekless(tree.root(), "-q -f nul --flat --omit-first .")
+    let names = seekless(tree.root(), "-q -f nul --omit-first .")
         .run()
         .exits(0);
     let mut names: Vec<&[u8]> = names
@@ -34,7 +34,7 @@ fn xargs_gets_the_names_to_remove_and_no_empty_one() {
     names.sort_unstable();
     assert_eq!(names, [&b"./b/1"[..], b"./b/2", b"./b/two\nlines"]);
     let line = format!(
-        "{} -q -f nul --flat --omit-first . | xargs -0 rm --",
+        "{} -q -f nul --omit-first . | xargs -0 rm --",
         env!("CARGO_BIN_EXE_seekless")
     );
     let shell = Command::new("sh")
@@ -56,18 +56,11 @@ fn names_can_be_bare_in_several_ways() {
     let tree = tree();
     for (options, expected) in [
         ("-f nul --name 2*", "./a/2␀./b/2␀␀"),
-        ("-f nul --flat --name 2*", "./a/2␀./b/2␀"),
-        ("-f nul --flat --omit-first --name 2*", "./b/2␀"),
-        (
-            "-f nul --flat --omit-first -H --name 2*",
-            "./a/2 again␀./b/2␀",
-        ),
-        ("-f fdupes --flat --omit-first --name 2*", "./b/2\n"),
-        (
-            "-f nul --flat --omit-first --keep under=b --name 2*",
-            "./a/2␀",
-        ),
-        ("-f nul --flat --omit-first --name none", ""),
+        ("-f nul --omit-first --name 2*", "./b/2␀"),
+        ("-f nul --omit-first -H --name 2*", "./a/2 again␀./b/2␀"),
+        ("-f fdupes --omit-first --name 2*", "./b/2\n"),
+        ("-f nul --omit-first --keep under=b --name 2*", "./a/2␀"),
+        ("-f nul --omit-first --name none", ""),
     ] {
         let mut command = seekless(tree.root(), "-q .");
         for word in options.split(' ') {
@@ -78,10 +71,10 @@ fn names_can_be_bare_in_several_ways() {
     }
     // rsync skips names that begin like a comment.
     let comments = Tree::new().copies(["#new/1", ";new/1"], "a new one");
-    let shown = seekless(comments.root(), "-q -f nul --flat -- #new ;new").run();
-    assert_eq!(shown.exits(0).stdout_text(), "./#new/1\0./;new/1\0");
+    let shown = seekless(comments.root(), "-q -f nul --omit-first -- #new ;new").run();
+    assert_eq!(shown.exits(0).stdout_text(), "./;new/1\0");
     for format in ["text", "json", "ndjson", "csv"] {
-        let line = format!("-f {format} --flat .");
+        let line = format!("-f {format} --omit-first .");
         seekless(tree.root(), &line)
             .run()
             .exits(2)
@@ -92,9 +85,16 @@ fn names_can_be_bare_in_several_ways() {
         .run()
         .exits(0);
     let shown = run.stdout_text().replace('\0', "␀");
-    let mut sets: Vec<&str> = shown.split_inclusive("␀␀").collect();
-    sets.sort_unstable();
-    assert_eq!(sets, ["./b/1␀./b/two\nlines␀␀", "./b/2␀␀"]);
+    let mut names: Vec<&str> = shown.split_inclusive('␀').collect();
+    names.sort_unstable();
+    assert_eq!(names, ["./b/1␀", "./b/2␀", "./b/two\nlines␀"]);
+    // Files without a copy are no sets.
+    let run = seekless(tree.root(), "-q -f nul --unique .").run().exits(0);
+    assert_eq!(run.stdout_text(), "./b/alone\0");
+    let run = seekless(tree.root(), "-q -f fdupes --unique --isolate a b")
+        .run()
+        .exits(0);
+    assert_eq!(run.stdout_text(), "b/alone\n\n");
 }
 
 #[test]

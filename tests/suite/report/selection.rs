@@ -389,7 +389,7 @@ fn an_earlier_list_of_a_report_is_replaced_and_no_other() {
     let top = top.to_str().expect("text");
     report(&tree, "relative.json", "-f json a b");
     report(&tree, "absolute.txt", &format!("{top}/a {top}/b"));
-    for format in ["fdupes", "nul", "nul --flat"] {
+    for format in ["fdupes", "nul", "nul --omit-first"] {
         for (folder, name) in [
             ("", "relative.json"),
             ("", "absolute.txt"),

@@ -267,7 +267,7 @@ fn each_earlier_result_is_replaced_and_so_is_an_empty_file() {
         "find -f ndjson",
         "find -f csv",
         "find -f fdupes",
-        "find -f nul --flat",
+        "find -f nul --omit-first",
         "find --summary-only",
         "find --top 1 -f json",
         "folders",
