@@ -332,7 +332,7 @@ Examples:
   seekless compare ~/Pictures /mnt/backup       what differs, in both directions
   seekless compare --only here ~/Pictures /mnt/phone /mnt/backup
                                                 what is on the first side and on no other
-  seekless compare --only here -f nul --flat ~/Pictures /mnt/backup
+  seekless compare --only here -f nul --relative ~/Pictures /mnt/backup
                                                 names for rsync --from0 --files-from=-
 
 Signs between two sides:

@@ -99,7 +99,7 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
             comparison: &comparison,
             only: run.args.only,
             filters: &run.filters,
-            flat: run.args.flat,
+            relative: run.args.relative,
             columns: run.columns,
         };
         let mut out = BufWriter::new(io::stdout().lock());
@@ -139,8 +139,8 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             sanitize::path(Path::new(twice))
         ));
     }
-    if args.flat && args.format != Format::Nul {
-        return contradiction("--flat is for bare names: use it with -f nul");
+    if args.relative && args.format != Format::Nul {
+        return contradiction("--relative is for bare names: use it with -f nul");
     }
     if args.format == Format::Nul && args.only.is_none() {
         return contradiction(

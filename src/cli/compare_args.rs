@@ -62,7 +62,7 @@ pub struct CompareArgs {
 
     /// With -f nul, print names relative to their side, for rsync --from0 --files-from=-
     #[arg(long, help_heading = "Output")]
-    pub flat: bool,
+    pub relative: bool,
 
     #[command(flatten, next_help_heading = "How to read disks")]
     pub reads: ReadArgs,

@@ -94,7 +94,7 @@ pub struct Shown<'a> {
     /// The filters that narrow the question, as they were typed.
     pub filters: &'a [String],
     /// Bare names are relative to their side.
-    pub flat: bool,
+    pub relative: bool,
     /// Characters in a line of the terminal that text is shown on.
     pub columns: Option<usize>,
 }

@@ -40,7 +40,7 @@ fn below(shown: &Shown<'_>, side: u32, folder: u32, out: &mut dyn Write) -> io::
 }
 
 fn name(shown: &Shown<'_>, side: u32, relative: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    match shown.flat {
+    match shown.relative {
         true => {
             out.write_all(no_comment(relative))?;
             out.write_all(relative)?;

@@ -182,7 +182,7 @@ const EXAMPLES: &[Example] = &[
     )
     .but_not(&["IMG_1.jpg"]),
     shows(
-        "seekless compare --only here -f nul --flat ~/Pictures /mnt/backup",
+        "seekless compare --only here -f nul --relative ~/Pictures /mnt/backup",
         &["2023/IMG_2.jpg"],
     )
     .but_not(&["IMG_1.jpg"]),
@@ -207,12 +207,12 @@ const EXAMPLES: &[Example] = &[
     shows("seekless folders -f csv -o folders.csv /mnt/backup", &[]),
     // the README and the guides
     shows(
-        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup",
+        "seekless compare --only here -f nul --relative /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup",
         &["notes/diary.txt"],
     )
     .but_not(&["IMG_1.jpg"]),
     shows(
-        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup/old/",
+        "seekless compare --only changed -f nul --relative /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup/old/",
         &[],
     )
     .but_not(&["IMG_1.jpg", "notes"]),

@@ -153,14 +153,14 @@ fn bare_names_are_relative_to_their_side() {
         run.exits(1).stdout_text().replace('\0', "\n")
     };
     assert_eq!(
-        names("--flat --only here"),
+        names("--relative --only here"),
         "empty\nonly/here/1\nonly/here/2\n"
     );
     assert_eq!(names("--only there"), "b/there\n");
-    assert_eq!(names("--flat --only moved"), "old name\n");
-    assert_eq!(names("--flat --only changed"), "changed\n");
+    assert_eq!(names("--relative --only moved"), "old name\n");
+    assert_eq!(names("--relative --only changed"), "changed\n");
     compare(&tree, "-f nul a b").exits(2).says("add --only");
-    compare(&tree, "--flat a b").exits(2).says("-f nul");
+    compare(&tree, "--relative a b").exits(2).says("-f nul");
 }
 
 /// rsync skips such lines of `--files-from`, even with `--from0`.
@@ -175,7 +175,7 @@ fn a_bare_name_is_never_a_comment() {
         let run = compare(&tree, &format!("-f nul --only here {arguments} a b"));
         run.exits(1).stdout_text().replace('\0', "\n")
     };
-    assert_eq!(names("--flat"), "./#notes\nplain#\n./;list/#2\n");
+    assert_eq!(names("--relative"), "./#notes\nplain#\n./;list/#2\n");
     assert_eq!(names(""), "a/#notes\na/plain#\na/;list/#2\n");
 }
 
