@@ -29,7 +29,7 @@ use super::search_args::PatienceArgs;
     propagate_version = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
-    after_help = "Run 'seekless --help' for details and examples.",
+    after_help = "'seekless --help' shows all options, details and examples.",
     after_long_help = EXAMPLES
 )]
 pub struct Cli {
@@ -47,30 +47,30 @@ pub enum Command {
     /// 'seekless PATH' means 'seekless find PATH'. If a folder is named like a command, write its path: 'seekless
     /// ./find'.
     #[command(
-        after_help = "Run 'seekless find --help' for details and examples.",
+        after_help = "'seekless find --help' shows all options, details and examples.",
         after_long_help = EXAMPLES
     )]
     Find(Box<FindArgs>),
 
-    /// Find folders that are identical to, contained in, or mostly found in another folder
+    /// Find folders whose content is also in another folder
     ///
     /// seekless compares the contents of all files below the given folders, regardless of path and name. It reports the
     /// topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
     /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden files
     /// are included. A folder that seekless could not read completely gets no verdict. seekless changes nothing.
     #[command(
-        after_help = "Run 'seekless folders --help' for details and examples.",
+        after_help = "'seekless folders --help' shows all options, details and examples.",
         after_long_help = FOLDERS_EXAMPLES
     )]
     Folders(Box<FoldersArgs>),
 
-    /// Check whether everything in a folder or on a disk also exists elsewhere
+    /// Check whether everything in a folder also exists elsewhere
     ///
     /// seekless compares files by content, regardless of path and name. It compares empty files, empty folders,
     /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
     /// match on another side, and that the match was read and would remain if this side were deleted.
     #[command(
-        after_help = "Run 'seekless compare --help' for details and examples.",
+        after_help = "'seekless compare --help' shows all options, details and examples.",
         after_long_help = COMPARE_EXAMPLES
     )]
     Compare(Box<CompareArgs>),
@@ -113,7 +113,7 @@ pub enum Command {
     #[command(after_long_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
 
-    /// Show the disks under each file system, and how seekless reads them
+    /// Show disks and file systems, and how seekless reads them
     ///
     /// The table has one row for each disk under each file system. Below it, seekless shows for each file system the
     /// layers down to the disk, the device class and the rule that chose it, how files are read, and warnings. Warnings
@@ -151,7 +151,7 @@ pub enum Command {
     /// For bash: seekless completions bash > ~/.local/share/bash-completion/completions/seekless
     Completions(CompletionsArgs),
 
-    /// Print the manual page, or write the pages of all commands into a folder
+    /// Print the manual page, or write all pages into a folder
     ///
     /// To read the page: seekless man | man -l -
     Man(ManArgs),
@@ -263,7 +263,7 @@ Exit status:
   1    done, but some paths could not be examined; stderr names them
   2    usage error, or no path could be examined";
 
-const ACT_HINT: &str = "Use --help instead of -h for details and examples.";
+const ACT_HINT: &str = "--help shows all options, details and examples.";
 
 const ACT_EXAMPLES: &str = "\
 Examples:

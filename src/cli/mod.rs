@@ -39,6 +39,7 @@ mod folders_args;
 mod from_folders;
 mod from_report;
 mod gather;
+mod help;
 mod hidden_links;
 mod in_force;
 mod journal_place;
@@ -111,7 +112,7 @@ use seekless::report::printable::is_printable;
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
-    let mut command = args::command();
+    let mut command = help::arranged(args::command());
     let words: Vec<OsString> = std::env::args_os().collect();
     let refused = command_word::mistyped(&words, &command);
     let refused = refused

@@ -1,5 +1,6 @@
 //! The commands of the program, and what the help of each says.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Every command.
@@ -26,31 +27,71 @@ pub const COMMANDS: [&str; 17] = [
 /// What a command says of itself.
 pub fn help(command: &str) -> String {
     let run = Command::new(env!("CARGO_BIN_EXE_seekless"))
-        .args(command.split(" "))
+        .args(command.split_whitespace())
         .arg("--help")
         .output();
     String::from_utf8(run.expect("seekless runs").stdout).expect("help is text")
 }
 
-#[test]
-fn every_command_of_the_program_is_known() {
+/// What `-h` says.
+fn short_help(command: &str) -> String {
     let run = Command::new(env!("CARGO_BIN_EXE_seekless"))
-        .arg("--help")
+        .args(command.split_whitespace())
+        .arg("-h")
         .output();
-    let help = String::from_utf8(run.expect("seekless runs").stdout).expect("help is text");
-    let listed = help
-        .split("\nCommands:\n")
-        .nth(1)
-        .expect("a list of commands");
-    let listed = listed.lines().take_while(|line| !line.is_empty());
-    let mut listed: Vec<&str> = listed
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    listed.retain(|command| *command != "help");
-    let mut known = COMMANDS.to_vec();
-    // Commands of a command are in its own help.
-    known.retain(|command| !command.contains(' '));
-    listed.sort_unstable();
-    known.sort_unstable();
-    assert_eq!(listed, known);
+    String::from_utf8(run.expect("seekless runs").stdout).expect("help is text")
+}
+
+#[test]
+fn every_command_of_the_program_is_known_and_in_a_group() {
+    for help in [help(""), short_help("")] {
+        let mut listed = Vec::new();
+        for heading in ["Find", "Act", "Disks", "Set up"] {
+            let group = help.split(&format!("\n{heading}:\n")).nth(1);
+            let group = group.unwrap_or_else(|| panic!("no {heading}: {help}"));
+            let lines = group.lines().take_while(|line| !line.is_empty());
+            listed.extend(lines.filter_map(|line| line.split_whitespace().next()));
+            assert!(
+                group.lines().all(|line| line.chars().count() <= 100),
+                "{group}"
+            );
+        }
+        let mut known = COMMANDS.to_vec();
+        // Commands of a command are in its own help.
+        known.retain(|command| !command.contains(' '));
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
+}
+
+#[test]
+fn short_help_shows_the_common_options_and_long_help_all() {
+    let options = |help: &str| {
+        let lines = help.lines().map(str::trim_start);
+        let lines = lines.filter(|line| line.starts_with('-'));
+        let words =
+            lines.filter_map(|line| line.split([' ', '=']).find(|word| word.starts_with("--")));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let common = "--from --null --max-depth --one-file-system --follow-links --min-size --max-size --name --exclude \
+                  --type --ext --newer --no-hidden --isolate --hard-links --unique --threads --keep --format --output \
+                  --top --sort-by --summary-only --exit-code --quiet --preset --help --version";
+    let common: BTreeSet<&str> = common.split_whitespace().collect();
+    for command in ["", "find"] {
+        let short = options(&short_help(command));
+        let short: BTreeSet<&str> = short.iter().map(String::as_str).collect();
+        assert_eq!(short, common, "{command}");
+        let long = options(&help(command));
+        assert!(long.len() > 45, "{command}: {long:?}");
+    }
+    // What only an action has is shown.
+    let remove = options(&short_help("remove"));
+    for (option, is_shown) in [
+        ("--dry-run", true),
+        ("--allow", true),
+        ("--patience", false),
+    ] {
+        assert_eq!(remove.iter().any(|it| it == option), is_shown, "{option}");
+    }
 }
