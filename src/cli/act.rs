@@ -25,7 +25,6 @@ use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question;
 use super::resolve_act::{ActRun, Special, resolve};
-use super::script::Script;
 use super::source::Source;
 use super::sweep;
 use super::use_of_plan::Use;
@@ -108,7 +107,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         }
         Err(_) => None,
     };
-    let is_written = matches!(run.use_of_plan, Use::Show | Use::Json | Use::Script);
+    let is_written = matches!(run.use_of_plan, Use::Show | Use::Json);
     let patience = run.patience;
     if let Some(place) = &place
         && !is_written
@@ -186,7 +185,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         };
     }
     let mode = MountCheckMode {
-        for_script: run.use_of_plan == Use::Script,
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
         preserve_times: run.acting.preserve_times,
@@ -234,8 +232,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         if asks && let Err(error) = plan_preview::show(&run, &mut plan, &console) {
             return refuse(&console, &format!("cannot read the plan: {error}"));
         }
-        let is_script = run.use_of_plan == Use::Script;
-        plan_summary::lines(&plan, &run.acting, is_script, run.talk.columns)
+        plan_summary::lines(&plan, &run.acting, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));
     } else {
@@ -271,34 +268,29 @@ fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
     Exit::Nothing
 }
 
-/// Shows the plan or makes a script of it.
+/// Shows the plan.
 fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
     enum Form<'r> {
         Text(PlanText<'r>),
         Json(PlanJson),
-        Script(Script),
     }
     let form = match run.use_of_plan {
-        Use::Script => Form::Script(Script::new(run, plan)),
         Use::Json => Form::Json(PlanJson::new(run, plan)),
         _ => Form::Text(PlanText::new(run, plan, run.plan_columns)),
     };
     place.write(|out| match &form {
         Form::Text(text) => text.begin(out),
         Form::Json(json) => json.begin(out),
-        Form::Script(script) => script.begin(out),
     })?;
     plan.each_set(|set| {
         place.write(|out: &mut dyn Write| match &form {
             Form::Text(text) => text.set(out, set),
             Form::Json(json) => json.set(out, set),
-            Form::Script(script) => script.set(out, set),
         })
     })?;
     place.write(|out| match &form {
         Form::Text(text) => text.end(out, plan),
         Form::Json(json) => json.end(out, plan),
-        Form::Script(script) => script.end(out, plan),
     })?;
     place.finish()
 }

@@ -111,12 +111,7 @@ pub struct StayArgs {
 #[derive(Args, Clone, Debug)]
 pub struct WayArgs {
     /// Print the plan and change nothing
-    #[arg(
-        short = 'n',
-        long,
-        conflicts_with = "script",
-        help_heading = "How to act"
-    )]
+    #[arg(short = 'n', long, help_heading = "How to act")]
     pub dry_run: bool,
 
     /// Set the format of the plan that --dry-run prints
@@ -130,14 +125,7 @@ pub struct WayArgs {
     )]
     pub format: DocumentFormat,
 
-    /// Write the plan as a shell script, and change nothing
-    ///
-    /// The script runs with sh and standard tools. You can read and edit it first. It compares each pair of files once
-    /// more before it acts. seekless itself checks more than a script can, and its runs can be undone.
-    #[arg(long, help_heading = "How to act")]
-    pub script: bool,
-
-    /// Write the plan or the script to FILE; FILE is replaced only when it is complete
+    /// Write the plan to FILE; FILE is replaced only when it is complete
     ///
     /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "How to act")]

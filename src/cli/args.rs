@@ -276,7 +276,6 @@ Examples:
   seekless hardlink --from found.txt            then act on the report
   seekless move --to ~/Duplicates --ask ~/Pictures
                                                 ask for each set
-  seekless symlink --script -o links.sh ~/src   write a shell script, to read and run later
 
 Before each step, seekless checks both files again and compares them byte by byte. It names
 files that have changed, and leaves them alone. 'seekless undo' undoes a run, except a removal

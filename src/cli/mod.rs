@@ -77,8 +77,6 @@ mod root_links;
 mod root_list;
 mod run;
 mod sanitize;
-mod script;
-mod script_functions;
 mod search_args;
 mod shell_word;
 mod slips;

@@ -147,9 +147,6 @@ pub fn left(left: &Left) -> String {
         }
         Left::Managed(_) => format!("{words} (--allow managed includes it)"),
         Left::HidesFiles => format!("{words} (--allow unproven-mounts acts anyway)"),
-        Left::NotForScript => format!(
-            "{words} (without --script seekless checks it; --allow unproven-mounts includes it anyway)"
-        ),
         Left::NoDigest => {
             format!("{words} (make the report with --digest always --cache off)")
         }
@@ -279,7 +276,6 @@ mod tests {
                 left(&Left::Unprovable("fuse".to_owned())),
             ),
             ("--allow unproven-mounts", left(&Left::HidesFiles)),
-            ("--allow unproven-mounts", left(&Left::NotForScript)),
             ("--cache off", left(&Left::NoDigest)),
             ("cache prune --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),

@@ -19,16 +19,11 @@ use super::progress_text::count;
 
 /// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
 /// be undone. Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
-pub fn lines(
-    plan: &Plan,
-    acting: &action::Settings,
-    is_script: bool,
-    columns: Option<usize>,
-) -> Vec<String> {
+pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> Vec<String> {
     let totals = plan.totals();
     let width = columns.unwrap_or(usize::MAX);
     let mut sums = vec![what(plan, acting)];
-    sums.extend(details(plan, is_script));
+    sums.extend(details(plan));
     sums.extend(empty_folders(plan));
     sums.extend(managed(totals));
     let mut lines = fitting(sums, width);
@@ -71,7 +66,7 @@ pub fn unmatched(plan: &Plan) -> Vec<String> {
 }
 
 /// Details of the files that are acted on.
-fn details(plan: &Plan, is_script: bool) -> Vec<String> {
+fn details(plan: &Plan) -> Vec<String> {
     let totals = plan.totals();
     let mut lines = Vec::new();
     if totals.free_nothing > 0 {
@@ -106,8 +101,7 @@ fn details(plan: &Plan, is_script: bool) -> Vec<String> {
             count(names),
         )
     }));
-    // A script tests nothing, and says itself what it leaves out.
-    if plan.untested() > 0 && !is_script {
+    if plan.untested() > 0 {
         lines.push(format!(
             "{} of them may be left alone: the run first creates test files to find out whether {} through another \
              mount, and what the mount supports; a plan creates none.",

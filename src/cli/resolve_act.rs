@@ -43,7 +43,7 @@ pub struct ActRun {
     pub home_trash: HomeTrash,
     /// The use of the plan.
     pub use_of_plan: Use,
-    /// Where a plan or a script goes; stdout if nowhere else.
+    /// Where a plan goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
     /// Columns of the terminal on which a plan is shown; `None` for files and pipes.
     pub plan_columns: Option<usize>,
@@ -53,7 +53,7 @@ pub struct ActRun {
     pub ask: bool,
     /// Where relative names of a search start.
     pub folder: PathBuf,
-    /// The command line, for the script and the journal.
+    /// The command line, for the journal.
     pub command: Vec<OsString>,
     /// The links on the way to the given paths.
     pub links: RootLinks,
@@ -103,8 +103,8 @@ pub fn resolve(
         needs_path(&args, action)?;
         only_whole_paths(&args, action)?;
     }
-    let noise = noise(&special.folders, action, &args.way)?;
-    let use_of_plan = use_of_plan(&args.way, action, around)?;
+    let noise = noise(&special.folders, action)?;
+    let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let patience = args.patience.time();
     let allows = |what| args.way.allow.contains(&what);
@@ -227,12 +227,10 @@ fn home_trash(around: &Environment<'_>) -> HomeTrash {
 
 /// Whether further names (hard links) of files that stay are acted on.
 fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
-    let way = &args.way;
     let by_name = match action {
         ActionKind::Hardlink => Err("hard links to one file are already hard links"),
         ActionKind::Reflink => Err("hard links to one file already share all blocks"),
-        _ if way.ask => Err("--ask works on files, not on names"),
-        _ if way.script => Err("--script cannot tell hard links from the file itself"),
+        _ if args.way.ask => Err("--ask works on files, not on names"),
         _ => Ok(()),
     };
     match (args.names.hard_links, by_name) {

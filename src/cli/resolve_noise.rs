@@ -3,15 +3,11 @@
 use seekless::action::ActionKind;
 use seekless::action::plan::Noise;
 
-use super::act_args::{FolderArgs, WayArgs};
+use super::act_args::FolderArgs;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// The files that may go without a copy that stays, if any may.
-pub fn noise(
-    folders: &FolderArgs,
-    action: ActionKind,
-    way: &WayArgs,
-) -> Result<Option<Noise>, WrongUse> {
+pub fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
     if !folders.with_noise {
         return Ok(None);
     }
@@ -19,9 +15,6 @@ pub fn noise(
         return contradiction(
             "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
         );
-    }
-    if way.script {
-        return contradiction("a script does not move noise: omit --with-noise or --script");
     }
     let noise = Noise::named(&folders.noise).map_err(WrongUse::pattern("noise"))?;
     Ok(Some(noise))

@@ -42,7 +42,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
     for run in left {
         let agreed = match acting.use_of_plan {
             _ if run.in_undo => false,
-            Use::Show | Use::Json | Use::Script => false,
+            Use::Show | Use::Json => false,
             Use::Act => {
                 let first = match has_files(&run) {
                     true => "seekless first restores the unfinished files",

@@ -1,6 +1,4 @@
-//! Whether a plan is carried out, shown, or written as a script.
-
-use seekless::action::ActionKind;
+//! Whether a plan is carried out or shown.
 
 use super::act_args::WayArgs;
 use super::document_format::DocumentFormat;
@@ -18,41 +16,24 @@ pub enum Use {
     Show,
     /// It is shown to a program.
     Json,
-    /// It becomes a script.
-    Script,
 }
 
 /// Decides what becomes of the plan.
-pub fn use_of_plan(
-    way: &WayArgs,
-    action: ActionKind,
-    around: &Environment<'_>,
-) -> Result<Use, WrongUse> {
+pub fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
     meant_as_file(way.output.as_deref())?;
     if way.ask && !around.can_ask {
         return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
     }
-    match (way.dry_run, way.script) {
-        (true, _) if way.format == DocumentFormat::Json => return Ok(Use::Json),
-        (true, _) => return Ok(Use::Show),
-        _ if way.format == DocumentFormat::Json => {
+    match (way.dry_run, way.format) {
+        (true, DocumentFormat::Json) => return Ok(Use::Json),
+        (true, DocumentFormat::Text) => return Ok(Use::Show),
+        (false, DocumentFormat::Json) => {
             return contradiction("--format json applies to a plan: add --dry-run");
         }
-        (_, true) if action == ActionKind::Trash => {
-            return contradiction("a script cannot use the trash: omit --trash or --script");
+        (false, DocumentFormat::Text) if way.output.is_some() => {
+            return contradiction("--output applies to a plan: add --dry-run");
         }
-        (_, true) if way.preserve_times => {
-            return contradiction(
-                "a script cannot restore the times of folders: omit --preserve-times or --script",
-            );
-        }
-        (_, true) => return Ok(Use::Script),
-        _ if way.output.is_some() => {
-            return contradiction(
-                "--output applies to a plan or a script: add --dry-run or --script",
-            );
-        }
-        _ => {}
+        (false, DocumentFormat::Text) => {}
     }
     match (way.yes, around.can_ask) {
         (true, _) => Ok(Use::Act),

@@ -364,7 +364,6 @@ fn looked_over(
     tests: Option<MountTests>,
 ) -> Result<plan::Plan, Error> {
     let mode = MountCheckMode {
-        for_script: false,
         trust_mounts: acting.trust_mounts,
         absolute_links: acting.absolute_links,
         preserve_times: acting.preserve_times,

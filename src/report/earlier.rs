@@ -6,18 +6,17 @@ pub const START: u64 = 1 << 14;
 /// The bytes in which a report names seekless.
 const NAMED: usize = 512;
 
-/// The beginnings of reports, of tables and of scripts.
-const BEGINNINGS: [&str; 4] = [
+/// The beginnings of reports and of tables.
+const BEGINNINGS: [&str; 3] = [
     "# seekless ",
     "set,file,replicas,size,",
     "entry,can_go,verdict,",
-    "#!/bin/sh\n# Written by seekless ",
 ];
 
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";
 
-/// True if a file that begins like this is a report, a plan or a script of seekless. Lists of names and summaries
+/// True if a file that begins like this is a report or a plan of seekless. Lists of names and summaries
 /// cannot be recognized in this way.
 pub fn is_result(start: &[u8]) -> bool {
     let start = &start[..start.len().min(NAMED)];
@@ -85,7 +84,6 @@ mod tests {
             ("{\"format\":\"seekless-plan\",", true),
             ("set,file,replicas,size,digest,", true),
             ("# remove: this is a plan; nothing was done\n", true),
-            ("#!/bin/sh\n# Written by seekless 0.1.0", true),
             ("", false),
             ("# notes\n", false),
             ("#!/bin/sh\n# Written by hand", false),

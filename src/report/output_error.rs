@@ -64,7 +64,7 @@ impl From<Refusal> for Cause {
 /// What is written to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A report, a plan or a script. A new one that root makes is for root only: it names files of users who need not
+    /// A report or a plan. A new one that root makes is for root only: it names files of users who need not
     /// know of each other.
     Report,
     /// A picture of charts. It names no files of users, so the umask alone decides who may read it.

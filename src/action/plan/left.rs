@@ -69,8 +69,6 @@ pub enum Left {
     OneFolder,
     /// Nothing proves that the kept file is another one, on a file system of this type.
     Unprovable(String),
-    /// The kept file may be the same one, and a script cannot check that.
-    NotForScript,
     /// A mount of several branches shows it for further files of its name, which the action would affect as well.
     HidesFiles,
     /// No trash folder can be used for it, for this reason.
@@ -142,9 +140,6 @@ impl Left {
             Self::OneFolder => {
                 "seems to be the same file as the kept name: both paths lead to the same folder, seen through two \
                 mounts"
-            }
-            Self::NotForScript => {
-                "may be the kept file itself, seen through another mount, which a script cannot check"
             }
             Self::HidesFiles => {
                 "hides files of the same name on other branches of the mount, which would change as well: run seekless \

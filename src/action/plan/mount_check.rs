@@ -25,8 +25,6 @@ const PAIRS: usize = 64;
 /// The limits of the check, and the purpose of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountCheckMode {
-    /// The plan becomes a script, which cannot prove anything.
-    pub for_script: bool,
     /// No proof is necessary.
     pub trust_mounts: bool,
     /// `symlink`: links have absolute paths as text.
@@ -148,7 +146,7 @@ impl<'g> MountCheck<'g> {
                 return why;
             }
         }
-        let left = self.without_proof(distinct, devices, victim.names.len() as u64);
+        let left = self.without_proof(distinct, victim.names.len() as u64);
         let links = matches!(self.action, ActionKind::Hardlink | ActionKind::Symlink);
         if left.is_none() && self.tests.is_none() && (to_prove || links) {
             self.doubts.untested += victim.names.len() as u64;
@@ -157,12 +155,7 @@ impl<'g> MountCheck<'g> {
     }
 
     /// The reason against an action on names, if nothing proves that they lead to another file than the kept one.
-    fn without_proof(
-        &mut self,
-        distinct: Distinct,
-        devices: (u64, u64),
-        number: u64,
-    ) -> Option<Left> {
+    fn without_proof(&mut self, distinct: Distinct, number: u64) -> Option<Left> {
         match distinct {
             Distinct::Unprovable(kind)
                 if relies_on_keeper(self.action) && !self.mode.trust_mounts =>
@@ -173,14 +166,6 @@ impl<'g> MountCheck<'g> {
                 let (names, _) = self.doubts.unproven.get_or_insert((0, kind));
                 *names += number;
                 None
-            }
-            Distinct::ToProve
-                if self.mode.for_script
-                    && !self.mode.trust_mounts
-                    && relies_on_keeper(self.action)
-                    && devices.0 != devices.1 =>
-            {
-                Some(Left::NotForScript)
             }
             Distinct::Certain | Distinct::ToProve => None,
         }

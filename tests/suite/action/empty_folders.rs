@@ -5,7 +5,6 @@ use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crate::common::scene::{Picture, picture};
@@ -196,22 +195,6 @@ fn a_report_needs_a_path_below_which_folders_may_go() {
     let words = format!("{words} --only-under x .");
     stage.on_report(&words, report).exits(0);
     assert!(!stage.has("x/p") && stage.has("x/noise/.DS_Store"));
-}
-
-#[test]
-fn a_script_removes_folders_only_if_they_are_empty() {
-    let stage = Stage::new(tree());
-    let words = "remove --remove-empty-folders --reference keep x --script -o ../script";
-    stage.run(words).exits(0);
-    let script = stage.tree.path("../script");
-    stage.tree.write("x/p/new", "new");
-    let run = || Command::new("sh").arg(&script).output().expect("sh");
-    let output = run();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("left alone, not empty"), "{said}");
-    assert!(output.status.success(), "{said}");
-    assert!(!stage.has("x/p/q") && stage.has("x/p/new"), "{said}");
-    fs::remove_file(script).expect("removed");
 }
 
 /// A plan that leaves `x/p` and `x/p/q` empty, whose copies are in `keep`.

@@ -99,8 +99,6 @@ fn what_cannot_be_restored_does_not_go() {
     let run = stage.run(&format!("remove {ALL}")).exits(2);
     run.says("--with-noise").says("--trash").says("move");
     stage.run("remove --trash --with-noise x").exits(2);
-    let script = "move --to out --with-noise --remove-empty-folders --script --reference keep x";
-    stage.run(script).exits(2).says("--with-noise or --script");
     assert!(state(&stage) == before);
     let sets = Search::new([stage.tree.path("x")]).run().expect("sets");
     let lost = Action::remove().with_noise([".DS_Store"]).plan(&sets);

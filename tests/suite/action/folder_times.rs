@@ -101,13 +101,6 @@ fn undo_leaves_the_time_of_a_folder_that_changed_since() {
 }
 
 #[test]
-fn a_script_cannot_do_it() {
-    let stage = stage();
-    let run = stage.run("remove --script --preserve-times --reference keep x");
-    run.exits(2).says("omit --preserve-times or --script");
-}
-
-#[test]
 #[cfg(debug_assertions)]
 fn undo_of_a_killed_run_restores_the_times() {
     let mut deaths = 0;

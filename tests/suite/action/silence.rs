@@ -366,7 +366,6 @@ fn a_report_whose_place_does_not_answer_is_not_waited_for() {
             "find --from report",
             "folders real",
             "remove --dry-run real",
-            "remove --script real",
         ] {
             let stage = stage();
             stage.run("find -f json -o report real").exits(0);

@@ -408,19 +408,6 @@ fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
     }
 }
 
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
-    let (shows, desk, other) = two_files(Shown::Sshfs);
-    let places = format!("{} {}", shows.point().display(), other.display());
-    let run = desk.run(&format!("remove --script {places}"));
-    run.exits(2)
-        .says("which a script cannot check")
-        .says("Nothing to remove.");
-    let trusting = format!("remove --script --allow unproven-mounts {places}");
-    desk.run(&trusting).exits(0).says("To remove: 1 file");
-}
-
 /// A test of a mount creates files.
 #[test]
 #[ignore = "mounts file systems of programs: root only"]
@@ -433,8 +420,6 @@ fn a_plan_says_what_only_the_run_can_test() {
     run.exits(0).says("To remove: 1 file").says(untested);
     let run = desk.run(&format!("remove --yes {places}")).exits(2);
     run.says("seems to be the same file").never_says(untested);
-    desk.run(&format!("remove --script --allow unproven-mounts {places}"))
-        .never_says(untested);
 }
 
 /// A daemon numbers files anew when the kernel has forgotten them.

@@ -119,7 +119,6 @@ const EXAMPLES: &[Example] = &[
         &["Set 3 of 3", "Done: moved 3 files"],
     )
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
-    shows("seekless symlink --script -o links.sh ~/src", &[]),
     // undo
     shows("seekless undo", &["2 files restored"]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --dry-run", &["2 files"]).after(&["seekless hardlink --yes ~/src"]),
@@ -432,7 +431,7 @@ impl Shell {
         let acts = acts
             .iter()
             .any(|verb| line.starts_with(&format!("seekless {verb} ")));
-        let only_shows = ["--dry-run", "--script", "--yes"];
+        let only_shows = ["--dry-run", "--yes"];
         if acts && !only_shows.iter().any(|option| line.contains(option)) {
             line.push_str(" --yes");
         }

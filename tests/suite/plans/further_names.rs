@@ -213,7 +213,6 @@ fn what_has_no_meaning_is_refused() {
             "reflink -H --yes .",
             "hard links to one file already share all blocks: omit --hard-links",
         ),
-        ("remove -H --script .", "--script cannot tell"),
     ] {
         stage.run(line).exits(2).says(said);
     }

@@ -1,4 +1,4 @@
-//! Plans and scripts: what is to be done, before anything is done.
+//! Plans: what is to be done, before anything is done.
 
 mod bounds_met;
 mod dangling;
@@ -8,6 +8,5 @@ mod managed;
 mod originals;
 mod plan;
 mod plan_asked;
-mod script;
 mod together;
 mod trash;

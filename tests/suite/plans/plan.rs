@@ -1,11 +1,8 @@
-//! Plans: who stays, who goes, what is left alone; shown, written as a script, asked for.
+//! Plans: who stays, who goes, what is left alone; shown, asked for.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Command;
 
 use crate::common::scene::picture;
 use crate::common::stage::Stage;
@@ -410,7 +407,7 @@ fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
     let tree = Tree::inside(Path::new("/dev/shm")).copies(["a", "b", "c"], "the same");
     let stage = Stage::new(tree);
     let before = picture(stage.tree.root());
-    for how in ["--dry-run", "--dry-run -f json", "--script", "--yes"] {
+    for how in ["--dry-run", "--dry-run -f json", "--yes"] {
         stage
             .run(&format!("reflink {how} ."))
             .exits(2)
@@ -431,8 +428,7 @@ fn nothing_is_done_without_a_word() {
         ("remove --yes --from r --min-size 1", "cannot be used with"),
         ("remove --yes -H --from r", "cannot read the report r"),
         ("move --yes .", "--to"),
-        ("remove --yes -o plan .", "add --dry-run or --script"),
-        ("remove --script --trash .", "cannot use the trash"),
+        ("remove --yes -o plan .", "add --dry-run"),
         ("remove --yes --keep newst .", "is not a rule"),
         (
             "remove --yes --from no-report",
@@ -466,18 +462,6 @@ fn files_are_moved_below_a_folder_that_takes_no_part() {
     stage.run("remove --yes --keep 'newest' .").exits(2);
 }
 
-/// Runs a script with a shell.
-fn sh(script: &Path) -> (Option<i32>, String) {
-    let run = Command::new("sh")
-        .arg(script)
-        .output()
-        .expect("there is a shell");
-    (
-        run.status.code(),
-        String::from_utf8_lossy(&run.stderr).into_owned(),
-    )
-}
-
 /// Names that a shell or a terminal could misunderstand.
 const ODD: [&[u8]; 12] = [
     b"it's \"quoted\"",
@@ -503,7 +487,7 @@ fn odd_tree() -> Tree {
 }
 
 #[test]
-fn a_script_does_what_the_plan_says_whatever_names_hold() {
+fn an_action_does_what_the_report_says_whatever_names_hold() {
     for (command, check) in [
         ("remove", "gone"),
         ("hardlink", "linked"),
@@ -512,16 +496,14 @@ fn a_script_does_what_the_plan_says_whatever_names_hold() {
         ("move --to away", "moved"),
     ] {
         let stage = Stage::new(odd_tree());
-        let script = stage.state.path().join("script");
-        let line = format!("{command} --script --keep first-root keep odd -o");
-        stage.seekless(&line).arg(&script).run().exits(0);
-        let text = fs::read(&script).expect("the script");
-        let text = String::from_utf8(text).expect("a script is text");
+        let report = stage.state.path().join("report");
+        let write = stage.seekless("find -q keep odd -o");
+        write.arg(&report).run().exits(0);
+        let text = fs::read(&report).expect("the report");
+        let text = String::from_utf8(text).expect("a report is text");
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
-        assert!(odd_names(&stage).len() == ODD.len(), "nothing is done yet");
-        let (code, said) = sh(&script);
-        assert_eq!(code, Some(0), "{command}: {said}\n{text}");
-        assert!(said.starts_with("12 done, 0 left alone"), "{said}");
+        let line = format!("{command} --yes --keep first-root --from");
+        stage.seekless(&line).arg(&report).run().exits(0);
         let keeper = stage.tree.path("keep/original");
         let inode = keeper.metadata().expect("the keeper").ino();
         for name in ODD {
@@ -543,50 +525,5 @@ fn a_script_does_what_the_plan_says_whatever_names_hold() {
             let files = moved.filter(|e| e.as_ref().is_ok_and(|e| e.file_type().is_file()));
             assert_eq!(files.count(), ODD.len());
         }
-        assert!(!stage.has("pwned") && !stage.has("odd/pwned"));
     }
-}
-
-fn odd_names(stage: &Stage) -> Vec<std::ffi::OsString> {
-    let entries = fs::read_dir(stage.tree.path("odd")).expect("the folder");
-    entries
-        .map(|entry| entry.expect("an entry").file_name())
-        .collect()
-}
-
-#[test]
-fn a_script_looks_again_before_each_step() {
-    let names = ["a", "changed", "gone", "is-a-link", "linked"];
-    let stage = Stage::new(Tree::new().copies(names, "the same"));
-    let script = stage.state.path().join("script");
-    stage
-        .seekless("remove --script --keep shortest-path . -o")
-        .arg(&script)
-        .run()
-        .exits(0);
-    stage.tree.write("changed", "THE SAME");
-    for name in ["gone", "is-a-link", "linked"] {
-        fs::remove_file(stage.tree.path(name)).expect("removed");
-    }
-    fs::hard_link(stage.tree.path("a"), stage.tree.path("linked")).expect("linked");
-    std::os::unix::fs::symlink("a", stage.tree.path("is-a-link")).expect("linked");
-    let (code, said) = sh(&script);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("0 done, 4 left alone, 0 failed"), "{said}");
-    assert_eq!(stage.names(), ["a", "changed", "is-a-link", "linked"]);
-    fs::remove_file(stage.tree.path("a")).expect("removed");
-    stage.tree.write("gone", "the same");
-    assert_eq!(sh(&script).0, Some(1));
-    assert!(stage.has("gone"), "without the kept file nothing goes");
-}
-
-#[test]
-fn the_script_can_be_read() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["a", "b's"], "x")
-            .file(OsStr::from_bytes(b"c\n").as_bytes(), "x"),
-    );
-    let run = stage.run("symlink --script .").exits(0);
-    insta::assert_snapshot!(stage.shown(&run));
 }

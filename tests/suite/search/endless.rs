@@ -404,7 +404,7 @@ fn a_command_whose_only_path_does_not_answer_has_done_nothing() {
         ("find -o mounted/report beside", "mounted/report"),
         ("find -f fdupes -o mounted/report beside", "mounted/report"),
         ("folders -o mounted/report beside", "mounted/report"),
-        ("remove --script -o mounted/script beside", "mounted/script"),
+        ("remove -n -o mounted/plan beside", "mounted/plan"),
         ("find --newer mounted/n0 beside", "mounted/n0"),
         ("remove --dry-run --older mounted/n0 beside", "mounted/n0"),
         ("undo --journal mounted/journals", "mounted/journals"),

@@ -57,7 +57,10 @@ fn the_folder_is_for_its_owner_only_and_no_cache_makes_none() {
     tree.write("off", "a file");
     is_quiet(search(&tree, "--cache off", &caches).run());
     let run = search(&tree, "--cache mtime --cache ./off", &caches).run();
-    run.exits(0).says("off: ").says("is not a folder").finds(["t/a t/b"]);
+    run.exits(0)
+        .says("off: ")
+        .says("is not a folder")
+        .finds(["t/a t/b"]);
     assert!(!caches.exists());
     fs::remove_file(tree.path("off")).expect("removed");
     let task = |folder: &str| seekless(tree.root(), &format!("cache --cache {folder}")).run();

@@ -100,7 +100,7 @@ fn actions_take_no_lines() {
         "reflink",
         "move --to there",
     ] {
-        for how in ["--yes", "--dry-run", "--script"] {
+        for how in ["--yes", "--dry-run"] {
             for paths in ["", " a"] {
                 let command = action.split(" --to").next().expect("a word");
                 seekless(tree.root(), &format!("{action} {how} --stdin{paths}"))

@@ -247,7 +247,6 @@ fn a_file_that_is_no_earlier_result_is_not_replaced() {
             "find --summary-only",
             "folders",
             "remove -n",
-            "remove --script",
         ] {
             seekless(tree.root(), &format!("{command} -o letter photos"))
                 .run()
@@ -276,7 +275,6 @@ fn each_earlier_result_is_replaced_and_so_is_an_empty_file() {
         "folders -f csv",
         "remove -n",
         "remove -n -f json",
-        "remove --script",
     ];
     let tree = photos().file("report", "");
     for command in results {

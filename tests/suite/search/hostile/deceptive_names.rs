@@ -54,7 +54,7 @@ fn shows_nothing_unseen(run: &Run) {
 }
 
 #[test]
-fn reports_plans_and_scripts_show_what_cannot_be_seen() {
+fn reports_and_plans_show_what_cannot_be_seen() {
     let stage = stage();
     for format in ["text", "json", "ndjson", "csv"] {
         let run = stage.run(&format!("find -f {format} .")).exits(0);
@@ -72,8 +72,7 @@ fn reports_plans_and_scripts_show_what_cannot_be_seen() {
         "remove -n .",
         "hardlink -n .",
         "move --to x -n .",
-        "symlink --script .",
-        "move --to x --script .",
+        "symlink -n -f json .",
     ] {
         shows_nothing_unseen(&stage.run(line).exits(0));
     }
