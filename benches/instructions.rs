@@ -67,12 +67,12 @@ const SCENES: [Scene; 4] = [
     },
 ];
 
-/// A thread of the program: a part of the sources through which it runs, and others hardly or not at all.
+/// A thread of the program: a part of the names of functions that it runs, and no other thread.
 struct Thread(&'static str);
 
-const ENGINE: Thread = Thread("decide/keyed_join.rs");
-const SCAN: Thread = Thread("scan/walk/");
-const READER: Thread = Thread("read/reader.rs");
+const ENGINE: Thread = Thread("seekless::decide::machine::Machine::");
+const SCAN: Thread = Thread("seekless::scan::walk::entries::");
+const READER: Thread = Thread("seekless::read::worker::run");
 
 /// A path through the program: what one thread does in one scene.
 struct Way {
@@ -175,10 +175,10 @@ fn count_all() -> BTreeMap<&'static str, f64> {
 /// Keeps the smallest counts of a scene.
 fn take(scene: &Scene, threads: &BTreeMap<u32, String>, counts: &mut BTreeMap<&'static str, f64>) {
     for way in WAYS.iter().filter(|way| way.scene == scene.name) {
-        let Thread(source) = way.thread;
-        let there = threads.values().filter(|text| text.contains(source));
+        let Thread(function) = way.thread;
+        let there = threads.values().filter(|text| text.contains(function));
         let most = there.map(|profile| total(profile)).max();
-        let most = most.unwrap_or_else(|| panic!("no thread is in {source}"));
+        let most = most.unwrap_or_else(|| panic!("no thread runs {function}"));
         let count = most as f64 / FILES as f64;
         let least = counts.entry(way.name).or_insert(count);
         *least = least.min(count);
