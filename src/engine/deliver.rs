@@ -343,8 +343,12 @@ impl<'a> Deliverer<'a> {
 
 /// True if one name of a file is hidden or lies in a folder that a program manages: actions leave the file alone.
 fn is_managed(file: FileIndex, file_table: &FileTable, dirs: &DirTable) -> bool {
-    let mut names = file_table.names(file);
-    names.any(|(dir, name)| dirs.is_managed(dir) || is_managed_file(name))
+    let is_so = |(dir, name)| dirs.is_managed(dir) || is_managed_file(name);
+    if file_table.has_further_names(file) {
+        file_table.names(file).any(is_so)
+    } else {
+        is_so((file_table.dir(file), file_table.first_name(file)))
+    }
 }
 
 /// Writes out a set with its paths, the best of each file's names first.

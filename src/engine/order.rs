@@ -37,25 +37,28 @@ pub struct SetNames<'c> {
 
 impl<'c> SetNames<'c> {
     pub fn new(files: &[FileIndex], file_table: &'c FileTable, dirs: &'c DirTable) -> Self {
-        let marks = CopyMarks::among(|| {
-            let names = files.iter().flat_map(|&file| file_table.names(file));
-            names.map(|(_, name)| name)
-        });
+        let has_several = |file: &&FileIndex| file_table.has_further_names(**file);
+        let marks = if files.iter().any(|file| has_several(&file)) {
+            CopyMarks::among(|| {
+                let names = files.iter().flat_map(|&file| file_table.names(file));
+                names.map(|(_, name)| name)
+            })
+        } else {
+            CopyMarks::among(|| files.iter().map(|&file| file_table.first_name(file)))
+        };
         let mut names = Self {
             file_table,
             dirs,
             marks,
             of_several: HashMap::new(),
         };
-        for &file in files {
-            if file_table.has_further_names(file) {
-                let order = |a: &Name<'_>, b: &Name<'_>| {
-                    let by_preference = names.preference(file, a).cmp(&names.preference(file, b));
-                    by_preference.then_with(|| dirs.compare_names(*a, *b))
-                };
-                let best = file_table.names(file).min_by(order);
-                names.of_several.extend(best.map(|best| (file, best)));
-            }
+        for &file in files.iter().filter(has_several) {
+            let order = |a: &Name<'_>, b: &Name<'_>| {
+                let by_preference = names.preference(file, a).cmp(&names.preference(file, b));
+                by_preference.then_with(|| dirs.compare_names(*a, *b))
+            };
+            let best = file_table.names(file).min_by(order);
+            names.of_several.extend(best.map(|best| (file, best)));
         }
         names
     }
@@ -121,7 +124,7 @@ pub fn sort(
         let ranked = tied
             .iter()
             .map(|&file| (ranks.of(names.best(file).0), file));
-        let mut ranked: Vec<(Rank, FileIndex)> = ranked.collect();
+        let mut ranked: Vec<(u32, FileIndex)> = ranked.collect();
         ranked.sort_unstable_by(|&(x, a), &(y, b)| {
             let by_path = ranks.compare((x, names.best(a)), (y, names.best(b)));
             by_path.then_with(|| identity(a).cmp(&identity(b)))
@@ -149,36 +152,53 @@ pub fn sort_sets<'f, T, B: Ord>(
         (first(set), names.best(first(set)))
     });
     let of_several: HashMap<FileIndex, Name<'_>> = several.collect();
-    let shown = |set: &T| {
-        let file = first(set);
+    let shown = |file: FileIndex| {
         let best = of_several.get(&file).copied();
         best.unwrap_or_else(|| (file_table.dir(file), file_table.first_name(file)))
     };
-    let ranks = Ranks::new(sets.iter().map(|set| shown(set).0), dirs);
+    let ranks = Ranks::new(sets.iter().map(|set| shown(first(set)).0), dirs);
+    let by_path = |&(x, a): &(u32, FileIndex), &(y, b): &(u32, FileIndex)| {
+        ranks.compare((x, shown(a)), (y, shown(b)))
+    };
     // The keys are computed once: most of the facts about a file are not in the processor's caches.
     sets.sort_by_cached_key(&better);
     for tied in sets.chunk_by_mut(|a, b| better(a) == better(b)) {
-        tied.sort_by(|a, b| {
-            let [a, b] = [a, b].map(|set| (ranks.of(shown(set).0), shown(set)));
-            ranks.compare(a, b)
+        tied.sort_by_cached_key(|set| {
+            let (dir, _) = shown(first(set));
+            By((ranks.of(dir), first(set)), &by_path)
         });
     }
 }
 
-/// The rank of a folder among others.
-#[derive(Clone, Copy)]
-struct Rank {
-    rank: u32,
-    /// A folder that follows lies in it.
-    holds: bool,
+/// A key that a function compares.
+struct By<'f, K, F>(K, &'f F);
+
+impl<K, F: Fn(&K, &K) -> Ordering> Ord for By<'_, K, F> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.1)(&self.0, &other.0)
+    }
 }
+
+impl<K, F: Fn(&K, &K) -> Ordering> PartialOrd for By<'_, K, F> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K, F: Fn(&K, &K) -> Ordering> PartialEq for By<'_, K, F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K, F: Fn(&K, &K) -> Ordering> Eq for By<'_, K, F> {}
 
 /// The ranks of some folders in their order, so that most paths are compared once and not for each file.
 struct Ranks<'c> {
     dirs: &'c DirTable,
     folders: Vec<DirId>,
     ranks: Vec<u32>,
-    /// By rank.
+    /// By rank: a folder that follows lies in it.
     holds: Vec<bool>,
 }
 
@@ -218,21 +238,16 @@ impl<'c> Ranks<'c> {
         self.folders.partition_point(|&folder| folder < dir)
     }
 
-    fn of(&self, dir: DirId) -> Rank {
-        let rank = self.ranks[self.index(dir)];
-        Rank {
-            rank,
-            holds: self.holds[rank as usize],
-        }
+    fn of(&self, dir: DirId) -> u32 {
+        self.ranks[self.index(dir)]
     }
 
     /// Compares as [`compare`].
-    fn compare(&self, (x, a): (Rank, Name<'_>), (y, b): (Rank, Name<'_>)) -> Ordering {
-        let lesser = if x.rank < y.rank { x } else { y };
-        match x.rank.cmp(&y.rank) {
+    fn compare(&self, (x, a): (u32, Name<'_>), (y, b): (u32, Name<'_>)) -> Ordering {
+        match x.cmp(&y) {
             Ordering::Equal => a.1.cmp(b.1),
             // The next part of the other path may come before the name.
-            _ if lesser.holds => compare(self.dirs, &a, &b),
+            _ if self.holds[x.min(y) as usize] => compare(self.dirs, &a, &b),
             by_folder => by_folder,
         }
     }

@@ -215,8 +215,39 @@ impl RowNumber {
     }
 }
 
+/// The last bytes of the names that alone tell something: of files, and of folders.
+const LAST: [[bool; 256]; 2] = last_bytes();
+
+const fn last_bytes() -> [[bool; 256]; 2] {
+    let mut last = [[false; 256]; 2];
+    let mut row = 0;
+    while row < ROWS.len() {
+        let (is_folder, names): (usize, &[&str]) = match ROWS[row].told {
+            Told::Folder(names) => (1, names),
+            Told::File(names) => (0, names),
+            Told::Dot | Told::Holds(_) => (0, &[]),
+        };
+        let mut name = 0;
+        while name < names.len() {
+            let bytes = names[name].as_bytes();
+            last[is_folder][bytes[bytes.len() - 1] as usize] = true;
+            name += 1;
+        }
+        row += 1;
+    }
+    last
+}
+
 /// The row of a name alone, of a folder or of the file at the end of a path.
+#[inline]
 pub(super) fn by_name(name: &[u8], is_folder: bool, may_lift: bool) -> Option<RowNumber> {
+    // This is asked of every file.
+    let &last = name.last()?;
+    let may_tell = name[0] == b'.' || LAST[usize::from(is_folder)][usize::from(last)];
+    may_tell.then(|| named(name, is_folder, may_lift))?
+}
+
+fn named(name: &[u8], is_folder: bool, may_lift: bool) -> Option<RowNumber> {
     let mut rows = RowNumber::all().filter(|(_, row)| !(may_lift && row.is_lifted));
     rows.find(|(_, row)| match row.told {
         Told::Dot => name.first() == Some(&b'.'),

@@ -78,7 +78,22 @@ impl Filter {
         }
     }
 
+    #[inline]
     fn name(&self, name: &[u8], is_folder: bool) -> Verdict {
+        // Mostly nobody asks for names.
+        let any = self.names.is_some()
+            || self.excluded_names.is_some()
+            || self.excluded_folder_names.is_some()
+            || !self.kinds.is_empty()
+            || !self.extensions.is_empty();
+        if any {
+            self.named(name, is_folder)
+        } else {
+            Verdict::Keep
+        }
+    }
+
+    fn named(&self, name: &[u8], is_folder: bool) -> Verdict {
         let in_globs = |globs: &Option<Globs>| {
             let globs = globs.as_ref();
             globs.map(|globs| globs.matches(name))

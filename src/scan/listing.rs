@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
+use crate::sys::dirent;
+
 /// Maximum number of entries in memory. The walk processes the entries in memory in the order of inode numbers, so up
 /// to a million entries come in the order of the disk; a folder may have any number.
 const ENTRIES: usize = 1 << 20;
@@ -61,7 +63,7 @@ impl Listing {
 
     /// The name of an entry.
     pub fn name(&self, entry: Entry) -> &CStr {
-        CStr::from_bytes_until_nul(&self.names[entry.start as usize..]).unwrap_or(c"")
+        dirent::first_name(&self.names[entry.start as usize..])
     }
 
     /// True if there is an entry of this name.
