@@ -16,6 +16,7 @@ use super::paths::path;
 use super::times::nanoseconds;
 use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
+use crate::hash::ContentDigest;
 use crate::scan::FilterSpec;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
@@ -71,6 +72,8 @@ pub struct PlanTotals {
 pub struct PlannedSet {
     /// Length of each file, bytes.
     pub size: u64,
+    /// BLAKE3 of the content, if it is known.
+    pub digest: Option<ContentDigest>,
     /// Its files, in the order in which they were found.
     pub files: Vec<PlannedFile>,
     /// Names that have changed since they were found, and how.
@@ -393,6 +396,7 @@ fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
     let left = set.left.iter();
     PlannedSet {
         size: set.size,
+        digest: set.digest.as_deref().and_then(ContentDigest::from_hex),
         files: files.collect(),
         left: left
             .map(|name| (path(&name.path), name.why.words()))

@@ -610,6 +610,29 @@ fn a_plan_says_what_it_leaves_alone_and_what_it_does_not_free() {
     assert_eq!(of("b").other_owner, None);
 }
 
+/// Whether blocks can be shared is known before a step is taken.
+#[test]
+fn a_plan_is_the_one_that_the_program_shows() {
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    let shown = Command::new(env!("CARGO_BIN_EXE_seekless"))
+        .args(["reflink", "--dry-run"])
+        .arg(&tree)
+        .output();
+    let shown = String::from_utf8(shown.expect("seekless runs").stderr).expect("text");
+    let can = !shown.contains("Nothing to reflink");
+    let sets = seekless::Search::new([&tree]).digests(true).run();
+    let sets = sets.expect("searched");
+    let plan = seekless::Action::reflink().plan(&sets).expect("planned");
+    assert_eq!(plan.totals().steps > 0, can, "{shown}");
+    let chosen = plan.choose(|_| seekless::Choice::ByRule).expect("chosen");
+    assert_eq!(chosen.totals().steps > 0, can, "{shown}");
+    let plan = seekless::Action::remove().plan(&sets);
+    let mut plan = plan.expect("planned");
+    let set = plan.sets().expect("shown").next().expect("a set");
+    assert_eq!(set.expect("shown").digest, sets.as_slice()[0].digest);
+}
+
 /// Whoever builds a request here may hand it to a thread of a runtime.
 #[test]
 fn what_is_to_be_done_can_move_to_another_thread() {
