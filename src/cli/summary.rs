@@ -3,7 +3,7 @@
 use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::report::fit::fitting;
-use seekless::units::{Bytes, plural};
+use seekless::units::{Bytes, counted, plural};
 
 use super::fit::table;
 use super::progress_text::{count, duration};
@@ -13,11 +13,11 @@ use super::progress_text::{count, duration};
 pub struct SummaryOf {
     /// How many copies were asked for.
     pub copies: Copies,
-    /// Copies below one path counted as one.
+    /// Copies under one path counted as one.
     pub isolate: bool,
     /// It selected from a report, and neither listed a folder nor read a file.
     pub from_report: bool,
-    /// What each stage and each disk did is asked for.
+    /// What was read, and what each stage and each disk did, is asked for.
     pub verbose: bool,
 }
 
@@ -68,13 +68,17 @@ fn is_found(line: &str) -> bool {
         Some((what, freed)) => (what, Some(freed)),
         None => (what.strip_suffix('.').unwrap_or_default(), None),
     };
-    let copies = [" with ", " that is below ", " that are below "];
+    let what = match what.rsplit_once(" in ") {
+        Some((what, files)) if sets == "no" && files.contains(" file") => what,
+        _ => what,
+    };
+    let copies = [" with ", " that is under ", " that are under "];
     let is_known = of.iter().any(|of| {
         let rest = what.strip_prefix(of);
         rest.is_some_and(|rest| rest.is_empty() || copies.iter().any(|with| rest.starts_with(with)))
     });
     let is_freed = |freed: &str| {
-        freed.contains(" redundant file") && freed.ends_with(" of disk space can be freed.")
+        freed.contains(" redundant file") && freed.contains(" of disk space can be freed")
     };
     (sets == "no" || is_number) && is_known && freed.is_none_or(is_freed)
 }
@@ -103,12 +107,13 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
         lines.push(REPORT_INCOMPLETE.to_owned());
     }
     lines.push(found(summary, of.copies, of.isolate));
-    lines.push(format!(
-        "Looked up {} {} of the report, {}; read no file.",
-        count(summary.files),
-        plural(summary.files, "file", "files"),
-        Bytes(summary.bytes_present),
-    ));
+    if of.verbose {
+        lines.push(format!(
+            "Looked up {} of the report, {}; read no file.",
+            counted(summary.files, "file", "files"),
+            Bytes(summary.bytes_present),
+        ));
+    }
     lines.extend(skipped(&[
         (left_out.filtered, "excluded by filters", ""),
         (left_out.vanished, "removed since the report", ""),
@@ -128,11 +133,12 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
     }
     lines.push(found(summary, of.copies, of.isolate));
-    lines.extend(managed(summary));
-    lines.push(looked_at(summary));
-    lines.extend(not_read(summary));
-    lines.extend(cached(summary));
-    lines.extend(unended(summary));
+    if of.verbose {
+        lines.push(looked_at(summary));
+        lines.extend(not_read(summary));
+        lines.extend(cached(summary));
+        lines.extend(unended(summary));
+    }
     lines
 }
 
@@ -152,7 +158,7 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let contents = plural(summary.sets, "content", "contents");
     let with = |number: String| match isolate {
         true => format!(
-            "{contents} that {} below {number} of the paths",
+            "{contents} that {} under {number} of the paths",
             plural(summary.sets, "is", "are")
         ),
         false => format!("{contents} with {number} copies"),
@@ -168,28 +174,25 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
         (least, Some(most)) => with(format!("{} to {}", count(least), count(most))),
     };
     if summary.sets == 0 {
-        return format!("Found no {what}.");
+        let files = counted(summary.files, "file", "files");
+        return format!("Found no {what} in {files}.");
     }
     if summary.redundant_files == 0 {
         return format!("Found {sets} {what}.");
     }
+    let managed = match summary.managed {
+        0 => String::new(),
+        managed => format!(
+            ", {} of it in hidden folders and folders that programs manage, which actions leave alone",
+            Bytes(managed)
+        ),
+    };
     format!(
-        "Found {sets} {what}: {} redundant {} ({}), {} of disk space can be freed.",
-        count(summary.redundant_files),
-        plural(summary.redundant_files, "file", "files"),
+        "Found {sets} {what}: {} ({}), {} of disk space can be freed{managed}.",
+        counted(summary.redundant_files, "redundant file", "redundant files"),
         Bytes(summary.redundant_bytes),
         Bytes(summary.reclaimable),
     )
-}
-
-/// The part of the space that actions leave alone.
-fn managed(summary: &Summary) -> Option<String> {
-    (summary.managed > 0).then(|| {
-        format!(
-            "{} of that is in hidden folders and folders that programs manage: actions leave these alone.",
-            Bytes(summary.managed)
-        )
-    })
 }
 
 fn looked_at(summary: &Summary) -> String {
@@ -204,6 +207,8 @@ fn looked_at(summary: &Summary) -> String {
     let read = summary.stages.iter().map(|stage| stage.bytes_read);
     let read = read.fold(0, u64::saturating_add);
     let share = match summary.bytes_present {
+        // Heads and tails are read twice, and `--verify` reads all of it again.
+        present if read > present => String::new(),
         0 => String::new(),
         present => format!(" ({})", percent(read, present)),
     };
@@ -264,7 +269,6 @@ fn unended(summary: &Summary) -> Option<String> {
     })
 }
 
-/// More than 100 % is possible: `--verify` reads again.
 fn percent(part: u64, whole: u64) -> String {
     let percent = part as f64 * 100.0 / whole as f64;
     match percent {
@@ -545,7 +549,11 @@ mod tests {
         for part in ["candidates", "busy"] {
             assert!(told(true).contains(part) && !told(false).contains(part));
         }
-        assert!(told(false).contains("Searched ") && told(false).contains("excluded"));
+        for part in ["Searched ", "share their blocks"] {
+            assert!(told(true).contains(part) && !told(false).contains(part));
+        }
+        assert_eq!(told(false).lines().count(), 2, "{}", told(false));
+        assert!(told(false).contains("excluded"));
     }
 
     #[test]
@@ -557,6 +565,18 @@ mod tests {
         }
         let narrow = lines(&full(), of(Copies::default(), false), Some(40)).join("\n");
         insta::assert_snapshot!(narrow);
+    }
+
+    #[test]
+    fn no_percentage_is_above_a_hundred() {
+        for (present, share) in [(2_100_000_000, " (100 %)"), (2_099_999_999, "")] {
+            let summary = Summary {
+                bytes_present: present,
+                ..full()
+            };
+            let text = lines(&summary, of(Copies::default(), false), None).join("\n");
+            assert!(text.contains(&format!("read 2.1 GB{share} in")), "{text}");
+        }
     }
 
     #[test]
@@ -607,14 +627,14 @@ mod tests {
             (
                 "3..",
                 5,
-                "5 contents that are below at least 3 of the paths.",
+                "5 contents that are under at least 3 of the paths.",
             ),
-            ("1", 1, "1 content that is below only one of the paths."),
-            ("1", 0, "no contents that are below only one of the paths."),
+            ("1", 1, "1 content that is under only one of the paths."),
+            ("1", 0, "no contents that are under only one of the paths."),
             (
                 "..2",
                 5,
-                "5 contents that are below at most 2 of the paths.",
+                "5 contents that are under at most 2 of the paths.",
             ),
         ] {
             assert_eq!(told(copies, sets), format!("Found {said}"));

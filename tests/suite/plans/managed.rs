@@ -632,7 +632,7 @@ fn agree(stage: &Stage, given: &str) -> u64 {
         managed + freed,
         "{given}\n{find}"
     );
-    let words = "of that is in hidden folders and folders that programs manage";
+    let words = "of it in hidden folders and folders that programs manage";
     match managed {
         0 => find.never_says(words),
         _ => find.says(words),

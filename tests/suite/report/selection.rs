@@ -127,7 +127,7 @@ fn no_file_is_read() {
     report(&tree, "r.json", "-f json a b");
     let names = ["a/photo.jpg", "b/photo.jpg"];
     names.iter().for_each(|name| tree.set_mode(name, 0));
-    let photos = || from(&tree, "r.json", "-f json --ext jpg").without_privileges();
+    let photos = || from(&tree, "r.json", "-v -f json --ext jpg").without_privileges();
     let photos = photos()
         .run()
         .exits(0)
@@ -162,7 +162,7 @@ fn files_that_were_removed_are_counted_and_files_that_have_changed_are_named() {
             .exits(1)
             .says("b/short: has changed")
             .says("a/song.mp3: is not a regular file")
-            .says("Found no sets of duplicates.")
+            .says("Found no sets of duplicates in 3 files.")
             .finds([]);
     }
 }

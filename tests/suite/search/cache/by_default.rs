@@ -159,11 +159,11 @@ fn a_second_search_reads_nothing_and_gives_the_same_bytes() {
     let tree = old_pair(&volume);
     let away = Tree::new();
     let caches = away.path("caches");
-    let first = search(&tree, "", &caches).run().exits(0);
+    let first = search(&tree, "-v", &caches).run().exits(0);
     let first = first.never_says(NOT_READ);
-    let again = search(&tree, "", &caches).run().exits(0).says(NOT_READ);
+    let again = search(&tree, "-v", &caches).run().exits(0).says(NOT_READ);
     assert_eq!(again.stdout, first.stdout);
-    let without = search(&tree, "--cache off", &caches).run().exits(0);
+    let without = search(&tree, "-v --cache off", &caches).run().exits(0);
     assert_eq!(without.never_says(NOT_READ).stdout, first.stdout);
     let [file] = &kept(&caches)[..] else {
         panic!("one file of rows");

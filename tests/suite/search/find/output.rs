@@ -436,7 +436,7 @@ fn what_is_below_one_path_only_is_not_called_redundant() {
     let run = run
         .run()
         .exits(0)
-        .says("Found 3 contents that are below only one of the paths.");
+        .says("Found 3 contents that are under only one of the paths.");
     let run = run.never_says("redundant").never_says("can be freed");
     let report = run.json();
     let summary = &report["summary"];
