@@ -630,7 +630,11 @@ mod tests {
                 "5 contents that are under at least 3 of the paths.",
             ),
             ("1", 1, "1 content that is under only one of the paths."),
-            ("1", 0, "no contents that are under only one of the paths."),
+            (
+                "1",
+                0,
+                "no contents that are under only one of the paths in 0 files.",
+            ),
             (
                 "..2",
                 5,

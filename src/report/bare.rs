@@ -79,7 +79,7 @@ pub fn no_comment(name: &[u8]) -> &'static [u8] {
 ///
 /// Only the first, since removing another name of the same inode frees nothing; all of them where
 /// they count as duplicates, as with `fdupes -H`.
-fn bare_names(member: &Member, every_name: bool) -> &[Vec<u8>] {
+pub fn bare_names(member: &Member, every_name: bool) -> &[Vec<u8>] {
     let shown = if every_name { member.names.len() } else { 1 };
     member.names.get(..shown).unwrap_or_default()
 }

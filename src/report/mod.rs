@@ -180,3 +180,10 @@ pub struct Options {
     /// Sets with so many replicas are reported.
     pub copies: Copies,
 }
+
+impl Options {
+    /// True if the report is of files without a copy.
+    pub fn is_of_unique_files(&self) -> bool {
+        self.copies == Copies::UNIQUE
+    }
+}

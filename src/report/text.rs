@@ -7,6 +7,8 @@
 //!   2 = backup/again.jpg
 //! ```
 //!
+//! Unique files are a list: one path a line. It has no sizes, so it is not read back.
+//!
 //! On a terminal (`Style::columns`) the exact sizes and the comments that a reader needs are left out, and a long set
 //! is folded.
 //!
@@ -18,6 +20,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::mem;
 
+use super::bare::bare_names;
 use super::escape::escape;
 use super::{Header, Options, Report, SCHEMA, Style, time};
 use crate::decide::{DuplicateSet, Summary};
@@ -39,6 +42,9 @@ pub struct Text {
     color: bool,
     columns: Option<usize>,
     of_folded: &'static str,
+    /// Only unique files are reported: one path a line.
+    is_list: bool,
+    every_name: bool,
     any_set: bool,
     folded_sets: u64,
     /// The set that is being written. A string takes text several times faster than a writer behind a pointer.
@@ -51,6 +57,8 @@ impl Text {
             color: style.color,
             columns: style.columns,
             of_folded: style.of_folded,
+            is_list: false,
+            every_name: false,
             any_set: false,
             folded_sets: 0,
             text: String::new(),
@@ -114,6 +122,17 @@ impl Text {
         out.push('\n');
     }
 
+    /// The paths of a file that is unique, or is under one path only.
+    fn list(&self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        let members = set.members.iter();
+        for name in members.flat_map(|member| bare_names(member, self.every_name)) {
+            // Else it would be a comment.
+            let start = if name.starts_with(b"#") { "./" } else { "" };
+            writeln!(out, "{start}{}", escape(name))?;
+        }
+        Ok(())
+    }
+
     /// The summary follows, on the same terminal.
     fn end_on_terminal(&self, out: &mut dyn Write) -> io::Result<()> {
         let hint = self.of_folded;
@@ -134,6 +153,8 @@ impl Text {
 
 impl Report for Text {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
+        self.is_list = header.options.is_of_unique_files();
+        self.every_name = header.options.hard_links;
         if self.columns.is_some() {
             return Ok(());
         }
@@ -152,6 +173,9 @@ impl Report for Text {
             &format!("started: {}", time::rfc3339(header.started_ns)),
         )?;
         self.comment(out, &format!("options: {}", option_words(&header.options)))?;
+        if self.is_list {
+            return Ok(());
+        }
         self.comment(
             out,
             "* is kept unless a rule prefers another; = is a hard link to the file with that number; \
@@ -160,8 +184,12 @@ impl Report for Text {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars && self.columns.is_some() {
+        if set.sidecars && (self.columns.is_some() || self.is_list) {
             return Ok(());
+        }
+        if self.is_list {
+            self.any_set = true;
+            return self.list(out, set);
         }
         let mut text = mem::take(&mut self.text);
         text.clear();
@@ -220,7 +248,9 @@ impl Report for Text {
         } else {
             "complete"
         };
-        out.write_all(b"\n")?;
+        if !self.is_list {
+            out.write_all(b"\n")?;
+        }
         self.comment(
             out,
             &format!(

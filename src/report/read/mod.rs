@@ -168,6 +168,11 @@ pub enum BadLine {
          an indented file or a comment starting with #"
     )]
     NoSet,
+    /// The report is a list of unique files, without their sizes.
+    #[error(
+        "a list of unique files cannot be read back as text: create it again as json or ndjson"
+    )]
+    Unique,
     /// A file is listed before any set.
     #[error("a file before the first set")]
     NoSetYet,

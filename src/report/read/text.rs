@@ -95,6 +95,7 @@ impl Reader {
             (None, _) => Ok(()),
             (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
+            _ if self.header.options.is_of_unique_files() => Err(BadLine::Unique),
             _ => {
                 self.finish_set(each)?;
                 self.head = self.line;

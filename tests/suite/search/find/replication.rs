@@ -57,6 +57,24 @@ fn unique_is_what_there_is_once() {
 }
 
 #[test]
+fn unique_files_are_one_path_a_line_in_text() {
+    let tree = two_trees()
+        .file("#x/#1", "a note")
+        .hard_link("#x/#2", "#x/#1")
+        .file("y/two\nlines", "lines");
+    let run = seekless(tree.root(), "find --unique #x x y").run().exits(0);
+    let text = run.stdout_text();
+    let lines = text.lines().filter(|line| !line.starts_with("# "));
+    let mut lines: Vec<&str> = lines.collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["./#x/#1", "x/a", "y/b", "y/two\\nlines"]);
+    let run = seekless(tree.root(), "find --unique --isolate x y").run();
+    let text = run.exits(0).stdout_text();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(lines.count(), 8, "{text}");
+}
+
+#[test]
 fn unique_files_are_found_among_equal_sizes_and_equal_heads() {
     let head = noise(7, 200_000);
     let with_last = |last: u8| [&head[..], &[last]].concat();
