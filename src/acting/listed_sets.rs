@@ -17,6 +17,8 @@ use super::selection::Selection;
 pub struct ListedSets<'a> {
     /// What is wanted of them.
     pub selection: &'a Selection,
+    /// Sets without a file that was modified at this time or later are no sets.
+    pub newer_ns: Option<i64>,
     /// How copies are counted.
     pub counting: Counting,
     /// Looks at what is there.
@@ -54,7 +56,9 @@ impl ListedSets<'_> {
         let names: usize = members.iter().map(|member| member.names.len()).sum();
         let replicas = self.replicas(&members);
         let inodes = members.len() as u64;
-        if inodes == 0 || !self.counting.reported(inodes, replicas) {
+        let is_newer = |since| members.iter().any(|member| member.mtime_ns >= since);
+        let is_wanted = self.newer_ns.is_none_or(is_newer);
+        if inodes == 0 || !is_wanted || !self.counting.reported(inodes, replicas) {
             return None;
         }
         let kept: HashSet<u32> = self.roots_of(&members[0]).collect();

@@ -95,8 +95,10 @@ pub fn reported(
     {
         return Err(Unusable::NothingThere(absent));
     }
+    let newer_ns = header.options.newer_ns.max(selection.newer_ns);
     let mut listed = ListedSets {
         selection,
+        newer_ns,
         counting: Counting {
             copies,
             hard_links: header.options.hard_links,
@@ -131,6 +133,7 @@ pub fn reported(
         ..header
     };
     header.options.copies = copies;
+    header.options.newer_ns = newer_ns;
     if let Some(mut ranking) = ranking {
         ranking.set_origin(origin(Some(&header)));
         sets.iter_mut().for_each(|set| ranking.sort(set));

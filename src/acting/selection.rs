@@ -10,6 +10,8 @@ use crate::scan::filter::Filter;
 pub struct Selection {
     /// The files that take part.
     pub filter: Filter,
+    /// Only sets with a file that was modified at this time or later (nanoseconds since 1970) are wanted.
+    pub newer_ns: Option<i64>,
     /// Real paths; only files below them take part. With none there is no limit.
     pub limits: Vec<PathBuf>,
     /// Sets with so many copies are wanted; `None` for those of the report.

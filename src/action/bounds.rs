@@ -169,15 +169,21 @@ pub enum Hold {
     Protected,
     /// It lies outside the only folders in which an action may change files.
     Outside,
+    /// It was modified before the time from which on files may be changed.
+    Older,
 }
 
 impl Hold {
+    /// All of them, the one that counts most first.
+    pub const ALL: [Self; 4] = [Self::Reference, Self::Protected, Self::Outside, Self::Older];
+
     /// The reason, in a few words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Reference => "reference",
             Self::Protected => "protected",
             Self::Outside => "outside the folders that may be changed",
+            Self::Older => "older than the files that may be changed",
         }
     }
 }

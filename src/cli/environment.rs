@@ -83,6 +83,7 @@ impl<'a> Environment<'a> {
                 follow_links: config.follow_links,
                 verify: config.verify,
                 copies: config.copies,
+                newer_ns: config.newer_ns,
             },
         }
     }

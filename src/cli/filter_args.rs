@@ -86,7 +86,10 @@ pub struct FilterArgs {
     )]
     pub extensions: Vec<String>,
 
-    /// Only include files modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
+    /// Only report sets with a file modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
+    ///
+    /// The older copies of that file are in the set. An action only changes newer files; older ones are kept. In
+    /// 'seekless compare', only files modified after WHEN take part.
     ///
     /// A time span counts back from now. A date means midnight in the local time zone; a year or a month (2024-05)
     /// means its first day. A full timestamp (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and

@@ -117,6 +117,7 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
 pub fn kept(kept: &KeepReason) -> String {
     match kept {
         KeepReason::Hold(Hold::Outside) => "not below --only-under".to_owned(),
+        KeepReason::Hold(Hold::Older) => "older than --newer".to_owned(),
         KeepReason::SamePath => format!("{kept} (--isolate)"),
         kept => kept.to_string(),
     }
@@ -268,6 +269,7 @@ mod tests {
             ("--to", hinted(Hint::ForeignMount)),
             ("seekless undo", hinted(Hint::Undo)),
             ("--only-under", kept(&KeepReason::Hold(Hold::Outside))),
+            ("--newer", kept(&KeepReason::Hold(Hold::Older))),
             ("--isolate", kept(&KeepReason::SamePath)),
             ("--allow other-owners", left(&Left::Apart(Apart::Owner))),
             ("--same-metadata", left(&Left::Apart(Apart::Metadata))),

@@ -169,6 +169,7 @@ fn untouched(totals: &Totals) -> String {
             Hold::Reference => "below --reference",
             Hold::Protected => "protected",
             Hold::Outside => "not below --only-under",
+            Hold::Older => "older than --newer",
         };
         let are = plural(number, "is", "are");
         format!("{} {are} {place}", names(number))

@@ -146,6 +146,7 @@ fn wanted(
         source: Source::of_report(report),
         selection: Selection {
             filter: config.filter.clone(),
+            newer_ns: config.newer_ns,
             limits: args
                 .paths
                 .roots

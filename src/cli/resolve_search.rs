@@ -32,10 +32,10 @@ pub fn search(
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let filter = built(
-        filter(filters, args.empty, patience.time(), around)?,
-        filters,
-    )?;
+    let mut spec = filter(filters, args.empty, patience.time(), around)?;
+    // A set has its older files, too.
+    let newer_ns = spec.newer_ns.take();
+    let filter = built(spec, filters)?;
     if args.max_depth == Some(0) {
         return contradiction(
             "--max-depth 0 searches no folder: use 1 for the files directly in the given folders",
@@ -71,6 +71,7 @@ pub fn search(
         every_entry: false,
         metadata: false,
         copies: Copies::default(),
+        newer_ns,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
         digests: true,

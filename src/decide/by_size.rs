@@ -26,6 +26,8 @@ pub struct SizeClass {
     pub contents: Option<ClassId>,
     /// Files or names lie under two roots at least.
     pub spans_roots: bool,
+    /// One of its files makes a set matter.
+    pub any_newer: bool,
     /// Its files go on to the next stage.
     pub open: bool,
     /// Its files are either all read whole at once or all sampled: samples are only compared with samples. `None` until

@@ -140,6 +140,7 @@ pub fn begin<'a>(
     };
     let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
+    machine.only_newer(config.newer_ns);
     if !config.digests && config.uses(Mechanism::LockStep) {
         machine.compare(Comparing {
             from: SMALL + 1,

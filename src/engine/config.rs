@@ -40,6 +40,8 @@ pub struct Config {
     pub metadata: bool,
     /// Which replica counts make a set worth reporting.
     pub copies: Copies,
+    /// Only report sets with a file that was modified at this time or later (nanoseconds since 1970).
+    pub newer_ns: Option<i64>,
     /// Names of ignore files to read (`.gitignore` syntax); none by default.
     pub ignore_files: Vec<String>,
     /// Compare the members of each set byte by byte at the end.
@@ -87,6 +89,7 @@ impl Default for Config {
             every_entry: false,
             metadata: false,
             copies: Copies::default(),
+            newer_ns: None,
             ignore_files: Vec::new(),
             verify: false,
             digests: true,

@@ -162,7 +162,7 @@ impl<'a> Deliverer<'a> {
             return Ok(());
         }
         let replicas = self.replicas(&files, file_table, dirs);
-        if !self.counting.reported(files.len() as u64, replicas) {
+        if !self.is_reported(&files, replicas, machine) {
             return Ok(());
         }
         // No action keeps a managed file for one elsewhere.
@@ -182,6 +182,11 @@ impl<'a> Deliverer<'a> {
         self.hand_over(draft, machine, dirs, volumes)
     }
 
+    fn is_reported(&self, files: &[FileIndex], replicas: u64, machine: &Machine) -> bool {
+        let inodes = files.len() as u64;
+        inodes > 0 && self.counting.reported(inodes, replicas) && machine.is_any_newer(files)
+    }
+
     /// Takes the sets whose members have to be compared first.
     pub fn take_unverified(&mut self) -> Vec<Draft> {
         mem::take(&mut self.unverified)
@@ -196,8 +201,7 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         draft.replicas = self.replicas(&draft.files, machine.file_table(), dirs);
-        let inodes = draft.files.len() as u64;
-        match inodes > 0 && self.counting.reported(inodes, draft.replicas) {
+        match self.is_reported(&draft.files, draft.replicas, machine) {
             true => self.hand_over(draft, machine, dirs, volumes),
             false => Ok(()),
         }

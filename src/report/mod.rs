@@ -179,6 +179,13 @@ pub struct Options {
     pub verify: bool,
     /// Sets with so many replicas are reported.
     pub copies: Copies,
+    /// Only sets with a file that was modified at this time or later (nanoseconds since 1970) are reported.
+    #[serde(
+        rename = "newer",
+        with = "time::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub newer_ns: Option<i64>,
 }
 
 impl Options {

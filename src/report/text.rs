@@ -302,5 +302,8 @@ fn option_words(options: &Options) -> String {
         .filter(|(_, on)| *on)
         .map(|(name, _)| name.to_owned());
     let copies = [format!("copies={}", options.copies)];
-    flags.chain(copies).collect::<Vec<_>>().join(" ")
+    let newer = options.newer_ns;
+    let newer = newer.map(|ns| format!("newer={}", time::rfc3339(ns)));
+    let words = flags.chain(copies).chain(newer);
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -28,6 +28,25 @@ pub fn from_rfc3339(text: &str) -> Option<i64> {
     i64::try_from(time.as_nanosecond()).ok()
 }
 
+/// Such a time as a field of JSON, if there is one.
+pub mod optional {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(ns: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
+        ns.map(super::rfc3339).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+        let text: Option<String> = Option::deserialize(from)?;
+        let ns = |text: String| {
+            super::from_rfc3339(&text)
+                .ok_or_else(|| D::Error::custom(format!("{text:?} is not an RFC 3339 time")))
+        };
+        text.map(ns).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

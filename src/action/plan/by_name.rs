@@ -44,7 +44,7 @@ impl Policy {
             .into_iter()
             .partition(|&unit| name_of(set, unit).hold.is_some());
         let mut staying = Staying::default();
-        for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
+        for hold in Hold::ALL {
             let with = held.iter().copied();
             let with: Vec<Unit> = with
                 .filter(|&unit| name_of(set, unit).hold == Some(hold))

@@ -74,6 +74,8 @@ pub struct Origin {
     pub isolate: bool,
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
+    /// Files that were modified before this time (nanoseconds since 1970) can only be kept.
+    pub(super) newer_ns: Option<i64>,
     /// The order of the files counts.
     pub(super) is_ordered: bool,
     roots: Option<HashMap<PathBuf, u32>>,
@@ -93,6 +95,7 @@ impl Origin {
             not_after_ns,
             isolate,
             hard_links: false,
+            newer_ns: None,
             is_ordered: false,
             roots: None,
             given_files: Vec::new(),
@@ -105,6 +108,13 @@ impl Origin {
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: bool) -> Self {
         self.hard_links = hard_links;
+        self
+    }
+
+    /// Sets the time from which on files may be changed, in nanoseconds since 1970; without any, all may.
+    #[must_use]
+    pub fn newer(mut self, than_ns: Option<i64>) -> Self {
+        self.newer_ns = than_ns;
         self
     }
 

@@ -134,7 +134,7 @@ impl Policy {
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
         let mut stay: Vec<(usize, KeepReason)> = Vec::new();
-        for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
+        for hold in Hold::ALL {
             let with = held.iter().copied();
             let with: Vec<usize> = with
                 .filter(|&index| set.files[index].hold() == Some(hold))

@@ -145,7 +145,10 @@ impl Inspector {
                             set.files.len() - 1
                         });
                         let in_trash = self.trash.lead_into(&path, 0);
+                        let is_older = |since| stat.mtime_ns < since;
+                        let older = self.origin.newer_ns.is_some_and(is_older);
                         let hold = self.hold(&path, &listed, in_trash);
+                        let hold = hold.or(older.then_some(Hold::Older));
                         let managed = self.managed(&path);
                         let bounds = &self.bounds;
                         self.unmatched

@@ -41,6 +41,7 @@ pub struct Machine {
     file_table: FileTable,
     dirs: Arc<SharedDirs>,
     counting: Counting,
+    newer_ns: Option<i64>,
     tail_rule: TailRule,
     first_visit: FirstVisit,
     chain: Chain,
@@ -100,6 +101,7 @@ impl Machine {
             file_table: FileTable::default(),
             dirs,
             counting,
+            newer_ns: None,
             tail_rule,
             first_visit,
             chain: Chain::default(),
@@ -153,6 +155,22 @@ impl Machine {
     /// How replicas are counted.
     pub fn counting(&self) -> Counting {
         self.counting
+    }
+
+    /// Only sets with a file that was modified at this time or later matter.
+    pub fn only_newer(&mut self, than_ns: Option<i64>) {
+        self.newer_ns = than_ns;
+    }
+
+    /// True if one of these files makes a set matter.
+    pub fn is_any_newer(&self, files: &[FileIndex]) -> bool {
+        let is_newer = |since| {
+            let mut times = files
+                .iter()
+                .map(|&file| self.file_table.fingerprint(file).mtime_ns);
+            times.any(|mtime_ns| mtime_ns >= since)
+        };
+        self.newer_ns.is_none_or(is_newer)
     }
 
     /// Records that reads from this volume cost seeks, so that fewer samples pay off.
@@ -243,8 +261,11 @@ impl Machine {
         };
         self.file_table.identify(file, is_met);
         self.by_size.add(class, file, &mut self.chain);
-        self.by_size.class_mut(class).count_name(root);
-        match self.by_size.class(class).open {
+        let is_newer = self.is_any_newer(&[file]);
+        let of_size = self.by_size.class_mut(class);
+        of_size.count_name(root);
+        of_size.any_newer |= is_newer;
+        match of_size.open {
             true => self.start(class, file),
             false => self.open_size_if_due(class),
         }
@@ -284,8 +305,11 @@ impl Machine {
                 // Nobody had to look for it so far.
                 self.file_table.identify(file, false);
                 let root = self.dirs.read().root(self.file_table.dir(file));
+                let is_newer = self.is_any_newer(&[file]);
                 let by_size = &mut self.by_size;
-                Some(by_size.promote(file, root, &self.file_table, &mut self.chain))
+                let class = by_size.promote(file, root, &self.file_table, &mut self.chain);
+                by_size.class_mut(class).any_newer = is_newer;
+                Some(class)
             }
         }
     }
@@ -310,7 +334,7 @@ impl Machine {
     fn open_size_if_due(&mut self, class: ClassId) {
         let of = self.by_size.class(class);
         let (files, names) = (of.files.into(), of.names.into());
-        if !of.open && self.counting.size_matters(files, names, of.spans_roots) {
+        if !of.open && of.any_newer && self.counting.size_matters(files, names, of.spans_roots) {
             let held = self.by_size.open(class, &self.chain);
             for file in held {
                 self.start(class, file);

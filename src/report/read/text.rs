@@ -220,6 +220,10 @@ fn options(words: &str) -> Result<Options, BadLine> {
                 "verify" => options.verify = true,
                 _ => return Err(unknown()),
             },
+            Some(("newer", time)) => {
+                let ns = time::from_rfc3339(time).ok_or_else(unknown)?;
+                options.newer_ns = Some(ns);
+            }
             Some(("copies", copies)) => {
                 options.copies = copies.parse().map_err(|_| unknown())?;
             }

@@ -52,6 +52,46 @@ fn ties_and_protected_places_are_told() {
 }
 
 #[test]
+fn of_sets_with_newer_files_only_these_are_changed() {
+    let old = ["old/1", "old/2", "old/5", "old/6"];
+    let stage = || {
+        let tree = Tree::new()
+            .copies(["in/1", "in/2", "old/1", "old/2"], "x")
+            .copies(["in/3", "in/4"], "yy")
+            .copies(["old/5", "old/6"], "zzz");
+        let modified = |tree: Tree, name: &&str| tree.modified(name, 1_000_000_000);
+        Stage::new(old.iter().fold(tree, modified))
+    };
+    let left = ["in/3", "old/1", "old/2", "old/5", "old/6"];
+    for rule in ["newest", "first-root", "under in"] {
+        let stage = stage();
+        let run = stage.seekless("remove --yes --newer 1d in old --keep");
+        run.arg(rule).run().exits(0);
+        assert_eq!(stage.names(), left, "{rule}");
+    }
+    for format in ["text", "json", "ndjson"] {
+        let stage = stage();
+        let report = stage.report(&format!("find -q -f {format} --newer 1d in old"));
+        let run = stage.on_report("remove --yes --keep newest --from -", report);
+        run.exits(0);
+        assert_eq!(stage.names(), left, "{format}");
+    }
+    let held = stage();
+    let plan = held
+        .run("remove -n --newer 1d in old")
+        .exits(0)
+        .stdout_text();
+    assert!(plan.contains("older than --newer"), "{plan}");
+    let tree = Tree::new()
+        .copies(["a/1", "b/2"], "x")
+        .modified("a/1", 1_000_000_000);
+    Stage::new(tree)
+        .run("remove --yes --newer 1d --only-under a a b")
+        .exits(0)
+        .says("Nothing to remove: 1 file is not below --only-under, 1 file is older than --newer.");
+}
+
+#[test]
 fn options_that_hold_back_every_file_are_named() {
     let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/3"], "x").folder("c"));
     for (options, why) in [

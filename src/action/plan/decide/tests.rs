@@ -117,7 +117,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
         in_trash: true,
         ..name(path, 0, Some(hold))
     };
-    for hold in [Hold::Protected, Hold::Outside] {
+    for hold in [Hold::Protected, Hold::Outside, Hold::Older] {
         for by_name in [false, true] {
             let policy = Policy {
                 by_name,
@@ -400,6 +400,7 @@ fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
         1 => Just(Some(Hold::Protected)),
         1 => Just(Some(Hold::Reference)),
         1 => Just(Some(Hold::Outside)),
+        1 => Just(Some(Hold::Older)),
     ];
     let in_trash = prop::bool::weighted(0.3);
     let reach = prop::collection::btree_set((0_u32..3).prop_map(Who::Owner), 0..3);

@@ -152,9 +152,49 @@ fn times_are_compared_with_the_last_modification() {
     find(&tree, "--older 2020-01-01 .").finds(["o1 o2"]);
     find(&tree, "--newer 1999-12-01 --older 2001-12-01 .").finds(["o1 o2"]);
     find(&tree, "--newer 3d .").finds(["n1 n2"]);
-    find(&tree, "--newer 36h .").finds([]);
+    find(&tree, "--newer 36h .").finds(["n1 n2"]);
+    find(&tree, "--newer 12h .").finds([]);
     find(&tree, "--older 3d .").finds(["o1 o2"]);
-    find(&tree, "--newer o1 --older n1 .").finds([]);
+    find(&tree, "--newer o1 --older n2 .").finds(["o1 o2"]);
+    find(&tree, "--newer o2 --older n2 .").finds([]);
+}
+
+#[test]
+fn sets_with_a_newer_file_have_their_older_copies_and_others_are_not_read() {
+    let old = ["a1", "a2", "b1", "b2", "c"];
+    let tree = Tree::new()
+        .copies(["a1", "a2"], noise(1, 90_000))
+        .copies(["b1", "b2", "b3"], noise(2, 7000))
+        .file("c", noise(3, 5000))
+        .file("d", noise(4, 3000));
+    let tree = old
+        .iter()
+        .fold(tree, |tree, name| tree.modified(name, 946_684_800));
+    for options in ["", "--copies 3..", "--verify", "--isolate b1 b2", "-H"] {
+        find(&tree, &format!("--newer 1d {options} .")).finds(["b1 b2 b3"]);
+    }
+    find(&tree, "--newer 1d --unique .").finds(["d"]);
+    let run = seekless(tree.root(), "find -f json --newer 1d --cache off .").run();
+    let report = run.exits(0).json();
+    let stages = report["summary"]["stages"].as_array().expect("stages");
+    let read = stages
+        .iter()
+        .filter_map(|stage| stage["bytes_read"].as_u64());
+    assert_eq!(read.sum::<u64>(), 3 * 7000, "{report}");
+    for format in ["text", "json", "ndjson"] {
+        let write = |options: &str| {
+            let line = format!("find -q -f {format} -o all {options} .");
+            seekless(tree.root(), &line).run().exits(0);
+        };
+        write("--exclude all");
+        find(&tree, "--from all").finds(["a1 a2", "b1 b2 b3"]);
+        find(&tree, "--from all --newer 1d").finds(["b1 b2 b3"]);
+        find(&tree, "--from all --newer 1d --exclude b3").finds([]);
+        write("--newer 1d --exclude all");
+        find(&tree, "--from all").finds(["b1 b2 b3"]);
+        find(&tree, "--from all --exclude b3").finds([]);
+        find(&tree, "--from all --newer a1").finds(["b1 b2 b3"]);
+    }
 }
 
 #[test]
