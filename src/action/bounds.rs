@@ -83,18 +83,18 @@ impl Below {
     }
 }
 
-/// A place that is never touched: a folder, a file, or all paths that match a pattern.
+/// A folder, a file, or all paths that match a pattern.
 #[derive(Clone, Debug, Default)]
-pub struct ProtectedPath {
+pub struct Place {
     /// An existing folder or file.
     below: Option<Below>,
     /// A pattern for a path or for any folder above it, and its text.
     glob: Option<(PathGlobs, String)>,
 }
 
-impl ProtectedPath {
+impl Place {
     /// Parses the path of an existing folder or file, and a pattern. A text may be both: a file with the name `*.raw`
-    /// must not remove the protection of all others. `real` is the real path of the text, if it is known.
+    /// must not hide all others. `real` is the real path of the text, if it is known.
     pub fn parse(
         text: &OsStr,
         real: Option<&Path>,
@@ -130,7 +130,12 @@ impl ProtectedPath {
         }
     }
 
-    fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
+    /// True if a name is in it. `path` is the real path, `listed` the name as it was listed.
+    pub fn holds(&self, path: &[u8], listed: &[u8]) -> bool {
+        self.holds_through(path, listed, None)
+    }
+
+    fn holds_through(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         let is_below = |below: &Below| below.holds(path) || below.holds_inner(inner);
         let matches = |(globs, _): &(PathGlobs, String)| {
             let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
@@ -194,7 +199,7 @@ pub struct Bounds {
     /// Folders whose files are kept, and preferred.
     pub reference: Vec<Below>,
     /// The protected places.
-    pub protected: Vec<ProtectedPath>,
+    pub protected: Vec<Place>,
     /// If not empty: nothing outside these folders is touched.
     pub only_under: Vec<Below>,
     /// Folders whose files are skipped: neither kept nor touched.
@@ -233,7 +238,7 @@ impl Bounds {
             false => self.mounts.inner(path),
         };
         let inner = inner.as_ref();
-        let is_protected = |place: &ProtectedPath| place.holds(path, listed, inner);
+        let is_protected = |place: &Place| place.holds_through(path, listed, inner);
         if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
             Some(Hold::Reference)
         } else if self.protected.iter().any(is_protected) {
@@ -268,7 +273,7 @@ impl Bounds {
     /// True if the protected place with this number contains or matches a name.
     pub fn is_held_by(&self, place: usize, path: &[u8], listed: &[u8]) -> bool {
         let protected = self.protected.get(place);
-        protected.is_some_and(|protected| protected.holds(path, listed, None))
+        protected.is_some_and(|protected| protected.holds(path, listed))
     }
 
     /// True if the file is skipped.
@@ -281,11 +286,11 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    fn parse(text: &str, real: Option<&str>) -> Result<ProtectedPath, BadPlace> {
-        ProtectedPath::parse(OsStr::new(text), real.map(Path::new), Path::new("/home/me"))
+    fn parse(text: &str, real: Option<&str>) -> Result<Place, BadPlace> {
+        Place::parse(OsStr::new(text), real.map(Path::new), Path::new("/home/me"))
     }
 
-    fn place(text: &str) -> ProtectedPath {
+    fn place(text: &str) -> Place {
         parse(text, None).expect("a place")
     }
 
@@ -313,17 +318,17 @@ mod tests {
             ("/x/o*", "/z/x/originals/y.jpg", false),
             ("./o*/", "/home/me/originals/y.jpg", true),
         ] {
-            let held = place(pattern).holds(path.as_bytes(), b"elsewhere", None);
+            let held = place(pattern).holds(path.as_bytes(), b"elsewhere");
             assert_eq!(held, expected, "{pattern} {path}");
         }
-        assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg", None));
+        assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg"));
     }
 
     #[test]
     fn a_protected_folder_is_protected_where_nothing_is_mounted_twice() {
-        let folder = ProtectedPath::from_real(Path::new("/a/b"));
-        assert!(folder.holds(b"/a/b/c", b"elsewhere", None));
-        assert!(!folder.holds(b"/a/c", b"/a/b/c", None));
+        let folder = Place::from_real(Path::new("/a/b"));
+        assert!(folder.holds(b"/a/b/c", b"elsewhere"));
+        assert!(!folder.holds(b"/a/c", b"/a/b/c"));
     }
 
     #[test]
@@ -337,7 +342,7 @@ mod tests {
         assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
         assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
         bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
-        bounds.protected = vec![ProtectedPath::from_real(Path::new("/a/p"))];
+        bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
         assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
         assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
         assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
@@ -387,7 +392,7 @@ mod tests {
         assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
         assert!(parse("[", None).is_err());
         let folder = parse("[", Some("/["));
-        assert!(folder.expect("a place").holds(b"/[/a", b"[/a", None));
+        assert!(folder.expect("a place").holds(b"/[/a", b"[/a"));
     }
 
     #[test]
@@ -399,7 +404,7 @@ mod tests {
             ("/x/y.jpg", false),
         ] {
             assert_eq!(
-                both.holds(path.as_bytes(), b"elsewhere", None),
+                both.holds(path.as_bytes(), b"elsewhere"),
                 expected,
                 "{path}"
             );

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
-use seekless::action::bounds::{BadPlace, Below, Bounds, ProtectedPath};
+use seekless::action::bounds::{BadPlace, Below, Bounds, Place};
 use seekless::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
@@ -334,13 +334,13 @@ fn protected(
     given: &[OsString],
     links: &mut RootLinks,
     around: &Environment<'_>,
-) -> Result<Vec<ProtectedPath>, WrongUse> {
+) -> Result<Vec<Place>, WrongUse> {
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(format!("--protect: {EMPTY_PATH}"));
     }
     let place = |given: &OsString| {
         let real = links.check(Path::new(given))?.ok().map(|way| way.real);
-        let place = ProtectedPath::parse(given, real.as_deref(), &around.folder);
+        let place = Place::parse(given, real.as_deref(), &around.folder);
         place.map_err(|e| not_a_place("protect", &e))
     };
     given.iter().map(place).collect()

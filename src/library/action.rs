@@ -13,7 +13,7 @@ use super::rule::Rule;
 use super::set::{Set, Sets};
 use super::times::nanoseconds;
 use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
-use crate::action::bounds::{Below, Bounds, ProtectedPath};
+use crate::action::bounds::{Below, Bounds, Place};
 use crate::action::keep::Rules;
 use crate::action::plan::{
     Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Noise, Origin, Planner, Policy,
@@ -315,7 +315,7 @@ impl Action {
         let here = std::env::current_dir().unwrap_or_default();
         let place = |path: &PathBuf| {
             let real = own_way(path).map_err(Cause::from)?.ok().map(|way| way.real);
-            let place = ProtectedPath::parse(path.as_os_str(), real.as_deref(), &here);
+            let place = Place::parse(path.as_os_str(), real.as_deref(), &here);
             Ok(place.map_err(Cause::from)?)
         };
         let protected = self.protected.iter().map(place);

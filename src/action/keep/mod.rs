@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 
 use regex::Regex;
 
-use super::bounds::Below;
+use super::bounds::Place;
 use crate::file::Preference;
 use crate::scan::Globs;
 
@@ -358,9 +358,10 @@ fn unknown(text: &str) -> &str {
     }
 }
 
-/// Compiles a folder for `under` and `not-under`.
-fn folder(name: &'static str, path: &OsStr) -> Result<Below, BadRule> {
-    Below::folder(path.as_ref()).map_err(|e| BadRule::Wrong {
+/// Compiles a folder, or a pattern of folders, for `under` and `not-under`.
+fn place(name: &'static str, path: &OsStr) -> Result<Place, BadRule> {
+    let here = std::env::current_dir().unwrap_or_default();
+    Place::parse(path, None, &here).map_err(|e| BadRule::Wrong {
         name,
         reason: e.to_string(),
     })

@@ -1,6 +1,6 @@
 //! The registry of keep rules.
 
-use super::{KeepRule, Named, Traits, folder, glob, regex};
+use super::{KeepRule, Named, Traits, glob, place, regex};
 
 /// All rules, in the order of `--help`.
 pub const RULES: &[KeepRule] = &[
@@ -55,23 +55,25 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "under",
         argument: Some("DIR"),
-        about: "a file below this folder",
+        about: "a file in this folder, or in folders that match, as in 'under 2024*'",
         make: |dir| {
-            let below = folder("under", dir)?;
+            let place = place("under", dir)?;
             Ok(Box::new(move |file| {
-                smallest(file, |name| i128::from(!below.holds(name.path)))
+                smallest(file, |name| {
+                    i128::from(!place.holds(name.path, name.listed))
+                })
             }))
         },
     },
     KeepRule {
         name: "not-under",
         argument: Some("DIR"),
-        about: "a file that has no name below this folder",
+        about: "a file that has no name in this folder, or in folders that match",
         make: |dir| {
-            let below = folder("not-under", dir)?;
+            let place = place("not-under", dir)?;
             Ok(Box::new(move |file| {
-                let inside = file.names.iter().any(|name| below.holds(name.path));
-                i128::from(inside)
+                let inside = |name: &Named<'_>| place.holds(name.path, name.listed);
+                i128::from(file.names.iter().any(inside))
             }))
         },
     },
