@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
@@ -32,6 +33,8 @@ struct ComparisonRun {
     config: Config,
     question: Question,
     filters: Vec<String>,
+    /// Where relative paths start.
+    folder: PathBuf,
     /// Characters in a line of standard output, if that is a terminal.
     columns: Option<usize>,
     args: CompareArgs,
@@ -93,11 +96,13 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
     }
     if !run.args.talk.quiet {
         for note in &comparison.notes {
-            console.complain(&note_words(tree, note));
+            console.sentence(&format!("Note: {}.", note_words(tree, note)));
         }
         let shown = Shown {
             comparison: &comparison,
+            selector: "--only",
             only: run.args.only,
+            folder: run.folder.as_os_str().as_bytes(),
             filters: &run.filters,
             relative: run.args.relative,
             columns: run.columns,
@@ -175,6 +180,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             same_disk: args.same_disk,
         },
         filters: typed(&args.filter),
+        folder: around.folder.clone(),
         columns: around.stdout.is_terminal.then_some(around.stdout.columns),
         talk: args.talk.on(around.stderr),
         args,

@@ -3,6 +3,7 @@
 use crate::tree::{Class, EntryKind, Other, Tree, Unseen};
 
 use super::contents::{Contents, Held};
+use super::renamed::Renamed;
 use super::twins::Twins;
 
 /// What an entry is on another side.
@@ -40,6 +41,7 @@ pub struct Marks<'a, 't> {
     pub tree: &'t Tree,
     pub twins: &'a Twins<'t>,
     pub contents: &'a Contents<'t>,
+    pub renamed: Renamed,
 }
 
 impl Marks<'_, '_> {
@@ -71,7 +73,7 @@ impl Marks<'_, '_> {
             {
                 Mark::Same
             }
-            (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(at),
+            (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(self.beside(name, at, side)),
             (Held::Unknown, _) => Mark::Unanswered(None),
             (Held::No, There::Nothing) => Mark::Missing,
             // In a trash on both sides.
@@ -85,6 +87,18 @@ impl Marks<'_, '_> {
             (Held::No, There::Other(EntryKind::Unseen(unseen))) => Mark::Unanswered(Some(*unseen)),
             (Held::No, There::Folder | There::Other(_)) => Mark::Changed,
         }
+    }
+
+    /// Of the copies of a moved file the one that lies where the other files of its folder do, else this one.
+    fn beside(&self, name: u32, at: u32, side: u32) -> u32 {
+        let tree = self.tree;
+        let is_copy = |other: &u32| {
+            is_equal(tree, tree.file_of(name), tree.file_of(*other))
+                && !tree.is_in_trash(tree.folder_of(*other))
+        };
+        let folder = self.renamed.of(tree.folder_of(name), side);
+        let there = folder.and_then(|folder| self.named(folder, tree.name(name)));
+        there.filter(is_copy).unwrap_or(at)
     }
 
     /// What a link or a special file is on another side.
@@ -137,6 +151,13 @@ impl Marks<'_, '_> {
         }
     }
 
+    /// The file of this name in a folder.
+    fn named(&self, folder: u32, name: &[u8]) -> Option<u32> {
+        let names = self.tree.names_in(folder);
+        let at = partition(names.start, names.end, |at| self.tree.name(at) < name);
+        (at < names.end && self.tree.name(at) == name).then_some(at)
+    }
+
     fn there(&self, folder: u32, name: Option<&[u8]>, side: u32) -> There<'_> {
         let tree = self.tree;
         let Some(folder) = self.twins.of(folder, side) else {
@@ -149,9 +170,7 @@ impl Marks<'_, '_> {
                 .next()
                 .map_or(There::Nothing, There::Name);
         };
-        let names = tree.names_in(folder);
-        let at = partition(names.start, names.end, |at| tree.name(at) < name);
-        if at < names.end && tree.name(at) == name {
+        if let Some(at) = self.named(folder, name) {
             return There::Name(at);
         }
         let others = tree.other_numbers_in(folder);

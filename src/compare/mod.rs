@@ -9,6 +9,7 @@ mod groups;
 mod lines;
 mod marks;
 mod metadata;
+mod renamed;
 mod totals;
 mod twins;
 
@@ -23,6 +24,7 @@ pub use metadata::Attribute;
 pub use totals::{Side, Sum};
 
 use contents::Contents;
+use renamed::Renamed;
 use twins::Twins;
 
 /// What is asked.
@@ -114,11 +116,16 @@ impl<'t> Comparison<'t> {
     pub fn new(tree: &'t Tree, question: Question) -> Self {
         let twins = Twins::new(tree);
         let contents = Contents::new(tree);
-        let marks = marks::Marks {
+        let mut marks = marks::Marks {
             tree,
             twins: &twins,
             contents: &contents,
+            renamed: Renamed::default(),
         };
+        marks.renamed = Renamed::new(tree, |name, side| match marks.of_name(name, side) {
+            Mark::Moved(to) => Some(to),
+            _ => None,
+        });
         let lines = lines::all(&marks, question);
         let differing = metadata::differing(&marks, &lines);
         let sides: Vec<Side> = (0..tree.roots().len() as u32)

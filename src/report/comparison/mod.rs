@@ -2,6 +2,7 @@
 
 mod names;
 mod records;
+mod renamed;
 mod table;
 mod text;
 
@@ -89,8 +90,12 @@ impl Only {
 pub struct Shown<'a> {
     /// What came out.
     pub comparison: &'a Comparison<'a>,
+    /// What a user types before the name of [`Only`].
+    pub selector: &'a str,
     /// Only these entries; all if nothing is said. People are not shown what is the same on all sides.
     pub only: Option<Only>,
+    /// Where relative paths start.
+    pub folder: &'a [u8],
     /// The filters that narrow the question, as they were typed.
     pub filters: &'a [String],
     /// Bare names are relative to their side.

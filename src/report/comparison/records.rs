@@ -10,9 +10,18 @@ use crate::report::{Name, SCHEMA, write_json};
 use super::Shown;
 
 #[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum ReportLine<'a> {
+    Comparison(HeaderRecord<'a>),
+    Entry(EntryRecord<'a>),
+}
+
+#[derive(Serialize)]
 struct HeaderRecord<'a> {
     format: &'static str,
     schema: u32,
+    version: &'static str,
+    folder: Name<'a>,
     answer: &'static str,
     one_way: bool,
     filters: &'a [String],
@@ -72,16 +81,18 @@ pub fn write_document(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> 
     write!(out, ",\n\"entries\":[")?;
     for (nth, line) in shown.lines().enumerate() {
         out.write_all(if nth > 0 { b",\n" } else { b"\n" })?;
-        write_entry(shown, line, out)?;
+        with_entry(shown, line, |entry| write_json(out, &entry))?;
     }
     out.write_all(b"\n]}\n")
 }
 
 pub fn write_lines(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(out, &header(shown))?;
+    write_json(out, &ReportLine::Comparison(header(shown)))?;
     writeln!(out)?;
     for line in shown.lines() {
-        write_entry(shown, line, out)?;
+        with_entry(shown, line, |entry| {
+            write_json(out, &ReportLine::Entry(entry))
+        })?;
         writeln!(out)?;
     }
     Ok(())
@@ -105,6 +116,8 @@ fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
     HeaderRecord {
         format: "seekless-compare",
         schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        folder: Name::new(shown.folder),
         answer: match comparison.answer() {
             ComparisonAnswer::Yes => "yes",
             ComparisonAnswer::No => "no",
@@ -161,7 +174,11 @@ fn note(note: &Note) -> FactRecord {
     }
 }
 
-fn write_entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> io::Result<()> {
+fn with_entry<T>(
+    shown: &Shown<'_>,
+    line: &ComparedEntry,
+    write: impl FnOnce(EntryRecord<'_>) -> T,
+) -> T {
     let tree = shown.comparison.tree();
     let path = shown.path(line);
     let moved: Vec<Option<Vec<u8>>> = line
@@ -182,21 +199,18 @@ fn write_entry(shown: &Shown<'_>, line: &ComparedEntry, out: &mut dyn Write) -> 
         let names = moved.iter().map(|path| path.as_deref().map(Name::new));
         names.collect()
     });
-    write_json(
-        out,
-        &EntryRecord {
-            sign: shown.has_two_sides().then(|| line.sign()),
-            side: line.side,
-            kind: shown.kind(line),
-            path: Name::new(&path),
-            on: (0..line.marks.len() as u32)
-                .map(|side| shown.word(line, side))
-                .collect(),
-            size,
-            files,
-            at,
-            reason: line.reason(),
-            other_metadata: shown.differing(line),
-        },
-    )
+    write(EntryRecord {
+        sign: shown.has_two_sides().then(|| line.sign()),
+        side: line.side,
+        kind: shown.kind(line),
+        path: Name::new(&path),
+        on: (0..line.marks.len() as u32)
+            .map(|side| shown.word(line, side))
+            .collect(),
+        size,
+        files,
+        at,
+        reason: line.reason(),
+        other_metadata: shown.differing(line),
+    })
 }

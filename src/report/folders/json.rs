@@ -14,6 +14,8 @@ struct HeaderRecord<'a> {
     format: &'static str,
     schema: u32,
     version: &'static str,
+    folder: Name<'a>,
+    roots: Vec<Name<'a>>,
     min_overlap: u8,
     noise: &'a [String],
 }
@@ -128,6 +130,8 @@ fn header<'a>(report: &FolderReport<'a>) -> HeaderRecord<'a> {
         format: FORMAT,
         schema: FOLDERS_SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
+        folder: Name::new(report.folder),
+        roots: Name::all(report.roots),
         min_overlap: report.min_overlap,
         noise: report.noise,
     }

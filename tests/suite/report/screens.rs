@@ -161,8 +161,7 @@ fn folders_are_compared() {
 fn sides_are_compared() {
     let arguments = "compare --no-progress --one-way Pictures backup";
     // Names are left whole; whether two folders are on one disk depends on the machine.
-    let disk =
-        Regex::new(r"seekless: \w+ and \w+ are on one\s+physical disk .*\n").expect("a pattern");
+    let disk = Regex::new(r"Note: \w+ and \w+ are on one\s+physical disk .*\n").expect("a pattern");
     let shown = screens(&stage(), arguments, None, "^[-+>*!] ");
     insta::assert_snapshot!(disk.replace_all(&shown, ""));
 }

@@ -39,7 +39,10 @@ b: 4 files, 23 B; also on the other side: 2 files, 13 B; only here: 2 files, 10 
 - only/ (2 files, 3 B)
 + there
 
+Signs: > the same content at another path, * other content at the same path, - only in a, + only in b
+
 Something is on one side only.
+To see only that, add --only here (only in a) or --only there (not in a) or --only changed (other content at the same path).
 ";
     assert_eq!(run.stdout_text(), expected);
 }
@@ -203,6 +206,63 @@ fn one_folder_by_two_paths_is_no_comparison() {
 }
 
 #[test]
+fn a_renamed_folder_is_one_line() {
+    let mut tree = Tree::new()
+        .file("a/trip/note", "only here")
+        .copies(["a/trip/1", "b/holidays/2024/2"], "renamed itself")
+        // Two copies in the folder, and one in a folder that comes first.
+        .copies(
+            [
+                "a/trip/x",
+                "a/trip/y",
+                "b/holidays/2024/x",
+                "b/holidays/2024/y",
+            ],
+            "twice",
+        )
+        .file("b/album/x", "twice");
+    for nth in 0..20 {
+        let names = ["a/trip", "b/holidays/2024"].map(|folder| format!("{folder}/in/{nth}"));
+        let names = [&names[0][..], &names[1]];
+        tree = tree.copies(names, format!("photo {nth}"));
+    }
+    let text = |arguments: &str| compare(&tree, arguments).exits(1).stdout_text();
+    let both = text("a b");
+    let entries = both.split("\n\n").nth(1).expect("entries");
+    let expected = "\
+> trip/ => holidays/2024/ (22 files, 160 B)
+> trip/1 => holidays/2024/2
+- trip/note
+> album/x <= trip/x";
+    let mut entries: Vec<&str> = entries.lines().collect();
+    entries.sort_unstable();
+    let mut expected: Vec<&str> = expected.lines().collect();
+    expected.sort_unstable();
+    assert_eq!(entries, expected, "{both}");
+    assert_eq!(
+        text("--only moved a b")
+            .lines()
+            .filter(|line| line.starts_with('>'))
+            .count(),
+        3
+    );
+    // Programs get each file.
+    let json = compare(&tree, "-f json --only moved a b").json();
+    assert!(
+        json["entries"].as_array().expect("entries").len() >= 22,
+        "{json}"
+    );
+}
+
+#[test]
+fn notes_are_no_errors() {
+    let tree = Tree::new().file("a/1", "one").hard_link("b/1", "a/1");
+    let run = compare(&tree, "a b").exits(0);
+    let said = run.says("Note: a: 1 of its files is elsewhere only as hard links");
+    said.never_says("seekless: ");
+}
+
+#[test]
 fn more_sides_are_columns() {
     let tree = Tree::new()
         .copies(["a/1", "b/1", "c/one"], "in all")
@@ -218,7 +278,10 @@ c: 2 files, 12 B; also on another side: 2 files, 12 B; only here: 0 files, 0 B
 =-= 2
 -=- 3
 
+Signs: = the same, > the same content at another path, - not there
+
 Something is on one side only.
+To see only that, add --only there (not in a).
 ";
     assert_eq!(run.stdout_text(), expected);
     compare(&tree, "--one-way a b c").exits(0);
@@ -234,6 +297,22 @@ fn programs_get_every_entry() {
     let entries = json["entries"].as_array().expect("entries").clone();
     let lines = compare(&tree, "-f ndjson a b").exits(1).stdout_text();
     assert_eq!(lines.lines().count(), entries.len() + 1);
+    let base = tree.root().canonicalize().expect("is there");
+    assert_eq!(
+        json["comparison"]["folder"]["text"],
+        base.to_str().expect("plain")
+    );
+    let types = lines.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        line["type"].as_str().map(str::to_owned)
+    });
+    let types: Vec<_> = types.collect();
+    assert_eq!(types[0].as_deref(), Some("comparison"));
+    assert!(
+        types[1..]
+            .iter()
+            .all(|kind| kind.as_deref() == Some("entry"))
+    );
     let rows = compare(&tree, "-f csv a b").exits(1).stdout_text();
     assert_eq!(rows.lines().count(), entries.len() + 1);
     let signs: String = entries
