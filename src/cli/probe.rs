@@ -189,9 +189,9 @@ fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
 fn save(measured: &probe::Measured, console: &Console) -> bool {
     let findings = &measured.findings;
     let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
-        let why = match (findings.interrupted, &findings.no_advice) {
-            (false, Some(why)) => why,
-            _ => "the measurement was interrupted",
+        let why = match findings.interrupted {
+            false => "there is no advice",
+            true => "the measurement was interrupted",
         };
         console.complain(&format!("no profile was saved: {why}"));
         return false;

@@ -38,7 +38,7 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
     let is_any = !found.is_empty();
     for found in found {
         let lines = match &found.run {
-            Ok(run) => lines(run, width),
+            Ok(run) => lines(run, terminal.is_terminal),
             Err(_) => fitting([format!("{}  unreadable", found.name)], width),
         };
         let written = lines
@@ -76,9 +76,8 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
     Ok(exit)
 }
 
-/// A row of a table, or, where that is too wide, the run, its time and its command below each other. Commands are left
-/// whole.
-fn lines(run: &Run, width: usize) -> Vec<String> {
+/// Two lines on a terminal, else a row of a table. Commands are left whole.
+fn lines(run: &Run, is_terminal: bool) -> Vec<String> {
     let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
     let time = time.to_zoned(TimeZone::system());
     let state = match run {
@@ -115,17 +114,14 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
     };
     let time = time.strftime("%Y-%m-%d %H:%M:%S");
     let what = plural(run.steps as u64, "step", "steps");
-    let row = format!(
-        "{}  {time}  {state:11}  {steps:>9} {what:5}  {}",
-        run.name,
-        words(run),
-    );
-    match row.chars().count() <= width {
-        true => vec![row],
-        false => vec![
-            format!("{}  {state}, {steps} {what}", run.name),
-            format!("  {time}"),
-            format!("  {}", words(run)),
+    let (name, command) = (&run.name, words(run));
+    match is_terminal {
+        true => vec![
+            format!("{name}  {state}, {steps} {what}"),
+            format!("  {time}  {command}"),
         ],
+        false => vec![format!(
+            "{name}  {time}  {state:11}  {steps:>9} {what:5}  {command}"
+        )],
     }
 }
