@@ -105,6 +105,7 @@ pub(super) fn origin(header: Option<&Header>) -> Origin {
         header.options.isolate,
     )
     .with_hard_links(header.options.hard_links)
+    .following_links(header.options.follow_links)
     .newer(header.options.newer_ns)
     .in_order();
     match roots.is_empty() {

@@ -15,6 +15,7 @@ pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin 
     let origin = Origin::new(Some(folder.to_owned()), Some(started_ns), config.isolate);
     let origin = origin
         .with_hard_links(config.hard_links)
+        .following_links(config.follow_links)
         .newer(config.newer_ns);
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }

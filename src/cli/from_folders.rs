@@ -48,7 +48,10 @@ pub enum Opened {
 
 /// Opens the report, if there is one.
 pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
-    if matches!(run.source, Source::Search(_)) {
+    if let Source::Search(config) = &run.source {
+        if config.roots.is_empty() {
+            console.complain("the list of paths on standard input is empty: nothing to search");
+        }
         return Ok(Opened::Paths);
     }
     tell_what_is_typed(&run.source, console);
@@ -227,13 +230,13 @@ fn take_over(
         true => Exit::Done,
         false => Exit::SomeLeft,
     };
-    if pairs.is_empty() {
+    if pairs.is_empty() && !places.bad.is_empty() {
         return refuse(
             console,
-            "the report lists no folder that can go; nothing was done",
+            "no folder of the report can go now; nothing was done",
         );
     }
-    if !is_any_given {
+    if !pairs.is_empty() && !is_any_given {
         return refuse(console, &about.has_none_below("folder", &run.limits));
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));

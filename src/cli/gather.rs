@@ -80,9 +80,6 @@ fn search(
     mut planner: Planner,
     console: &Console,
 ) -> Result<Gathered, Exit> {
-    if config.roots.is_empty() {
-        console.complain("the list of paths on standard input is empty: nothing to search");
-    }
     let control = Control::default();
     let listener = Listener::new(console);
     let mut patience = Patience::default();

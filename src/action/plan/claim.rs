@@ -74,6 +74,8 @@ pub struct Origin {
     pub isolate: bool,
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
+    /// Symbolic links were followed.
+    pub(super) follow_links: bool,
     /// Files that were modified before this time (nanoseconds since 1970) can only be kept.
     pub(super) newer_ns: Option<i64>,
     /// The order of the files counts.
@@ -95,6 +97,7 @@ impl Origin {
             not_after_ns,
             isolate,
             hard_links: false,
+            follow_links: false,
             newer_ns: None,
             is_ordered: false,
             roots: None,
@@ -108,6 +111,13 @@ impl Origin {
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: bool) -> Self {
         self.hard_links = hard_links;
+        self
+    }
+
+    /// Sets whether symbolic links were followed: what lies behind one is left alone.
+    #[must_use]
+    pub fn following_links(mut self, follow_links: bool) -> Self {
+        self.follow_links = follow_links;
         self
     }
 

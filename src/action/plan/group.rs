@@ -21,9 +21,13 @@ pub struct Group {
     pub(super) listed: Vec<u8>,
     /// Times of last modification and last access of the main file, and number of its names.
     pub(super) facts: (i64, i64, u64),
-    /// The bare name of another file of the group: the main file, if that is not this one.
+    /// The bare names of its files, the main file first, with slashes between them; and the place of this one.
     #[serde(with = "byte_text")]
-    pub(super) other: Vec<u8>,
+    pub(super) names: Vec<u8>,
+    pub(super) at: u32,
+    /// The bare name of the file because of which the group stays, if that is not this one.
+    #[serde(with = "byte_text")]
+    pub(super) stays_with: Vec<u8>,
     /// The name is that of a sidecar.
     pub(super) is_sidecar: bool,
 }

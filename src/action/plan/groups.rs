@@ -96,22 +96,26 @@ impl Groups {
                     main: name.path.clone(),
                     listed: name.listed.clone(),
                     facts: (0, 0, 0),
-                    other: b"files of a folder that cannot be listed".to_vec(),
+                    names: [name.bare(), b"files of a folder that cannot be listed"].join(&b'/'),
+                    at: 0,
+                    stays_with: Vec::new(),
                     is_sidecar: false,
                 });
             }
         };
         let slash = name.listed.iter().rposition(|&byte| byte == b'/');
-        let mut bare = names.split(|&byte| byte == b'/');
-        let first = bare.next().unwrap_or_default();
-        let second = bare.next().unwrap_or_default();
+        let bare = || names.split(|&byte| byte == b'/');
+        let first = bare().next().unwrap_or_default();
+        let at = bare().position(|other| other == name.bare());
         Some(Group {
             key,
-            richness: (2 + bare.count() as u32, sidecars),
+            richness: (bare().count() as u32, sidecars),
             main: join(folder, first),
             listed: [&name.listed[..slash.map_or(0, |slash| slash + 1)], first].concat(),
             facts: (main.mtime_ns, main.atime_ns, main.links.into()),
-            other: if name.bare() == first { second } else { first }.to_vec(),
+            at: at.unwrap_or_default() as u32,
+            stays_with: Vec::new(),
+            names: names.into(),
             is_sidecar: member.role == Role::Sidecar,
         })
     }
@@ -198,14 +202,21 @@ impl Groups {
 /// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
 const COPIES: usize = 16;
 
+/// The names of a group that go: their number, and a bit for each of the first ones.
+#[derive(Clone, Copy, Debug, Default)]
+struct Going {
+    number: u32,
+    places: u64,
+}
+
 /// What the plan does with groups. A group goes as a whole, and each of its sidecars only if another group that stays
 /// has a copy of it and of its photo; else the group stays as a whole.
 #[derive(Debug, Default)]
 pub struct Together {
-    /// Number of names of each group that go.
-    going: HashMap<u64, u32>,
-    /// Groups that stay.
-    held: HashSet<u64>,
+    /// Names of each group that go.
+    going: HashMap<u64, Going>,
+    /// Groups that stay, and the place of the name because of which they do.
+    held: HashMap<u64, u32>,
     /// For each group that goes: groups that stay and have a copy of a file of it that is no sidecar.
     copies: HashMap<u64, Vec<u64>>,
 }
@@ -214,7 +225,9 @@ impl Together {
     /// Counts the names of a set that go.
     pub fn count(&mut self, set: &SetPlan) {
         for (_, group) in going(set) {
-            *self.going.entry(group.key).or_default() += 1;
+            let going = self.going.entry(group.key).or_default();
+            going.number += 1;
+            going.places |= 1u64.checked_shl(group.at).unwrap_or_default();
         }
     }
 
@@ -230,15 +243,19 @@ impl Together {
             let groups: Vec<&Group> = going_of(file)
                 .filter_map(|name| name.group.as_deref())
                 .collect();
-            let goes = |group: &Group| self.going.get(&group.key) == Some(&group.richness.0);
-            let stays = |group: &&Group| self.held.contains(&group.key) || !goes(group);
+            let going = |group: &Group| self.going.get(&group.key).copied().unwrap_or_default();
+            let is_part = |group: &Group| going(group).number != group.richness.0;
+            let stays = |group: &&Group| self.held.contains_key(&group.key) || is_part(group);
             let all = matches!(file.fate, Fate::Act { .. }) && groups.iter().any(stays);
-            let held: Vec<u64> = groups
-                .iter()
-                .filter(|group| all || stays(group))
-                .map(|group| group.key)
-                .collect();
-            self.held.extend(held);
+            for group in groups {
+                // Of the names that do not go, the first one; else this one, since its file stays.
+                let holder = match is_part(group) {
+                    true => going(group).places.trailing_ones(),
+                    false if all => group.at,
+                    false => continue,
+                };
+                self.held.entry(group.key).or_insert(holder);
+            }
         }
     }
 
@@ -262,7 +279,7 @@ impl Together {
         for (_, group) in going(set).filter(|(_, group)| group.is_sidecar) {
             let copies = self.copies.get(&group.key);
             if !copies.is_some_and(|copies| copies.iter().any(|copy| stay.contains(copy))) {
-                self.held.insert(group.key);
+                self.held.entry(group.key).or_insert(group.at);
             }
         }
     }
@@ -275,21 +292,35 @@ impl Together {
         });
         names.filter_map(|(name, goes)| {
             let key = name.group.as_ref()?.key;
-            (!goes || self.held.contains(&key)).then_some(key)
+            (!goes || self.held.contains_key(&key)).then_some(key)
         })
+    }
+
+    /// The bare name of the file because of which the group of a name stays.
+    fn holder<'n>(&self, name: &'n PlannedName) -> Option<&'n [u8]> {
+        let group = name.group.as_ref()?;
+        let holder = *self.held.get(&group.key)? as usize;
+        let mut names = group.names.split(|&byte| byte == b'/');
+        Some(names.nth(holder).unwrap_or(&group.names))
     }
 
     /// Takes the groups that stay out of a set; returns whether there were any.
     pub fn apply(&self, set: &mut SetPlan) -> bool {
         let mut any = false;
-        let is_held = |name: &PlannedName| {
-            name.group
-                .as_ref()
-                .is_some_and(|group| self.held.contains(&group.key))
-        };
+        let is_held = |name: &PlannedName| self.holder(name).is_some();
         for file in &mut set.files {
             if matches!(file.fate, Fate::Act { .. }) && file.names.iter().any(is_held) {
-                file.fate = Fate::Leave(Left::Group);
+                let others = file.names.iter().filter_map(|name| {
+                    let holder = self.holder(name)?;
+                    (holder != name.bare()).then(|| holder.to_vec())
+                });
+                let other = others.min();
+                file.fate = Fate::Leave(match other {
+                    Some(_) => Left::Group,
+                    None => Left::NoPair,
+                });
+                let groups = file.names.iter_mut().filter_map(|name| name.group.as_mut());
+                groups.for_each(|group| group.stays_with = other.clone().unwrap_or_default());
                 any = true;
             }
             for name in &mut file.names {

@@ -276,6 +276,7 @@ impl Inspector {
         let root = match self.origin.root_of(path) {
             Inside::Root(number) => Some(number),
             Inside::Unsaid => None,
+            Inside::No if self.origin.follow_links => return Err(Left::Followed),
             Inside::No => return Err(Left::OutsideRoots),
         };
         if !self.origin.admits(path) {
@@ -295,6 +296,7 @@ impl Inspector {
             attributes::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
         match stat.kind {
             FileType::RegularFile => {}
+            FileType::Symlink if self.origin.follow_links => return Err(Left::Followed),
             FileType::Symlink => return Err(Left::Link),
             _ => return Err(Left::NotRegular),
         }

@@ -31,6 +31,8 @@ pub enum Left {
     Size,
     /// The file has changed since it was listed, or another file has its name.
     Changed,
+    /// It is or lies behind a symbolic link that the search followed.
+    Followed,
     /// It lies outside the searched paths.
     OutsideRoots,
     /// It lies outside the paths that a report is limited to.
@@ -53,6 +55,8 @@ pub enum Left {
     OtherMount,
     /// A file of its group stays.
     Group,
+    /// It is a sidecar, and no copy of it is beside a copy of its photo.
+    NoPair,
     /// The user did not decide about the set.
     NotAsked,
     /// No file of the set lies below a reference.
@@ -91,8 +95,10 @@ impl Left {
             Self::OtherFileSystem
                 | Self::OtherMount
                 | Self::Group
+                | Self::NoPair
                 | Self::NotAsked
                 | Self::OutsidePaths
+                | Self::Followed
                 | Self::Aside
                 | Self::Trash
                 | Self::Managed(_)
@@ -113,6 +119,7 @@ impl Left {
             Self::NotRegular => "is not a regular file",
             Self::Size => "has a different size than in the report",
             Self::Changed => "has changed since the report",
+            Self::Followed => "is reached through a symbolic link",
             Self::OutsideRoots => "is outside the searched paths",
             Self::OutsidePaths => "is outside the given paths",
             Self::Aside => "is in the destination folder",
@@ -163,6 +170,7 @@ impl Left {
                 "is alone on its mount, and hard links cannot cross mounts, even of one file system"
             }
             Self::Group => "belongs together with a file that stays",
+            Self::NoPair => "has no copy beside a copy of its photo",
             Self::NotAsked => "has no answer yet",
             Self::NoReference => "has no copy below a reference folder",
             Self::SameName => {

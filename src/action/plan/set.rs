@@ -156,7 +156,8 @@ impl PlannedName {
 
     /// The file with which it stays if it [stays with its group](super::Left::Group).
     pub fn stays_with(&self) -> Option<&[u8]> {
-        self.group.as_ref().map(|group| &group.other[..])
+        let group = self.group.as_ref()?;
+        Some(&group.stays_with[..]).filter(|name| !name.is_empty())
     }
 
     /// True if other files may go because it stays.

@@ -50,6 +50,60 @@ fn sidecars_of_unique_photos_stay() {
     assert_eq!(stage.names().len(), 4);
 }
 
+/// The file because of which a group stays, not one that stays because of this one.
+#[test]
+fn a_group_stays_with_the_file_that_holds_it() {
+    let reasons = |tree: Tree, arguments: &str| {
+        let stage = Stage::new(tree);
+        let plan = stage
+            .run(&format!("remove -n -f json {arguments}"))
+            .exits(0)
+            .json();
+        let mut reasons: Vec<(String, String)> = Vec::new();
+        let sets = plan["sets"].as_array().expect("sets");
+        for name in sets
+            .iter()
+            .flat_map(|set| set["names"].as_array().expect("names"))
+        {
+            if name["fate"] == "leave" {
+                let path = name["path"]["text"].as_str().expect("text");
+                let bare = path.rsplit('/').next().expect("a name");
+                let why = name["why"].as_str().expect("a reason");
+                reasons.push((bare.to_owned(), why.to_owned()));
+            }
+        }
+        reasons.sort_unstable();
+        reasons
+    };
+    let pair = |why: [&str; 2]| {
+        let [one, two] = why.map(str::to_owned);
+        vec![("1.CR2".to_owned(), one), ("1.JPG".to_owned(), two)]
+    };
+    let photos = || {
+        Tree::new()
+            .copies(["a/1.CR2", "b/1.CR2"], "raw")
+            .copies(["a/1.JPG", "b/1.JPG"], "shown")
+    };
+    // The only copy of an edit.
+    let tree = photos().file("a/1.xmp", "edit a").file("b/1.xmp", "edit b");
+    let found = reasons(tree, "--reference a a b");
+    assert_eq!(found, pair(["stays with 1.xmp"; 2]));
+    // A rule.
+    let found = reasons(photos(), "--reference a --protect b/1.JPG a b");
+    assert_eq!(found, pair(["stays with 1.JPG"; 2])[..1]);
+    // Its copy is elsewhere, but beside another photo.
+    let tree = photos()
+        .copies(["b/1.xmp", "c/2.xmp"], "edit")
+        .file("c/2.JPG", "another");
+    let found = reasons(tree, "--reference a --reference c a b c");
+    let mut expected = pair(["stays with 1.xmp"; 2]);
+    expected.push((
+        "1.xmp".to_owned(),
+        "has no copy beside a copy of its photo".to_owned(),
+    ));
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn links_replace_sidecars_of_unique_photos() {
     let stage = Stage::new(

@@ -92,6 +92,26 @@ fn of_sets_with_newer_files_only_these_are_changed() {
 }
 
 #[test]
+fn what_followed_links_lead_to_is_left_alone_and_no_problem() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a/1", "a/2", "b/3", "c/4"], "x")
+            .symlink("a/folder", "../b")
+            .symlink("a/file", "../c/4"),
+    );
+    let said = "2 files left alone because each is reached through a symbolic link.";
+    for format in ["text", "json"] {
+        let report = stage.report(&format!("find -q -f {format} -L a"));
+        let plan = stage.on_report("remove -n --from -", report);
+        plan.exits(0).says(said);
+    }
+    for _ in 0..2 {
+        stage.run("remove --yes -L a").exits(0).says(said);
+    }
+    assert_eq!(stage.names(), ["a/1", "a/file", "a/folder", "b/3", "c/4"]);
+}
+
+#[test]
 fn options_that_hold_back_every_file_are_named() {
     let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/3"], "x").folder("c"));
     for (options, why) in [
