@@ -251,7 +251,9 @@ impl Action {
             Some(found_in.started_ns),
             found_in.isolate,
         );
-        let origin = origin.with_hard_links(found_in.hard_links);
+        let origin = origin
+            .with_hard_links(found_in.hard_links)
+            .newer(found_in.newer_ns);
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
         let settings = self.settings(&roots)?;
         let acting = self.acting(&settings)?;

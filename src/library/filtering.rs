@@ -43,7 +43,8 @@ macro_rules! filter_settings {
             self
         }
 
-        /// Only files modified at this time or later. It must not lie in the future.
+        /// Only files modified at this time or later. It must not lie in the future. A search also gives the older
+        /// copies of these files, and an action only keeps those.
         pub fn newer(mut self, time: std::time::SystemTime) -> Self {
             self.filter.newer_ns = Some(crate::library::times::nanoseconds(time));
             self

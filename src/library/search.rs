@@ -184,6 +184,7 @@ impl<'a> Search<'a> {
             started_ns: nanoseconds(SystemTime::now()),
             isolate: self.config.isolate,
             hard_links: self.config.hard_links,
+            newer_ns: self.filter.newer_ns,
         };
         let mut searching = self.begin(Delivery::default())?;
         let sets = searching.by_ref().collect::<Result<_, Error>>()?;
@@ -244,8 +245,12 @@ impl<'a> Search<'a> {
         if self.filter.keep_empty && self.filter.min_size.is_some_and(|size| size.0 > 0) {
             return Err(Cause::NoEmpty.into());
         }
+        built(&self.filter)?;
+        // A set has its older files, too.
+        let newer_ns = self.filter.newer_ns.take();
         Ok(Config {
             filter: built(&self.filter)?,
+            newer_ns,
             ..config
         })
     }

@@ -132,6 +132,7 @@ pub(super) struct FoundIn {
     pub started_ns: i64,
     pub isolate: bool,
     pub hard_links: bool,
+    pub newer_ns: Option<i64>,
 }
 
 impl Sets {

@@ -479,7 +479,10 @@ fn a_search_has_the_filters_of_the_program() {
             search().exclude("sub").exclude("*.txt"),
             "x.JPG y.jpg .z.jpg",
         ),
-        (search().newer(middle).max_depth(1), "y.jpg .z.jpg u.txt"),
+        (
+            search().newer(middle).max_depth(1),
+            "x.JPG y.jpg .z.jpg v.txt u.txt",
+        ),
         (search().older(middle), "x.JPG v.txt"),
     ] {
         let sets = search.run().expect("searched");
