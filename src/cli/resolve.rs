@@ -222,6 +222,7 @@ pub fn keep_rules<'r>(
 mod tests {
     use clap::Parser;
     use jiff::tz::TimeZone;
+    use seekless::engine::Trust;
 
     use super::*;
     use crate::cli::args::Cli;
@@ -289,6 +290,29 @@ mod tests {
             ("--unique", Copies::UNIQUE),
         ] {
             assert_eq!(resolved(line)?.config.copies, expected, "{line}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_cache_is_a_folder_and_a_level_or_off() -> Result<(), WrongUse> {
+        for (line, expected) in [
+            ("--cache /c", Some(("/c", Trust::Change))),
+            ("--cache ./off", Some(("./off", Trust::Change))),
+            (
+                "--cache /c --cache mtime",
+                Some(("/c", Trust::Modification)),
+            ),
+            (
+                "--cache mtime --cache /c",
+                Some(("/c", Trust::Modification)),
+            ),
+            ("--cache off", None),
+        ] {
+            let cache = resolved(line)?.config.cache;
+            let cache = cache.map(|cache| (cache.folder, cache.trust));
+            let expected = expected.map(|(folder, trust)| (PathBuf::from(folder), trust));
+            assert_eq!(cache, expected, "{line}");
         }
         Ok(())
     }

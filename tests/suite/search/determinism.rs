@@ -220,6 +220,7 @@ fn found_alike(folder: &Path, arguments: &str, times: usize) {
         let end: Option<&[u8]> = match arguments.split_once("--format ") {
             Some((_, rest)) if rest.starts_with("ndjson") => Some(b"\n"),
             Some((_, rest)) if rest.starts_with("fdupes") => Some(b"\n\n"),
+            Some((_, rest)) if rest.starts_with("nul --unique") => Some(b"\0"),
             Some((_, rest)) if rest.starts_with("nul") => Some(b"\0\0"),
             _ => None,
         };
