@@ -23,9 +23,9 @@ pub enum Rule {
     MostRecentlyAccessed,
     /// The file under the path that was given first.
     FirstRoot,
-    /// A file in this folder or under it. The folder must exist.
+    /// A file in or under this folder, which must exist, or one that matches this pattern: `2024*`.
     Under(PathBuf),
-    /// A file that has no name in this folder or under it. The folder must exist.
+    /// A file that has no name in or under this folder, which must exist, or one that matches this pattern.
     NotUnder(PathBuf),
     /// A file whose name matches this glob.
     Name(String),
