@@ -27,6 +27,8 @@ impl Renamed {
                     (tree.name(to) == tree.name(name), folder, tree.folder_of(to));
                 while is_same {
                     vote(&mut votes, (here, side), there);
+                    // The other way round, another copy may come first.
+                    vote(&mut votes, (there, own), here);
                     is_same = tree.folder_name(here) == tree.folder_name(there);
                     match (tree.parent(here), tree.parent(there)) {
                         (Some(above), Some(above_there)) => (here, there) = (above, above_there),

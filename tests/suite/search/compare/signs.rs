@@ -254,6 +254,21 @@ fn a_renamed_folder_is_one_line() {
     );
 }
 
+/// Whichever of several copies comes first on the other side.
+#[test]
+fn copies_are_looked_for_where_a_folder_went() {
+    let names = ["a/p/x", "a/p/z", "b/q/y", "b/renamed/x", "b/renamed/z"];
+    let text = compare(&Tree::new().copies(names, "one"), "a b")
+        .exits(0)
+        .stdout_text();
+    let entries = text.split("\n\n").nth(1);
+    assert_eq!(
+        entries,
+        Some("> p/ => renamed/ (2 files, 6 B)\n> q/y <= p/x"),
+        "{text}"
+    );
+}
+
 #[test]
 fn notes_are_no_errors() {
     let tree = Tree::new().file("a/1", "one").hard_link("b/1", "a/1");
