@@ -35,10 +35,12 @@ impl Earlier {
     }
 }
 
-/// A name beside the report's, which goes with the value unless the file got its own name.
+/// A file beside the report, which goes with the value unless it gets the report's name. Where the file system can, it
+/// has no name until then, and nothing is left of it however the process ends.
 #[derive(Debug)]
 pub struct Temporary {
     folder: OwnedFd,
+    file: OwnedFd,
     name: CString,
     is_there: bool,
 }
@@ -51,12 +53,22 @@ impl Temporary {
         for number in 0..TRIES {
             let random = RandomState::new().hash_one(number);
             let name = CString::new(format!(".seekless-{random:016x}")).unwrap_or_default();
-            match write::create_with(&place.folder, &name, mode) {
+            let unnamed = match can_be_named_later() {
+                true => write::without_name(&place.folder, mode)?,
+                false => None,
+            };
+            let is_there = unnamed.is_none();
+            let made = match unnamed {
+                Some(file) => Ok(file),
+                None => write::create_with(&place.folder, &name, mode),
+            };
+            match made {
                 Ok(file) => {
                     let temporary = Self {
                         folder: rustix::io::fcntl_dupfd_cloexec(&place.folder, 0)?,
+                        file: rustix::io::fcntl_dupfd_cloexec(&file, 0)?,
                         name,
-                        is_there: true,
+                        is_there,
                     };
                     return Ok((temporary, file));
                 }
@@ -72,6 +84,10 @@ impl Temporary {
 
     /// Gives the file the name of the place, if that name is still free or still that of the earlier file.
     pub fn replace(mut self, place: &OutputPlace, earlier: Option<&Earlier>) -> Result<(), Cause> {
+        if !self.is_there {
+            names::link_open_file(&self.file, &self.folder, &self.name)?;
+            self.is_there = true;
+        }
         let now = match Earlier::at(place) {
             Ok(now) => Some(now),
             Err(Errno::NOENT) => None,
@@ -97,6 +113,11 @@ impl Temporary {
         }
         Ok(())
     }
+}
+
+/// True if a file without a name can get one at the end.
+fn can_be_named_later() -> bool {
+    std::path::Path::new("/proc/self/fd").exists()
 }
 
 impl Drop for Temporary {

@@ -165,20 +165,24 @@ pub fn clone_into_empty(new: impl AsFd, source: impl AsFd) -> Option<()> {
 
 // Files without a name, of which nothing can be left behind.
 
-/// Makes a file in this folder that has no name (`O_TMPFILE`): it is gone with its last
-/// descriptor, however the process ends.
-///
-/// Where the file system does not know that, the file has the name `fallback` for as long as
-/// it takes to remove it again. A file that has this name already is an error and stays.
-pub fn unnamed(folder: impl AsFd, fallback: &CStr) -> Result<OwnedFd> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    match openat(&folder, c".", flags | OFlags::TMPFILE, mode) {
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {}
-        other => return other,
+/// Makes a file in this folder that has no name (`O_TMPFILE`), with this mode less the umask: it is gone with its last
+/// descriptor, however the process ends. `None` where the file system does not know that.
+pub fn without_name(folder: impl AsFd, mode: u32) -> Result<Option<OwnedFd>> {
+    fault::point()?;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    match openat(&folder, c".", flags, Mode::from_raw_mode(mode)) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
+        other => other.map(Some),
     }
-    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-    let file = openat(&folder, fallback, flags, mode)?;
+}
+
+/// The same for its owner only. Where the file system does not know that, the file has the name `fallback` for as long
+/// as it takes to remove it again. A file that has this name already is an error and stays.
+pub fn unnamed(folder: impl AsFd, fallback: &CStr) -> Result<OwnedFd> {
+    if let Some(file) = without_name(&folder, 0o600)? {
+        return Ok(file);
+    }
+    let file = create_with(&folder, fallback, 0o600)?;
     unlinkat(&folder, fallback, AtFlags::empty())?;
     Ok(file)
 }
