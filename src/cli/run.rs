@@ -1,11 +1,12 @@
 //! Waits for several things at once: the work's end, Ctrl-C, and the next moment to draw.
 
 use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use seekless::engine::are_descriptors_free;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
@@ -39,21 +40,12 @@ pub trait Watcher {
 /// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
 /// program started (`nohup`) stays so.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watcher) -> T {
-    // Without them the runtime would panic.
-    let runtime = match are_descriptors_free(DESCRIPTORS) {
-        true => Builder::new_current_thread().enable_all().build().ok(),
-        false => None,
-    };
-    let Some(runtime) = runtime else {
+    let earlier = listening().take();
+    let Some((runtime, mut signals)) = earlier.or_else(listen) else {
         // The work can be done all the same, only unwatched.
         return work();
     };
-    // Before the work begins: a signal that nobody listens for is lost.
-    let signals = {
-        let _within = runtime.enter();
-        Signals::listen()
-    };
-    thread::scope(|scope| {
+    let done = thread::scope(|scope| {
         let (done, until_done) = oneshot::channel();
         let worker = scope.spawn(move || {
             let result = work();
@@ -61,12 +53,34 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
             let _ = done.send(());
             result
         });
-        runtime.block_on(watch(until_done, signals, watcher));
+        runtime.block_on(watch(until_done, &mut signals, watcher));
         match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         }
-    })
+    });
+    *listening() = Some((runtime, signals));
+    done
+}
+
+/// Who listens for signals between two pieces of work: a signal that nobody listens for is lost.
+static LISTENING: Mutex<Option<(Runtime, Signals)>> = Mutex::new(None);
+
+fn listening() -> MutexGuard<'static, Option<(Runtime, Signals)>> {
+    LISTENING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn listen() -> Option<(Runtime, Signals)> {
+    // Without them the runtime would panic.
+    if !are_descriptors_free(DESCRIPTORS) {
+        return None;
+    }
+    let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+    let signals = {
+        let _within = runtime.enter();
+        Signals::listen()
+    };
+    Some((runtime, signals))
 }
 
 /// The signals that end a run; `None` for one that cannot be waited for, or is ignored.
@@ -92,7 +106,7 @@ impl Signals {
 
 async fn watch(
     mut until_done: oneshot::Receiver<()>,
-    mut signals: Signals,
+    signals: &mut Signals,
     watcher: &mut impl Watcher,
 ) {
     let mut ticks = interval_at(Instant::now() + FIRST_TICK, TICK);
