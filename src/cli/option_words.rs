@@ -163,12 +163,9 @@ pub fn rule(error: &BadRule) -> String {
         BadRule::NoArgument { name, argument } => {
             format!("--keep: {name} needs {argument}: write --keep '{name} {argument}'")
         }
-        BadRule::Wrong { name, reason } if name.ends_with("under") && reason.contains(',') => {
-            format!(
-                "--keep: {error}; a comma belongs to the name of the folder: for another rule, add --keep RULE, as in \
-                 --keep '{name} DIR' --keep newest"
-            )
-        }
+        BadRule::Joined { first, last } => format!(
+            "--keep: a comma belongs to what '{first}' looks for: write --keep '{first}' --keep {last}"
+        ),
         error => format!("--keep: {error}"),
     }
 }

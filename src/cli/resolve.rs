@@ -190,6 +190,11 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             "--omit-first omits every file without a copy: omit --omit-first, or --unique (--copies 1)",
         );
     }
+    if args.omit_first && args.filter.newer.is_some() {
+        return contradiction(
+            "--omit-first would also list older files, which --newer keeps: use --format json, or 'seekless remove --newer'",
+        );
+    }
     meant_as_file(args.output.as_deref())?;
     not_onto_report(args.output.as_deref(), args.from.as_deref())?;
     if args.summary_only && !args.format.readable_back {

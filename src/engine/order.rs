@@ -1,7 +1,7 @@
 //! The order of names in a file, of files in a set, and of sets in a report: total orders that do not depend on the
 //! order of discovery.
 //!
-//! Names are in the order of [`Preference`], then of their paths, byte by byte. A file is ranked by the best of its
+//! Names are in the order of [`Preference`], then of their paths, part by part. A file is ranked by the best of its
 //! names, a set by the place and the path of its first file.
 
 use std::cmp::Ordering;
@@ -316,6 +316,8 @@ mod tests {
                 let (dir, name) = (file_table.dir(file), file_table.first_name(file));
                 let mut path = Vec::new();
                 dirs.path_of(dir, name, &mut path);
+                // Part by part.
+                path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
                 (dirs.root(dir).min(3), path)
             };
             let key = |&file: &FileIndex| {

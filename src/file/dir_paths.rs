@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{DirId, DirTable};
+use super::{ByParts, DirId, DirTable};
 
 impl DirTable {
     /// Writes the folder's path and a trailing slash (nothing for the unnamed current folder)
@@ -40,13 +40,13 @@ impl DirTable {
         self.upwards(dir).map(slashes).sum()
     }
 
-    /// Compares two folders' paths as [`DirTable::path`] writes them, byte by byte.
+    /// Compares two folders' paths as [`DirTable::path`] writes them, [part by part](ByParts).
     pub fn compare(&self, a: DirId, b: DirId) -> Ordering {
         self.compare_names((a, b""), (b, b""))
     }
 
-    /// Compares the paths of two names in folders as [`DirTable::path_of`] writes them, byte by byte; most need not be
-    /// written out for that.
+    /// Compares the paths of two names in folders as [`DirTable::path_of`] writes them, [part by part](ByParts); most
+    /// need not be written out for that.
     pub fn compare_names(&self, (a, name): (DirId, &[u8]), (b, other): (DirId, &[u8])) -> Ordering {
         if a == b {
             return name.cmp(other);
@@ -60,13 +60,13 @@ impl DirTable {
             last_apart(above_a.zip(above_b))
         });
         let by_name = match met {
-            Some(Some((x, y))) => with_slash(self.name(x), self.name(y)),
+            Some(Some((x, y))) => self.name(x).cmp(self.name(y)),
             // One of them holds the other.
             Some(None) => {
                 let next = |dir, above| {
                     let below = self.upwards(dir).take_while(move |&at| at != above);
                     let next = below.last().into_iter();
-                    next.flat_map(|dir| self.name(dir).iter().chain(b"/"))
+                    next.flat_map(|dir| self.name(dir).iter().chain(b"\0"))
                 };
                 match self.holds(a, b) {
                     true => name.iter().cmp(next(b, a)),
@@ -81,7 +81,7 @@ impl DirTable {
                 self.path_of(dir, name, &mut path);
                 path
             });
-            paths[0].cmp(&paths[1])
+            ByParts(&paths[0]).cmp(&ByParts(&paths[1]))
         })
     }
 
@@ -109,16 +109,6 @@ fn last_apart(pairs: impl Iterator<Item = (DirId, DirId)>) -> Option<Option<(Dir
         apart = Some((x, y));
     }
     None
-}
-
-/// Compares two names as if a slash stood behind each.
-fn with_slash(a: &[u8], b: &[u8]) -> Ordering {
-    let common = a.len().min(b.len());
-    let next = |name: &[u8]| name.get(common).copied().unwrap_or(b'/');
-    a[..common]
-        .cmp(&b[..common])
-        .then_with(|| next(a).cmp(&next(b)))
-        .then_with(|| a.len().cmp(&b.len()))
 }
 
 #[cfg(test)]
@@ -177,12 +167,14 @@ mod tests {
             for &b in &all {
                 let other = path_of(&dirs, b);
                 let (x, y) = (path.escape_ascii(), other.escape_ascii());
-                assert_eq!(dirs.compare(a, b), path.cmp(&other), "{x} {y}");
+                let expected = ByParts(&path).cmp(&ByParts(&other));
+                assert_eq!(dirs.compare(a, b), expected, "{x} {y}");
                 for (name, beside) in [("a", "a"), ("b", "a."), ("aa", "-"), (".", "0")] {
                     let [path, other] = [(&path, name), (&other, beside)]
                         .map(|(path, name)| [path, name.as_bytes()].concat());
                     let compared = dirs.compare_names((a, name.as_bytes()), (b, beside.as_bytes()));
-                    assert_eq!(compared, path.cmp(&other), "{x}{name} {y}{beside}");
+                    let expected = ByParts(&path).cmp(&ByParts(&other));
+                    assert_eq!(compared, expected, "{x}{name} {y}{beside}");
                 }
             }
         }

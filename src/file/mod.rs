@@ -45,7 +45,7 @@ pub use managed_paths::{ManagedPaths, ManagedPlace, is_managed_folder};
 pub use numbering::Numbering;
 pub use own_folder::OwnFolder;
 pub use path_rules::PathRules;
-pub use preference::Preference;
+pub use preference::{ByParts, Preference};
 pub use readable_folder::{Believed, ReadableFolder};
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};

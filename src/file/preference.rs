@@ -1,7 +1,9 @@
 //! Which of several files with the same content is the original, if nobody says so.
 
+use std::cmp::Ordering;
+
 /// The default preference for a name among the names of a set; the least is best. If two are equal, the path decides,
-/// byte by byte. A file is preferred by the best of its names.
+/// [part by part](ByParts). A file is preferred by the best of its names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Preference {
     /// It lies in a trash, and is lost when the trash is emptied.
@@ -27,5 +29,25 @@ impl Preference {
             () if self.mtime_ns != other.mtime_ns => "oldest",
             () => "first by path",
         }
+    }
+}
+
+/// A path that is compared part by part, each byte by byte: what lies in `Photos` comes before what lies in
+/// `Photos copy`, although a blank comes before a slash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByParts<'p>(pub &'p [u8]);
+
+impl Ord for ByParts<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let equal = self.0.iter().zip(other.0).take_while(|(x, y)| x == y);
+        let apart = equal.count();
+        let next = |path: &[u8]| path.get(apart).map(|&byte| (byte != b'/', byte));
+        next(self.0).cmp(&next(other.0))
+    }
+}
+
+impl PartialOrd for ByParts<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }

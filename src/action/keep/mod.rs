@@ -4,11 +4,12 @@
 //! equal scores. A rule is one row of [`RULES`]. Between files that no rule tells apart, the default order decides.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use regex::Regex;
 
 use super::bounds::Place;
-use crate::file::Preference;
+use crate::file::{ByParts, Preference};
 use crate::scan::Globs;
 
 mod rules;
@@ -103,6 +104,14 @@ pub enum BadRule {
         /// The text after it.
         rest: String,
     },
+    /// A rule without an argument follows one whose argument may hold commas.
+    #[error("'{first}' and {last} cannot be joined by a comma: write them as two rules")]
+    Joined {
+        /// The rule with the argument.
+        first: String,
+        /// The rule after the comma.
+        last: String,
+    },
     /// The argument is not valid for the rule.
     #[error("{name}: {reason}")]
     Wrong {
@@ -159,7 +168,7 @@ struct Key<'a> {
     is_exposed: bool,
     place: (usize, usize),
     /// That of the best name, and the name as it was listed.
-    preference: Option<(Preference, &'a [u8])>,
+    preference: Option<(Preference, ByParts<'a>)>,
 }
 
 impl Key<'_> {
@@ -196,6 +205,16 @@ impl Rules {
             let text = text.as_ref().trim();
             for part in parts(text) {
                 let (rule, argument) = parse_one(part)?;
+                let joined = argument
+                    .rsplit_once(',')
+                    .filter(|(_, last)| is_bare(last.trim()));
+                // A folder may have such a name; as a pattern it would hold nothing.
+                if let (Some((first, last)), false) = (joined, Path::new(argument).exists()) {
+                    return Err(BadRule::Joined {
+                        first: format!("{} {}", rule.name, first.trim()),
+                        last: last.trim().to_owned(),
+                    });
+                }
                 rules.add(part.to_owned(), rule, argument.as_ref())?;
             }
         }
@@ -248,7 +267,7 @@ impl Rules {
             preference: file
                 .names
                 .iter()
-                .map(|name| (name.preference, name.listed))
+                .map(|name| (name.preference, ByParts(name.listed)))
                 .min(),
         });
         keys.collect()
@@ -360,6 +379,10 @@ fn unknown(text: &str) -> &str {
 
 /// Compiles a folder, or a pattern of folders, for `under` and `not-under`.
 fn place(name: &'static str, path: &OsStr) -> Result<Place, BadRule> {
+    // A choice among copies must not spread to other folders because of the characters in a folder's name.
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return Ok(Place::from_real(&real));
+    }
     let here = std::env::current_dir().unwrap_or_default();
     Place::parse(path, None, &here).map_err(|e| BadRule::Wrong {
         name,

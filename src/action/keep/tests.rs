@@ -193,6 +193,8 @@ fn what_is_no_rule_is_explained() {
         "regex (",
         "newest,under /a",
         "newest,foo",
+        "under /a*, newest",
+        "name *.jpg,shortest-path",
         "Newest",
         "Oldest,Shortest-Path",
         "oldest,newest",

@@ -167,6 +167,11 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--bwlimit 0 t", "--bwlimit 0", "1M"),
     ("--memory 1M t", "--memory", "or more"),
     ("--omit-first -f json t", "--omit-first", "-f nul"),
+    (
+        "--omit-first --newer 1d -f nul t",
+        "--newer",
+        "seekless remove",
+    ),
     ("--summary-only -f csv t", "csv", "text, json"),
     ("-o - t", "-o -", "./-"),
     ("remove -o plan --yes t", "--output", "--dry-run"),
@@ -358,8 +363,8 @@ fn a_value_with_spaces_is_answered_with_the_right_form() {
         (
             "--keep",
             "under t,newest",
-            "t,newest",
-            "--keep 'under DIR' --keep newest",
+            "'under t'",
+            "--keep 'under t' --keep newest",
         ),
         ("--exclude", "", "--exclude: \"\"", "omit"),
     ] {

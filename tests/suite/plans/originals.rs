@@ -185,6 +185,18 @@ fn folders_come_before_names_names_before_times_and_times_before_paths() {
             "a/b/y.jpg",
             "first by path",
         ),
+        // A blank, a bracket and a dash come before a slash, but a folder comes before its copy.
+        (
+            &[
+                ("q/Photos (copy)/2024/x.jpg", 1000),
+                ("q/Photos copy/2024/x.jpg", 1000),
+                ("q/Photos-old/2024/x.jpg", 1000),
+                ("q/Photos/2024/x.jpg", 1000),
+            ],
+            ".",
+            "q/Photos/2024/x.jpg",
+            "first by path",
+        ),
         // A name that adds something else says more than a number.
         (
             &[("IMG_1 Anna's birthday.jpg", 1000), ("IMG_1.jpg", 2000)],

@@ -167,6 +167,27 @@ fn every_rule_can_be_used() {
     }
 }
 
+/// Only what is no folder is a pattern.
+#[test]
+fn a_folder_with_the_characters_of_a_pattern_is_only_itself() {
+    for (rule, stays) in [
+        ("under photos [2024]", "photos [2024]/f"),
+        ("under ./photos [2024]/", "photos [2024]/f"),
+        ("not-under photos [2024]", "photos 2/f"),
+        ("under photos ?", "photos 2/f"),
+    ] {
+        let stage = Stage::new(Tree::new().copies(["photos [2024]/f", "photos 2/f"], "the same"));
+        let run = stage.seekless("remove --yes . --keep").arg(rule).run();
+        run.exits(0);
+        let names: Vec<String> = stage
+            .names()
+            .iter()
+            .map(|name| name.replace('\\', ""))
+            .collect();
+        assert_eq!(names, [stays], "{rule}");
+    }
+}
+
 /// Three files that each rule can tell apart, and what each prefers.
 const BY_RULE: [(&str, &str); 10] = [
     ("newest", "new"),
