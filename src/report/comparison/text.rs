@@ -82,11 +82,19 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let first = roots
         .first()
         .map_or_else(Default::default, |root| escape(&root.path));
+    let included = match shown.filters.is_empty() {
+        true => "",
+        false => " that the filters include",
+    };
     let said = match (comparison.answer(), comparison.question().one_way) {
         (ComparisonAnswer::Unknown, _) => "The question could not be answered in full.".to_owned(),
-        (ComparisonAnswer::Yes, true) => format!("Everything in {first} is also on {others}."),
+        (ComparisonAnswer::Yes, true) => {
+            format!("Everything in {first}{included} is also on {others}.")
+        }
         (ComparisonAnswer::No, true) => format!("Not everything in {first} is also on {others}."),
-        (ComparisonAnswer::Yes, false) => format!("Everything on each side is also on {others}."),
+        (ComparisonAnswer::Yes, false) => {
+            format!("Everything on each side{included} is also on {others}.")
+        }
         (ComparisonAnswer::No, false) => "Something is on one side only.".to_owned(),
     };
     writeln!(out)?;

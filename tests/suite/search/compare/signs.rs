@@ -183,13 +183,19 @@ fn a_bare_name_is_never_a_comment() {
 }
 
 #[test]
-fn filters_narrow_the_question_and_the_first_line_repeats_them() {
+fn filters_narrow_the_question_and_the_answer_says_so() {
     let tree = Tree::new()
         .copies(["a/x.jpg", "b/x.jpg"], "picture")
         .file("a/x.tmp", "noise");
     let run = compare(&tree, "--exclude *.tmp a b").exits(0);
     let first = "Compared only what these filters include: --exclude *.tmp";
-    assert_eq!(run.stdout_text().lines().next(), Some(first));
+    let text = run.stdout_text();
+    assert_eq!(text.lines().next(), Some(first));
+    let last = "Everything on each side that the filters include is also on the other side.";
+    assert_eq!(text.lines().last(), Some(last));
+    let run = compare(&tree, "--one-way --exclude *.tmp a b").exits(0);
+    let last = "Everything in a that the filters include is also on the other side.";
+    assert_eq!(run.stdout_text().lines().last(), Some(last));
     compare(&tree, "--name *.png a b")
         .exits(2)
         .says("no files to compare")
