@@ -23,12 +23,10 @@ const RUNS: usize = 3;
 
 /// How much more a path may take, percent. Two runs differ by half a percent, the same source on two
 /// machines of one architecture by little more.
-///
-/// The record is older than the order of originals and the marks of managed folders: 5 again once it is made anew.
-const TOLERANCE: f64 = 40.0;
+const TOLERANCE: f64 = 5.0;
 
 /// The same where the compiler is another one than when it was recorded.
-const TOLERANCE_OF_COMPILERS: f64 = 40.0;
+const TOLERANCE_OF_COMPILERS: f64 = 20.0;
 
 /// How many instructions more a file are never too many: trying before sleeping takes so many on a busy machine.
 const SLACK: f64 = 80.0;
