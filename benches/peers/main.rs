@@ -107,11 +107,9 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     println!("{text}");
     if args.memory.is_empty() {
         print!("{}", table::HEAD);
-        text += table::HEAD;
+        text += table::PAGE_HEAD;
         for name in corpora(args) {
-            let rows = on_corpus(args, &rounds, &dir, name)?;
-            print!("{rows}");
-            text += &rows;
+            text += &on_corpus(args, &rounds, &dir, name)?;
         }
     } else {
         let table = memory::growth(&rounds, &dir, &args.memory, &args.options)?;
@@ -162,7 +160,7 @@ fn corpora(args: &Args) -> Vec<&str> {
     }
 }
 
-/// The rows of one corpus.
+/// Prints the rows of one corpus; returns those for the page.
 fn on_corpus(
     args: &Args,
     rounds: &Rounds,
@@ -179,7 +177,7 @@ fn on_corpus(
     eprintln!("{}: {}", dir.display(), corpus.summary);
     corpus.build(&dir, &args.options)?;
     let truth = Truth::read(&dir)?;
-    let mut text = String::new();
+    let (mut hot, mut cold) = (Vec::new(), Vec::new());
     for cache in [Cache::Hot, Cache::Cold] {
         let asked = if cache == Cache::Hot {
             args.hot
@@ -194,9 +192,10 @@ fn on_corpus(
             continue;
         }
         let series = rounds.run(&dir, cache, &truth)?;
-        text += &table::rows(name, cache.name(), &series, rounds.limit);
+        print!("{}", table::rows(name, cache.name(), &series, rounds.limit));
+        if cache == Cache::Hot { hot = series } else { cold = series }
     }
-    Ok(text)
+    Ok(table::page_rows(name, &hot, &cold, rounds.limit))
 }
 
 /// What a reader needs to know before the tables.
@@ -207,8 +206,8 @@ fn heading(args: &Args, machine: &Machine, rounds: &Rounds) -> String {
         "Measured on {machine}. Medians of {runs} runs, all tools in turns; corpora at scale {scale} with seed {seed}.\n\
          *Hot*: right before each run every file whose size occurs twice was read. *Cold*: right before each run the page\n\
          cache was dropped (`sync; echo 3 > /proc/sys/vm/drop_caches`), then the tool was started once for its version.\n\
-         *Peak memory* is that of the largest process, *from disk* what the kernel counted for the tool (`read_bytes`).\n\
-         *Sets* says whether every run's answer was the ground truth.\n\n\
+         In parentheses: times that of seekless. A time stands only where every answer was right.\n\
+         *Peak memory* is that of the largest process, the larger of hot and cold.\n\n\
          | tool | version | command |\n|---|---|---|\n"
     );
     for Installed { tool, version, .. } in rounds.tools {

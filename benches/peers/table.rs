@@ -1,4 +1,4 @@
-//! Turns runs into tables of medians and ratios.
+//! Turns runs into tables of medians and ratios: one for the terminal with all that was measured, a short one for the page.
 
 use std::time::Duration;
 
@@ -70,6 +70,51 @@ fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
         "| {name} | {} | {fastest}-{slowest} | {ratio} | {cpu} | {memory:.1} | {disk} | {sets} |\n",
         seconds(wall)
     )
+}
+
+/// The head of the table for the page.
+pub const PAGE_HEAD: &str = "\
+| corpus | tool | hot, s | cold, s | peak memory, MB |
+|---|---|--:|--:|--:|
+";
+
+/// The page's rows of one corpus, in the order of the first state of the cache. A state that was left out is empty.
+pub fn page_rows(corpus: &str, hot: &[Series], cold: &[Series], limit: Duration) -> String {
+    let mut text = String::new();
+    let mut sorted: Vec<&Series> = if hot.is_empty() { cold } else { hot }.iter().collect();
+    sorted.sort_by_key(|series| (series.outcome == Outcome::TimedOut, series.wall()));
+    for series in sorted {
+        let of = |state: &[Series]| {
+            let same = state.iter().find(|other| other.tool == series.tool);
+            same.map_or(String::new(), |same| time(same, state, limit))
+        };
+        let runs = hot.iter().chain(cold).filter(|other| other.tool == series.tool);
+        let peak = runs.filter_map(|same| same.median(|run| run.peak_rss)).max();
+        let peak = peak.map_or(String::new(), |bytes| format!("{:.1}", bytes as f64 / MB));
+        let name = if series.ours {
+            format!("**{}**", series.tool)
+        } else {
+            series.tool.to_owned()
+        };
+        text += &format!("| {corpus} | {name} | {} | {} | {peak} |\n", of(hot), of(cold));
+    }
+    text
+}
+
+/// The median of a tool, and in parentheses how many times that of seekless it is.
+fn time(series: &Series, all: &[Series], limit: Duration) -> String {
+    let ours = all.iter().find(|other| other.ours && other.outcome == Outcome::Right);
+    match (&series.outcome, series.wall(), ours.and_then(Series::wall)) {
+        (Outcome::Wrong(difference), ..) => format!("**wrong**: {}", cell(difference)),
+        (Outcome::Failed(reason), ..) => format!("**failed**: {}", cell(reason)),
+        (Outcome::TimedOut, ..) => format!("> {}", limit.as_secs()),
+        (Outcome::Right, Some(wall), Some(ours)) => {
+            let wall = wall.as_secs_f64();
+            format!("{wall:.3} ({:.2})", wall / ours.as_secs_f64())
+        }
+        (Outcome::Right, Some(wall), None) => format!("{:.3}", wall.as_secs_f64()),
+        (Outcome::Right, None, _) => String::new(),
+    }
 }
 
 /// A text that keeps a table's cell in one piece.

@@ -39,16 +39,20 @@ fn medians(page: &str) -> Vec<Median> {
     let mut medians = Vec::new();
     for line in page.lines().take_while(|line| *line != END) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [_, corpus, state, tool, seconds, ..] = cells[..] else {
+        let [_, corpus, tool, hot, cold, ..] = cells[..] else {
             continue;
         };
-        if let Ok(seconds) = seconds.parse() {
-            medians.push(Median {
-                corpus: corpus.to_owned(),
-                state: state.to_owned(),
-                tool: tool.trim_matches('*').to_owned(),
-                seconds,
-            });
+        for (state, cell) in [("hot", hot), ("cold", cold)] {
+            // A time, and the ratio in parentheses.
+            let seconds = cell.split(' ').next().unwrap_or(cell);
+            if let Ok(seconds) = seconds.parse() {
+                medians.push(Median {
+                    corpus: corpus.to_owned(),
+                    state: state.to_owned(),
+                    tool: tool.trim_matches('*').to_owned(),
+                    seconds,
+                });
+            }
         }
     }
     medians

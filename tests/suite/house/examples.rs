@@ -267,11 +267,6 @@ const EXAMPLES: &[Example] = &[
     )
     .but_not(&["IMG"]),
     shows(
-        "seekless -q -f nul --omit-first ~/Pictures | xargs -0r ls -l --",
-        &["IMG_1 (1).jpg", "Copy of IMG_2.jpg", "thumb-2.jpg"],
-    )
-    .but_not(&["2023/IMG_2", "IMG_1.jpg", "thumb-1"]),
-    shows(
         "seekless remove --trash --dry-run ~/Pictures",
         &["keep ", "trash ", "nothing was done"],
     ),
