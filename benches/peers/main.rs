@@ -193,7 +193,11 @@ fn on_corpus(
         }
         let series = rounds.run(&dir, cache, &truth)?;
         print!("{}", table::rows(name, cache.name(), &series, rounds.limit));
-        if cache == Cache::Hot { hot = series } else { cold = series }
+        if cache == Cache::Hot {
+            hot = series
+        } else {
+            cold = series
+        }
     }
     Ok(table::page_rows(name, &hot, &cold, rounds.limit))
 }

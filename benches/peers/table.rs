@@ -88,22 +88,33 @@ pub fn page_rows(corpus: &str, hot: &[Series], cold: &[Series], limit: Duration)
             let same = state.iter().find(|other| other.tool == series.tool);
             same.map_or(String::new(), |same| time(same, state, limit))
         };
-        let runs = hot.iter().chain(cold).filter(|other| other.tool == series.tool);
-        let peak = runs.filter_map(|same| same.median(|run| run.peak_rss)).max();
+        let runs = hot
+            .iter()
+            .chain(cold)
+            .filter(|other| other.tool == series.tool);
+        let peak = runs
+            .filter_map(|same| same.median(|run| run.peak_rss))
+            .max();
         let peak = peak.map_or(String::new(), |bytes| format!("{:.1}", bytes as f64 / MB));
         let name = if series.ours {
             format!("**{}**", series.tool)
         } else {
             series.tool.to_owned()
         };
-        text += &format!("| {corpus} | {name} | {} | {} | {peak} |\n", of(hot), of(cold));
+        text += &format!(
+            "| {corpus} | {name} | {} | {} | {peak} |\n",
+            of(hot),
+            of(cold)
+        );
     }
     text
 }
 
 /// The median of a tool, and in parentheses how many times that of seekless it is.
 fn time(series: &Series, all: &[Series], limit: Duration) -> String {
-    let ours = all.iter().find(|other| other.ours && other.outcome == Outcome::Right);
+    let ours = all
+        .iter()
+        .find(|other| other.ours && other.outcome == Outcome::Right);
     match (&series.outcome, series.wall(), ours.and_then(Series::wall)) {
         (Outcome::Wrong(difference), ..) => format!("**wrong**: {}", cell(difference)),
         (Outcome::Failed(reason), ..) => format!("**failed**: {}", cell(reason)),

@@ -52,7 +52,11 @@ impl ListedSets<'_> {
         }
         let (reclaimable, reported_replicas) = (set.reclaimable, set.replicas);
         let looked = self.inspector.look_at_all(claim(set));
-        let members = self.members(looked, &facts);
+        let mut members = self.members(looked, &facts);
+        if let Some(since) = self.newer_ns {
+            // An action keeps the older ones.
+            members.sort_by_key(|member| member.mtime_ns >= since);
+        }
         let names: usize = members.iter().map(|member| member.names.len()).sum();
         let replicas = self.replicas(&members);
         let inodes = members.len() as u64;
@@ -63,9 +67,10 @@ impl ListedSets<'_> {
         }
         let kept: HashSet<u32> = self.roots_of(&members[0]).collect();
         let is_beside = |member: &Member| self.roots_of(member).any(|root| kept.contains(&root));
+        let is_older = |member: &Member| self.newer_ns.is_some_and(|since| member.mtime_ns < since);
         let redundant: Vec<&Member> = members[1..]
             .iter()
-            .filter(|member| !(self.counting.isolate && is_beside(member)))
+            .filter(|member| !(self.counting.isolate && is_beside(member)) && !is_older(member))
             .collect();
         let reclaimable = match names == listed && replicas == reported_replicas {
             true => reclaimable,

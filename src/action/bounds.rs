@@ -135,6 +135,27 @@ impl Place {
         self.holds_through(path, listed, None)
     }
 
+    /// True if a name is in this folder, or in a folder that matches. The given path is the first `top` bytes of `path`:
+    /// what lies above it matches only a pattern for whole paths. With 0 it is not known.
+    pub fn holds_in_folder(&self, path: &[u8], listed: &[u8], top: usize) -> bool {
+        let is_slash = |byte: &&u8| **byte == b'/';
+        let inside = match top {
+            0 => usize::MAX,
+            top => path.iter().skip(top).filter(is_slash).count(),
+        };
+        let matches = |(globs, _): &(PathGlobs, String)| {
+            let any = |path| {
+                let mut folders = prefixes(path).skip(1).enumerate();
+                folders.any(|(nth, folder)| {
+                    globs.matches_anchored(folder) || nth < inside && globs.matches(folder)
+                })
+            };
+            any(path) || any(listed)
+        };
+        self.below.as_ref().is_some_and(|below| below.holds(path))
+            || self.glob.as_ref().is_some_and(matches)
+    }
+
     fn holds_through(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         let is_below = |below: &Below| below.holds(path) || below.holds_inner(inner);
         let matches = |(globs, _): &(PathGlobs, String)| {
@@ -322,6 +343,24 @@ mod tests {
             assert_eq!(held, expected, "{pattern} {path}");
         }
         assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg"));
+    }
+
+    #[test]
+    fn a_pattern_of_a_rule_matches_folders_from_the_given_path_on() {
+        for (pattern, path, top, expected) in [
+            ("2024*", "/a/2024/x/y.jpg", "/a", true),
+            ("2024*", "/a/2024/x/y.jpg", "/a/2024", true),
+            ("2024*", "/a/2024/x/y.jpg", "/a/2024/x", false),
+            ("2024*", "/a/2024.jpg", "/a", false),
+            ("2024*", "/2024/y.jpg", "/", true),
+            ("/a/20*", "/a/2024/x/y.jpg", "/a/2024/x", true),
+        ] {
+            let place = place(pattern);
+            let held = |top| place.holds_in_folder(path.as_bytes(), b"y.jpg", top);
+            assert_eq!(held(top.len()), expected, "{pattern} {path} {top}");
+        }
+        assert!(place("2024*").holds_in_folder(b"/2024/y.jpg", b"y.jpg", 0));
+        assert!(place("al*").holds_in_folder(b"/real/x.jpg", b"album/x.jpg", 1));
     }
 
     #[test]

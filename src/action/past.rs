@@ -1,6 +1,10 @@
 //! The state of a past run according to its journal: the progress of each step.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::action_kind::{ActionKind, Reversal};
 use super::folder_identity::FolderIdentity;
@@ -215,6 +219,22 @@ impl Past {
             && self.unfinished() == 0
             && !self.cut_short
             && self.damaged.is_empty()
+    }
+
+    /// True if all files were moved, and nothing is left where they went.
+    pub fn is_gone(&self) -> bool {
+        let done = self.steps.iter();
+        let mut done = done.filter(|step| matches!(step.fate, Fate::Done(_)));
+        let is_gone = |step: &PastStep| {
+            let destination = step.intent.destination.as_ref();
+            destination.is_some_and(|path| {
+                current::ask_about(&path.0);
+                let path = Path::new(OsStr::from_bytes(&path.0));
+                path.symlink_metadata()
+                    .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            })
+        };
+        !self.all_undone && done.clone().next().is_some() && done.all(is_gone)
     }
 
     fn take(&mut self, record: Record) {

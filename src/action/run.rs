@@ -21,6 +21,8 @@ pub struct Run {
     pub changed_nothing: bool,
     /// True if it removed files for good and did nothing else: nothing of it can be undone.
     pub permanent: bool,
+    /// True if nothing is left where the run moved its files, for example since the trash was emptied.
+    pub is_gone: bool,
     /// True if the run, or an undo of it, was cut short.
     pub cut_short: bool,
     /// True if the run, or an undo of it, is in progress in another process.

@@ -118,6 +118,7 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
         undone: past.all_undone,
         changed_nothing: past.changed_nothing(),
         permanent: past.is_permanent(),
+        is_gone: past.is_gone(),
         busy: past.cut_short && is_locked(),
         cut_short: past.cut_short,
         damaged: past.damaged.len(),

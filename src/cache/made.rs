@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::patience::within;
+use crate::file::within;
 
 /// Folders that were missing when a run opened its cache. Dropping it removes those that are empty.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ mod neighbours;
     expect(dead_code, reason = "no rows are written")
 )]
 mod pack;
-mod patience;
+
 #[cfg(feature = "cache")]
 mod prune;
 #[cfg(feature = "cache")]
@@ -51,7 +51,7 @@ pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
 pub use made::MadeFolders;
 pub use neighbours::KnownRows;
-pub use patience::within;
+
 pub use row::{Row, RowPart};
 pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use state::FileState;

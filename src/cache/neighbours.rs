@@ -8,9 +8,9 @@ use hashbrown::HashTable;
 use super::day::Day;
 use super::error::CacheError;
 use super::pack::{self, PackKey};
-use super::patience;
 use super::row::Row;
 use super::store::Store;
+use crate::file::within;
 use crate::sys::memory::{self, Memory};
 
 /// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
@@ -263,7 +263,7 @@ impl KnownRows {
             });
             (store, read.map(|()| found))
         };
-        let (store, found) = patience::within(self.patience, read)?;
+        let (store, found) = within(self.patience, read)?;
         self.store = Some(store);
         found
     }

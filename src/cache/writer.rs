@@ -13,12 +13,12 @@ use super::day::Day;
 use super::error::CacheError;
 use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
-use super::patience;
 use super::row::{Row, RowPart};
 use super::rule;
 use super::state::FileState;
 use super::store::Store;
 use super::volume::VolumeKey;
+use crate::file::unanswered;
 
 /// Interval between two writes of rows. A kill costs the results since the last write, and those of reads during it.
 const INTERVAL: Duration = Duration::from_millis(1500);
@@ -149,7 +149,7 @@ impl WriterThread {
                 let _ignored = thread.join();
                 result
             }
-            Err(_) => Err(CacheError::Io(patience::unanswered())),
+            Err(_) => Err(CacheError::Io(unanswered())),
         }
     }
 }

@@ -170,6 +170,9 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
+    #[command(flatten)]
+    pub document: DocumentArgs,
+
     /// Only restore files that a killed run left unfinished, from RUN or from all such runs
     ///
     /// Steps that the run finished stay done. An action in the same folders does this first; it asks unless --yes is

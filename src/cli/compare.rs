@@ -152,7 +152,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             "-f nul lists names without their signs: add --only here, there, moved or changed",
         );
     }
-    let filter = filter_spec(&args.filter, true, args.patience.time(), around)?;
+    let filter = filter_spec(&args.filter, true, false, args.patience.time(), around)?;
     let overrides = Overrides {
         profiles: around.profiles.clone(),
         ..Overrides::default()

@@ -3,31 +3,74 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use clap::Command;
 use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
 
+use seekless::report::{Name, SCHEMA, write_json};
+use serde::Serialize;
+
 use super::config_args::ConfigCommandArgs;
 use super::config_file::Line;
 use super::definition::readers;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::in_force::{InForce, Options};
 use super::sanitize::{complain, message, path};
 use super::{args, config_folder, refusal};
 
+/// What the files and the presets set. `docs/reference/formats.md` says what its JSON promises.
+#[derive(Serialize)]
+struct Shown<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    folder: Option<Name<'a>>,
+    commands: Vec<Part>,
+    presets: Vec<Part>,
+}
+
+/// The options of a command, or of a preset.
+#[derive(Serialize)]
+struct Part {
+    name: String,
+    #[serde(serialize_with = "records")]
+    options: Vec<Line>,
+}
+
+fn records<S: serde::Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Record<'a> {
+        option: &'a str,
+        value: Option<&'a str>,
+        place: String,
+    }
+    serializer.collect_seq(lines.iter().map(|line| Record {
+        option: &line.option,
+        value: line.value(),
+        place: line.place(),
+    }))
+}
+
 /// Prints what is in force.
 pub fn show(args: &ConfigCommandArgs) -> Exit {
-    let text = match text(args) {
-        Ok(text) => text,
+    let folder = config_folder::config();
+    let shown = match shown(args, folder.as_ref()) {
+        Ok(shown) => shown,
         Err(wrong) => {
             complain(&wrong);
             return Exit::Nothing;
         }
     };
     let mut stdout = io::stdout().lock();
-    let written = text
-        .lines()
-        .try_for_each(|line| writeln!(stdout, "{}", message(line)));
+    let written = match args.document.format {
+        DocumentFormat::Json => write_json(&mut stdout, &shown).and_then(|()| writeln!(stdout)),
+        DocumentFormat::Text => text(&shown, folder.as_ref())
+            .lines()
+            .try_for_each(|line| writeln!(stdout, "{}", message(line))),
+    };
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             complain(&format!("cannot write to standard output: {error}"));
@@ -37,7 +80,7 @@ pub fn show(args: &ConfigCommandArgs) -> Exit {
     }
 }
 
-fn text(args: &ConfigCommandArgs) -> Result<String, String> {
+fn shown<'a>(args: &ConfigCommandArgs, folder: Option<&'a PathBuf>) -> Result<Shown<'a>, String> {
     let program = args::command();
     let mut commands = readers(&program);
     if let Some(command) = &args.command {
@@ -50,26 +93,47 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
         commands.retain(|name| name == command);
     }
     let options = Options {
-        folder: config_folder::config(),
+        folder: folder.cloned(),
         is_optional: false,
         program: &program,
     };
-    let folder = options.folder.as_deref();
-    let folder = folder.map_or("none (HOME and XDG_CONFIG_HOME are not set)".into(), path);
-    let mut text = format!("Folder: {folder}\n");
-    let preset = args.preset.as_deref();
+    let mut shown = Shown {
+        format: "seekless-config",
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        folder: folder.map(|folder| Name::new(folder.as_os_str().as_bytes())),
+        commands: Vec::new(),
+        presets: Vec::new(),
+    };
+    let part = |name: &str, options| Part {
+        name: name.to_owned(),
+        options,
+    };
     for name in &commands {
-        let lines = options.of(name, preset)?;
+        let lines = options.of(name, args.preset.as_deref())?;
         check(&lines, name, &program)?;
-        push(&mut text, name, &lines);
+        shown.commands.push(part(name, lines));
     }
     if args.command.is_none() {
         for preset in options.presets() {
-            let lines = options.preset(&preset)?;
-            push(&mut text, &format!("--preset {preset}"), &lines);
+            shown.presets.push(part(&preset, options.preset(&preset)?));
         }
     }
-    Ok(text)
+    Ok(shown)
+}
+
+fn text(shown: &Shown<'_>, folder: Option<&PathBuf>) -> String {
+    let folder = folder.map_or("none (HOME and XDG_CONFIG_HOME are not set)".into(), |it| {
+        path(it)
+    });
+    let mut text = format!("Folder: {folder}\n");
+    for part in &shown.commands {
+        push(&mut text, &part.name, &part.options);
+    }
+    for part in &shown.presets {
+        push(&mut text, &format!("--preset {}", part.name), &part.options);
+    }
+    text
 }
 
 /// Refuses values that the command would refuse.

@@ -2,10 +2,12 @@
 
 use clap::Args;
 
+use super::document_format::DocumentArgs;
+
 /// What every command has that reads configuration files.
 #[derive(Args, Clone, Debug)]
 pub struct ConfigArgs {
-    /// Use the options of this preset: nas, photos, or a file preset.NAME
+    /// Use the options of this preset: nas, photos (only in find), or a file preset.NAME
     ///
     /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos only looks
     /// for images and videos. 'seekless config' shows each preset.
@@ -26,4 +28,7 @@ pub struct ConfigCommandArgs {
     /// Show the options that apply with this preset
     #[arg(long, value_name = "NAME", requires = "command")]
     pub preset: Option<String>,
+
+    #[command(flatten)]
+    pub document: DocumentArgs,
 }

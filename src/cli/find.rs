@@ -25,6 +25,7 @@ use super::journal_place::JournalPlace;
 use super::listener::{Listener, seen};
 use super::output::{self, NotWritten, ReportOutput};
 use super::patience::run_watched;
+use super::plan_summary::no_match;
 use super::resolve::{FindRun, resolve};
 use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
@@ -67,7 +68,12 @@ enum FindOutcome {
     Failed(engine::Error),
 }
 
-fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: &Console) -> Exit {
+fn search(
+    run: &FindRun,
+    mut ranking: Option<Ranking>,
+    in_force: &InForce,
+    console: &Console,
+) -> Exit {
     let output = match ReportOutput::open(run, console) {
         Ok(output) => Mutex::new(Some(output)),
         Err(error) => {
@@ -94,12 +100,14 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
         }
         run_watched(
             watch.watchlist(),
-            || drive(run, ranking, &output, &control, &listener, &mut hidden),
+            || drive(run, &mut ranking, &output, &control, &listener, &mut hidden),
             &mut watch,
         )
     });
     watch.draw.clear();
     listener.sum_up();
+    let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
+    idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
     let summary = match outcome {
         FindOutcome::Told(summary) => summary,
         FindOutcome::NothingDone => return Exit::Nothing,
@@ -147,7 +155,7 @@ fn search(run: &FindRun, ranking: Option<Ranking>, in_force: &InForce, console: 
 /// Runs the engine and writes what it finds; the only part that is on another thread.
 fn drive(
     run: &FindRun,
-    mut ranking: Option<Ranking>,
+    ranking: &mut Option<Ranking>,
     output: &Shared<ReportOutput>,
     control: &Control,
     listener: &Listener<'_>,
@@ -163,7 +171,7 @@ fn drive(
     let mut failed = None;
     let found = engine::find(&run.config, run.delivery, listener, control, &mut |set| {
         let mut sorted = None;
-        let set = match &mut ranking {
+        let set = match ranking {
             Some(ranking) => {
                 let set = sorted.insert(set.clone());
                 ranking.sort(set);

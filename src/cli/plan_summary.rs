@@ -53,16 +53,21 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
     lines
 }
 
-/// A line for each protected pattern that matches no file of the plan. It may be mistyped, so it is also shown where the
-/// summary is not.
+/// A line for each pattern that matches no file of the plan. It may be mistyped, so it is also shown where the summary is
+/// not.
 pub fn unmatched(plan: &Plan) -> Vec<String> {
-    let line = |pattern: &String| {
-        format!(
-            "--protect '{}' matches no duplicate.",
-            escape(pattern.as_bytes())
-        )
-    };
-    plan.unmatched().iter().map(line).collect()
+    let protected = plan.unmatched().iter();
+    let protected = protected.map(|pattern| no_match("--protect", pattern));
+    let rules = plan.unmatched_rules().map(|rule| no_match("--keep", rule));
+    protected.chain(rules).collect()
+}
+
+/// The line about a pattern that matches no file.
+pub fn no_match(option: &str, pattern: &str) -> String {
+    format!(
+        "{option} '{}' matches no duplicate.",
+        escape(pattern.as_bytes())
+    )
 }
 
 /// Details of the files that are acted on.

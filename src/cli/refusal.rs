@@ -80,7 +80,8 @@ fn unknown(
     };
     let mut all = words.iter().filter_map(|word| word.to_str());
     let word = all.find(is_whole).unwrap_or(word);
-    if let Some(answer) = slips::answer(word) {
+    // '-d' is an option of 'find'.
+    if let Some(answer) = slips::answer(word).filter(|_| word != "-d") {
         return Some(format!("no such option: {word}; {answer}"));
     }
     let Some(letters) = word.strip_prefix('-') else {
@@ -169,10 +170,14 @@ fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
         let typed: Vec<_> = all.iter().filter(is_typed).copied().collect();
         if typed.is_empty() { all } else { typed }.join(", ")
     };
-    let others = bare(listed(error, ContextKind::PriorArg)?);
+    let others = listed(error, ContextKind::PriorArg).map(bare);
     if let Some(task) = listed(error, ContextKind::InvalidSubcommand) {
-        return Some(format!("{others}: write it after {task}"));
+        return Some(match others {
+            Some(others) => format!("{others}: write it after {task}"),
+            None => format!("options come after the task: write {task} first"),
+        });
     }
+    let others = others?;
     let arg = bare(listed(error, ContextKind::InvalidArg)?);
     Some(if arg == others {
         format!("{arg} was given twice: give it once")

@@ -171,7 +171,9 @@ fn ranking(
     around: &Environment<'_>,
 ) -> Result<Ranking, WrongUse> {
     let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
-    let origin = origin.with_hard_links(config.hard_links);
+    let origin = origin
+        .with_hard_links(config.hard_links)
+        .newer(config.newer_ns);
     let roots = || config.roots.iter().map(|root| root.path.as_path());
     let rules = keep_rules(rules, roots())?;
     Ok(Ranking::new(rules, origin.with_roots(roots())))

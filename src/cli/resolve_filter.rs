@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use seekless::report::escape::escape;
-use seekless::scan::FilterSpec;
 use seekless::scan::filter::Filter;
+use seekless::scan::{FilterSpec, NoFile};
 use seekless::units::Bytes;
 
 use super::environment::Environment;
@@ -15,20 +15,14 @@ use super::shell_word;
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
-/// Decides which files to search.
+/// Decides which files to search; `wants_empty` says that --empty was typed.
 pub fn filter_spec(
     args: &FilterArgs,
     keep_empty: bool,
+    wants_empty: bool,
     patience: Duration,
     around: &Environment<'_>,
 ) -> Result<FilterSpec, WrongUse> {
-    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
-        && min > max
-    {
-        return contradiction(format!(
-            "--min-size {min} is larger than --max-size {max}: swap them"
-        ));
-    }
     let moment = |option, text: &Option<OsString>| {
         let text = text.as_deref();
         text.map(|text| Moment::parse(text, &around.local_time(), patience))
@@ -36,26 +30,7 @@ pub fn filter_spec(
             .map_err(|cause| WrongUse::Moment { option, cause })
     };
     let newer = moment("newer", &args.newer)?;
-    // A file may be of the future, by another clock, and files may be newer.
-    if let (Some(Moment::At(ns)), Some(text)) = (newer, &args.newer)
-        && ns > around.started_ns()
-    {
-        let text = shell_word::word(text.as_bytes());
-        return contradiction(format!(
-            "--newer {text} is in the future: use a time in the past"
-        ));
-    }
-    let newer_ns = newer.map(Moment::newer_ns);
-    let older_ns = moment("older", &args.older)?.map(Moment::older_ns);
-    if let (Some(since), Some(until)) = (newer_ns, older_ns)
-        && since >= until
-    {
-        return contradiction(match since == until {
-            true => "--newer and --older are the same time, so no file matches: omit one",
-            false => "--newer is later than --older, so no file matches: swap them",
-        });
-    }
-    Ok(FilterSpec {
+    let spec = FilterSpec {
         names: args.name.clone(),
         paths: args.path.clone(),
         excludes: args.exclude.clone(),
@@ -67,10 +42,40 @@ pub fn filter_spec(
         keep_empty,
         min_size: args.min_size,
         max_size: args.max_size,
-        newer_ns,
-        older_ns,
+        newer_ns: newer.map(Moment::newer_ns),
+        older_ns: moment("older", &args.older)?.map(Moment::older_ns),
         working_folder: around.folder.clone(),
-    })
+    };
+    // A file may be of the future, by another clock, and files may be newer.
+    let now = match newer {
+        Some(Moment::At(_)) => around.started_ns(),
+        _ => i64::MAX,
+    };
+    let newer = || shell_word::word(args.newer.as_deref().unwrap_or_default().as_bytes());
+    spec.check(now, wants_empty).or_else(|none| {
+        contradiction(match none {
+            NoFile::Sizes(min, max) => {
+                format!("--min-size {min} is larger than --max-size {max}: swap them")
+            }
+            NoFile::OnlyEmpty => {
+                "--max-size 0 includes only empty files, which are skipped: add --empty".to_owned()
+            }
+            NoFile::NoEmpty(min) => format!(
+                "--empty includes empty files and --min-size {min} skips them: omit one of them"
+            ),
+            NoFile::Future => format!(
+                "--newer {} is in the future: use a time in the past",
+                newer()
+            ),
+            NoFile::Times { are_equal: true } => {
+                "--newer and --older are the same time, so no file matches: omit one".to_owned()
+            }
+            NoFile::Times { are_equal: false } => {
+                "--newer is later than --older, so no file matches: swap them".to_owned()
+            }
+        })
+    })?;
+    Ok(spec)
 }
 
 /// Builds the filter of these arguments.

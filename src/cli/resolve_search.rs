@@ -9,7 +9,6 @@ use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{
     CacheChoice, CacheUse, Config, Copies, LEAST_MEMORY, Root, SweepOrder, Trust,
 };
-use seekless::scan::FilterSpec;
 use seekless::scan::filter::{Filter, Verdict};
 
 use super::config_folder;
@@ -32,7 +31,7 @@ pub fn search(
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let mut spec = filter(filters, args.empty, patience.time(), around)?;
+    let mut spec = filter_spec(filters, args.empty, args.empty, patience.time(), around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
     let filter = built(spec, filters)?;
@@ -156,26 +155,6 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
 /// True for a value of `--cache` that is no folder.
 pub fn is_cache_word(value: &Path) -> bool {
     ["off", "mtime"].iter().any(|word| value == Path::new(word))
-}
-
-/// The filter of a search, which skips empty files unless they are asked for.
-fn filter(
-    args: &FilterArgs,
-    keep_empty: bool,
-    patience: Duration,
-    around: &Environment<'_>,
-) -> Result<FilterSpec, WrongUse> {
-    if args.max_size.is_some_and(|size| size.0 == 0) && !keep_empty {
-        return contradiction(
-            "--max-size 0 includes only empty files, which are skipped: add --empty",
-        );
-    }
-    if keep_empty && let Some(min) = args.min_size.filter(|size| size.0 > 0) {
-        return contradiction(format!(
-            "--empty includes empty files and --min-size {min} skips them: omit one of them",
-        ));
-    }
-    filter_spec(args, keep_empty, patience, around)
 }
 
 fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
-use seekless::cache::within;
+use seekless::file::within;
 
 use super::sanitize;
 

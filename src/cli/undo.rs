@@ -10,6 +10,7 @@ use seekless::heartbeat::current;
 
 use super::args::UndoArgs;
 use super::console::Console;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
@@ -49,8 +50,12 @@ pub fn undo(args: &UndoArgs) -> Exit {
             return Exit::Nothing;
         }
     };
+    if args.document.format == DocumentFormat::Json && !args.list {
+        complain("--format json applies to the list of runs: add --list");
+        return Exit::Nothing;
+    }
     let done = match (args.list, args.sweep) {
-        (true, _) => undo_list::list(&place, args.patience.time()),
+        (true, _) => undo_list::list(&place, args.document.format, args.patience.time()),
         (_, true) => sweep::command(&place, args, &reads),
         _ => take_back(&place, args, &reads),
     };

@@ -1,6 +1,7 @@
 //! `seekless undo --list`: the runs that have a journal.
 
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,10 +9,13 @@ use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
 use seekless::report::fit::fitting;
+use seekless::report::{Name, SCHEMA, write_json};
 use seekless::units::{counted, plural};
+use serde::Serialize;
 
 use super::color::Terminal;
 use super::console::Console;
+use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::patience::{Changes, patiently};
@@ -19,16 +23,86 @@ use super::progress_text::count;
 use super::sanitize::{complain, message, say};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
+pub fn list(
+    place: &JournalPlace,
+    format: DocumentFormat,
+    patience: Duration,
+) -> Result<Exit, JournalError> {
     patiently(patience, &Console::new(false), Changes::None, || {
         let found = action::journals(&place.folder)?;
         // Whoever reads the lines may take any time.
         current::rest();
-        listed(place, found)
+        Ok(match format {
+            DocumentFormat::Text => listed(place, found),
+            DocumentFormat::Json => documented(place, &found),
+        })
     })
 }
 
-fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError> {
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    folder: Name<'a>,
+    runs: Vec<Record<'a>>,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    name: &'a str,
+    started: Option<String>,
+    command: Option<Vec<Name<'a>>>,
+    state: &'static str,
+    steps: usize,
+    done: usize,
+    damaged: usize,
+    why: Option<String>,
+}
+
+impl<'a> From<&'a Found> for Record<'a> {
+    fn from(found: &'a Found) -> Self {
+        let run = found.run.as_ref().ok();
+        let words = run.map(|run| run.header.command.iter());
+        Self {
+            name: &found.name,
+            started: run.map(|run| time(run).to_string()),
+            command: words.map(|words| words.map(|word| Name::new(&word.0)).collect()),
+            state: run.map_or("unreadable", state),
+            steps: run.map_or(0, |run| run.steps),
+            done: run.map_or(0, |run| run.done),
+            damaged: run.map_or(0, |run| run.damaged),
+            why: found.run.as_ref().err().map(ToString::to_string),
+        }
+    }
+}
+
+/// One document. `docs/reference/formats.md` says what it promises.
+fn documented(place: &JournalPlace, found: &[Found]) -> Exit {
+    let document = Document {
+        format: "seekless-runs",
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        folder: Name::new(place.folder.as_os_str().as_bytes()),
+        runs: found.iter().map(Record::from).collect(),
+    };
+    let mut stdout = io::stdout().lock();
+    let written = write_json(&mut stdout, &document).and_then(|()| writeln!(stdout));
+    let is_whole = document
+        .runs
+        .iter()
+        .all(|run| run.why.is_none() && run.damaged == 0);
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(&format!("cannot write to standard output: {error}"));
+            Exit::Nothing
+        }
+        _ if is_whole => Exit::Done,
+        _ => Exit::SomeLeft,
+    }
+}
+
+fn listed(place: &JournalPlace, found: Vec<Found>) -> Exit {
     let mut exit = Exit::Done;
     let terminal = Terminal::of(&io::stdout());
     let width = match terminal.is_terminal {
@@ -48,7 +122,7 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             Err(error) => {
                 complain(&format!("cannot write to standard output: {error}"));
-                return Ok(Exit::Nothing);
+                return Exit::Nothing;
             }
             Ok(()) => {}
         }
@@ -73,28 +147,19 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
         );
         fitting([kept], width).iter().for_each(|line| say(line));
     }
-    Ok(exit)
+    exit
 }
 
-/// Two lines on a terminal, else a row of a table. Commands are left whole.
-fn lines(run: &Run, is_terminal: bool) -> Vec<String> {
-    let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
-    let time = time.to_zoned(TimeZone::system());
-    let state = match run {
-        Run {
-            done: 0,
-            undone: false,
-            busy: false,
-            cut_short: false,
-            ..
-        }
+fn time(run: &Run) -> Timestamp {
+    Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default()
+}
+
+/// What became of a run, in a word or two.
+fn state(run: &Run) -> &'static str {
+    let is_over = !run.busy && !run.cut_short;
+    match run {
         // Also after an undo, which had nothing to do.
-        | Run {
-            changed_nothing: true,
-            busy: false,
-            cut_short: false,
-            ..
-        } => "no change",
+        _ if is_over && (run.changed_nothing || run.done == 0 && !run.undone) => "no change",
         // Whatever an earlier version said of it.
         Run {
             permanent: true, ..
@@ -104,8 +169,15 @@ fn lines(run: &Run, is_terminal: bool) -> Vec<String> {
         Run {
             cut_short: true, ..
         } => "unfinished",
+        Run { is_gone: true, .. } => "gone",
         _ => "done",
-    };
+    }
+}
+
+/// Two lines on a terminal, else a row of a table. Commands are left whole.
+fn lines(run: &Run, is_terminal: bool) -> Vec<String> {
+    let time = time(run).to_zoned(TimeZone::system());
+    let state = state(run);
     // What failed or was left alone is no step that can be undone.
     let steps = match (run.done, run.steps) {
         (_, 0) => "no".to_owned(),

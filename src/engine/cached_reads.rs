@@ -11,12 +11,12 @@ use std::{fs, io};
 
 use crate::cache::{
     CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, MadeFolders, NotCached,
-    Row, RowPart, RunMark, Trust, VolumeKey, is_settled, within,
+    Row, RowPart, RunMark, Trust, VolumeKey, is_settled,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Notice, Observer, Problem, ProblemKind};
-use crate::file::{DevIndex, FileIndex};
+use crate::file::{DevIndex, FileIndex, within};
 use crate::hash::SampleDigest;
 
 use super::config::{CacheUse, Root};

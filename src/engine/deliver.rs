@@ -168,6 +168,8 @@ impl<'a> Deliverer<'a> {
         // No action keeps a managed file for one elsewhere.
         let is_managed = |file| is_managed(file, file_table, dirs);
         order::sort(&mut files, is_managed, file_table, dirs);
+        // An action keeps the older ones of a set with newer files.
+        files.sort_by_key(|&file| machine.is_any_newer(&[file]));
         let draft = Draft {
             content,
             replicas,
@@ -220,7 +222,8 @@ impl<'a> Deliverer<'a> {
             true => volumes.sharing(file_table.volume(file)),
             false => None,
         };
-        let stays = self.staying(&draft.files, file_table, dirs);
+        let kept = self.staying(&draft.files, file_table, dirs);
+        let stays = |file| kept(file) || !machine.is_any_newer(&[file]);
         let mut managed = 0_u64;
         draft.reclaimable = reclaim::reclaimable(
             file_table,

@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cache::within;
 use crate::device::{Inner, Mounts};
+use crate::file::within;
 
 use super::config::Root;
 use super::control::Control;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::cache::{
     CacheError, CacheFolder, Day, KnownRows, Learned, Row, RunMark, Store, VolumeKey, Writer,
-    within,
 };
+use crate::file::within;
 
 /// The file of rows of one file system.
 pub struct RowFile {

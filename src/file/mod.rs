@@ -29,6 +29,7 @@ mod trash;
 mod trash_paths;
 pub mod trust;
 mod unnamed_trash;
+mod waiting;
 
 pub use copy_marks::CopyMarks;
 pub use dir_handles::DirHandles;
@@ -53,3 +54,4 @@ pub use spelling::{Spellings, as_listed};
 pub use trash::{is_named_trash, is_trash, may_be_trash, own_trash};
 pub use trash_paths::TrashPaths;
 pub use unnamed_trash::{Asked, UnnamedTrash};
+pub use waiting::{unanswered, within};

@@ -174,7 +174,7 @@ impl<'a> Compare<'a> {
         }
         check(&self.config)?;
         let config = Config {
-            filter: built(&self.filter)?,
+            filter: built(&self.filter, false)?,
             ..self.config
         };
         let (tree, problems) = classified(config, Scope::AcrossRoots, self.watch)?;

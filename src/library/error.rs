@@ -11,8 +11,7 @@ use crate::engine::{self, LEAST_MEMORY, LEAST_RATE};
 use crate::file::Untrusted;
 use crate::probe::ProbeError;
 use crate::report::read::{OpenError, ReadError};
-use crate::scan::BadPattern;
-use crate::units::Bytes;
+use crate::scan::{BadPattern, NoFile};
 
 /// Why nothing, or nothing more, was done. Problems with single files are
 /// not errors: they are reported, and the work continues.
@@ -53,8 +52,7 @@ impl Error {
             }
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
             Cause::NoRoots | Cause::FewPaths | Cause::NoDepth => ErrorKind::Setting,
-            Cause::NoSize(..) | Cause::OnlyEmpty | Cause::NoEmpty => ErrorKind::Setting,
-            Cause::NoTime | Cause::Future => ErrorKind::Setting,
+            Cause::NoFile(_) => ErrorKind::Setting,
             Cause::NoCopies | Cause::Overlap(_) => ErrorKind::Setting,
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
@@ -96,18 +94,8 @@ pub(super) enum Cause {
     LosesNoise,
     #[error("no path is given: name a folder or a file")]
     NoRoots,
-    #[error("no file has {0} or more and {1} or less: swap the two sizes")]
-    NoSize(Bytes, Bytes),
-    #[error("only empty files have 0 bytes, and these are left out: include them")]
-    OnlyEmpty,
-    #[error("empty files are included, and a least size leaves them out: omit one of the two")]
-    NoEmpty,
-    #[error(
-        "no file is newer than the later time and older than the earlier one: swap the two times"
-    )]
-    NoTime,
-    #[error("files modified in the future are asked for: give a time in the past")]
-    Future,
+    #[error(transparent)]
+    NoFile(#[from] NoFile),
     #[error("0 levels hold no file: list 1 level or more")]
     NoDepth,
     #[error("isolated paths are compared with each other: give two different ones or more")]

@@ -8,23 +8,9 @@ use crate::scan::FilterSpec;
 use crate::scan::filter::Filter;
 
 /// The filter, unless no file can pass it.
-pub(super) fn built(spec: &FilterSpec) -> Result<Filter, Error> {
-    if let (Some(min), Some(max)) = (spec.min_size, spec.max_size)
-        && min > max
-    {
-        return Err(Cause::NoSize(min, max).into());
-    }
-    if spec.max_size.is_some_and(|max| max.0 == 0) && !spec.keep_empty {
-        return Err(Cause::OnlyEmpty.into());
-    }
-    if let Some(newer) = spec.newer_ns {
-        if newer > nanoseconds(SystemTime::now()) {
-            return Err(Cause::Future.into());
-        }
-        if spec.older_ns.is_some_and(|older| newer >= older) {
-            return Err(Cause::NoTime.into());
-        }
-    }
+pub(super) fn built(spec: &FilterSpec, wants_empty: bool) -> Result<Filter, Error> {
+    let checked = spec.check(nanoseconds(SystemTime::now()), wants_empty);
+    checked.map_err(Cause::from)?;
     Ok(spec.build().map_err(Cause::from)?)
 }
 

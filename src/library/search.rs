@@ -242,14 +242,12 @@ impl<'a> Search<'a> {
         if config.isolate && places.len() < 2 {
             return Err(Cause::FewPaths.into());
         }
-        if self.filter.keep_empty && self.filter.min_size.is_some_and(|size| size.0 > 0) {
-            return Err(Cause::NoEmpty.into());
-        }
-        built(&self.filter)?;
+        let wants_empty = self.filter.keep_empty;
+        built(&self.filter, wants_empty)?;
         // A set has its older files, too.
         let newer_ns = self.filter.newer_ns.take();
         Ok(Config {
-            filter: built(&self.filter)?,
+            filter: built(&self.filter, wants_empty)?,
             newer_ns,
             ..config
         })

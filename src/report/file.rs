@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -169,6 +171,10 @@ impl Write for Output {
 
 const BUFFER: usize = 1 << 16;
 
+/// How often, and with what pause, a FIFO is asked for a reader: for two seconds.
+const ASKED: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(50);
+
 impl OutputTarget {
     fn open(
         path: &Path,
@@ -254,12 +260,30 @@ fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<Owne
     if anybody_makes && !place.is_safe() && !is_ours {
         return Err(Cause::Fifo);
     }
-    let file = open::for_appending(&place.folder, &place.name, false)?;
+    let file = match stat.kind {
+        FileType::Fifo => pipe(place)?,
+        _ => open::for_appending(&place.folder, &place.name, false)?,
+    };
     let now = stat::descriptor(&file)?;
     match (now.dev, now.ino) == (stat.dev, stat.ino) {
         true => Ok(file),
         false => Err(Cause::Replaced),
     }
+}
+
+/// Opens a pipe once a program reads it.
+fn pipe(place: &OutputPlace) -> Result<OwnedFd, Cause> {
+    for _ in 0..ASKED {
+        match open::for_writing(&place.folder, &place.name) {
+            Err(Errno::NXIO) => thread::sleep(PAUSE),
+            opened => {
+                let pipe = opened?;
+                open::let_block(&pipe)?;
+                return Ok(pipe);
+            }
+        }
+    }
+    Err(Cause::NoReader)
 }
 
 /// Makes sure that a file may be replaced, in the way that whoever write-protected it expects: replacing

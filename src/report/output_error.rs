@@ -29,6 +29,9 @@ pub enum Cause {
     /// A FIFO or a socket of another user.
     #[error("it is a FIFO of another user in a folder that others can write to")]
     Fifo,
+    /// A FIFO that nobody reads.
+    #[error("it is a FIFO, and no program reads from it")]
+    NoReader,
     /// Other names of the file may be anywhere.
     #[error("it has several names (hard links), and others can write to its folder")]
     SeveralNames,
@@ -106,6 +109,7 @@ fn way_out(path: &Path, document: Document, cause: &Cause) -> String {
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
             return "; choose a file in a folder that only you can write to".to_owned();
         }
+        Cause::NoReader => return "; start the program that reads the report first".to_owned(),
         Cause::Changed(written) => {
             return format!("; {} is in {}", document.words(), shown(written));
         }

@@ -24,7 +24,7 @@ use super::bare::bare_names;
 use super::escape::escape;
 use super::{Header, Options, Report, SCHEMA, Style, time};
 use crate::decide::{DuplicateSet, Summary};
-use crate::units::{Bytes, count, push_number};
+use crate::units::{Bytes, count, plural, push_number};
 
 const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";
@@ -268,7 +268,7 @@ fn push_exact(size: u64, out: &mut String) {
     Bytes(size).push_to(out);
     out.push_str(" (");
     push_number(size, out);
-    out.push_str(" bytes)");
+    out.push_str(plural(size, " byte)", " bytes)"));
 }
 
 /// Marks a set that is listed so that an action finds all files of a group.

@@ -22,7 +22,7 @@ mod workers;
 pub use crate::file::{Kind, UnknownKind};
 pub use bad_pattern::BadPattern;
 pub(crate) use enter::is_same_place;
-pub use filter_spec::FilterSpec;
+pub use filter_spec::{FilterSpec, NoFile};
 pub(crate) use found::{FoundBatch, ScanMessage};
 pub(crate) use glob::Globs;
 pub(crate) use limits::{NAMES as MOST_NAMES, is_memory_exhausted};

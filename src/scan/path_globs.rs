@@ -56,12 +56,15 @@ impl PathGlobs {
 
     /// True if one of the globs matches the path.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        let path = without_dot(path);
-        let matches = |globs: &Option<Globs>, path: &[u8]| {
-            globs.as_ref().is_some_and(|globs| globs.matches(path))
-        };
-        matches(&self.floating, path)
-            || (self.anchored.is_some() && matches(&self.anchored, &self.absolute(path)))
+        let floating = self.floating.as_ref();
+        floating.is_some_and(|globs| globs.matches(without_dot(path)))
+            || self.matches_anchored(path)
+    }
+
+    /// True if a glob for paths from `/` on matches the path.
+    pub(crate) fn matches_anchored(&self, path: &[u8]) -> bool {
+        let anchored = self.anchored.as_ref();
+        anchored.is_some_and(|globs| globs.matches(&self.absolute(without_dot(path))))
     }
 
     /// Puts the working folder in front of a relative path.

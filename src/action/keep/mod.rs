@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use regex::Regex;
 
@@ -42,6 +43,8 @@ pub struct Named<'a> {
     pub listed: &'a [u8],
     /// The given path below which it was found, counted from 0.
     pub root: Option<u32>,
+    /// Length of the given path that `path` begins with; 0 if it is not known.
+    pub top: usize,
     /// The default preference for it in its set.
     pub preference: Preference,
 }
@@ -150,14 +153,34 @@ fn names() -> String {
 /// Rules ready to use, in order.
 #[derive(Default)]
 pub struct Rules {
-    rules: Vec<(String, Score)>,
+    rules: Vec<Rule>,
+}
+
+/// A rule ready to use.
+struct Rule {
+    text: String,
+    score: Score,
+    /// The score of a file that its pattern matches, if it has one.
+    matching: Option<i128>,
+    /// Its pattern has matched a file.
+    has_matched: AtomicBool,
 }
 
 impl std::fmt::Debug for Rules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list()
-            .entries(self.rules.iter().map(|(name, _)| name))
+            .entries(self.rules.iter().map(|rule| &rule.text))
             .finish()
+    }
+}
+
+impl Rule {
+    fn score_of(&self, file: &Traits<'_>) -> i128 {
+        let score = (self.score)(file);
+        if self.matching == Some(score) {
+            self.has_matched.store(true, Ordering::Relaxed);
+        }
+        score
     }
 }
 
@@ -246,11 +269,17 @@ impl Rules {
             }),
             _ => (rule.make)(argument),
         };
-        let rule = (text, score?);
-        if let Some((name, after)) = opposite(&rule.0, self.rules.iter().map(|(text, _)| text)) {
+        let score = score?;
+        if let Some((name, after)) = opposite(&text, self.rules.iter().map(|rule| &rule.text)) {
             return Err(BadRule::Opposite { name, after });
         }
-        self.rules.push(rule);
+        let has_pattern = rule.argument.is_some() && !Path::new(argument).exists();
+        self.rules.push(Rule {
+            text,
+            score,
+            matching: has_pattern.then(|| i128::from(rule.name == "not-under")),
+            has_matched: AtomicBool::new(false),
+        });
         Ok(())
     }
 
@@ -259,9 +288,16 @@ impl Rules {
         ordered(&self.keys(files))
     }
 
+    /// Rules whose pattern has matched no file: it may be mistyped.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        let has_none =
+            |rule: &&Rule| rule.matching.is_some() && !rule.has_matched.load(Ordering::Relaxed);
+        self.rules.iter().filter(has_none).map(|rule| &*rule.text)
+    }
+
     fn keys<'a>(&self, files: &[Traits<'a>]) -> Vec<Key<'a>> {
         let keys = files.iter().map(|file| Key {
-            scores: self.rules.iter().map(|(_, score)| score(file)).collect(),
+            scores: self.rules.iter().map(|rule| rule.score_of(file)).collect(),
             is_exposed: file.is_exposed,
             place: file.place,
             preference: file
@@ -292,7 +328,7 @@ impl Rules {
         // What is equal by the rules so far stands together, since this is how the files are sorted.
         let mut rivals = others;
         let mut tied = Vec::new();
-        for (at, (name, _)) in self.rules.iter().enumerate() {
+        for (at, Rule { text: name, .. }) in self.rules.iter().enumerate() {
             if rivals.is_empty() {
                 break;
             }

@@ -150,6 +150,7 @@ impl Inspector {
                         let hold = self.hold(&path, &listed, in_trash);
                         let hold = hold.or(older.then_some(Hold::Older));
                         let managed = self.managed(&path);
+                        let top = self.origin.given_end(&path);
                         let bounds = &self.bounds;
                         self.unmatched
                             .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
@@ -158,6 +159,7 @@ impl Inspector {
                             path,
                             listed,
                             root,
+                            top,
                             given: root.map_or(u32::MAX, |root| self.origin.place_of(root)),
                             marked,
                             in_trash,

@@ -214,6 +214,11 @@ impl Plan {
         &self.unmatched
     }
 
+    /// Keep rules whose pattern matches no file of any set.
+    pub fn unmatched_rules(&self) -> impl Iterator<Item = &str> {
+        self.settings.policy.rules.unmatched()
+    }
+
     /// True if a report has files, and all of them lie outside the given paths.
     pub fn is_all_outside(&self) -> bool {
         let totals = &self.totals;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::action::bounds::Bounds;
+use crate::action::bounds::{Bounds, Hold};
 use crate::action::keep::Rules;
 use crate::decide::DuplicateSet;
 
@@ -24,6 +24,11 @@ impl Ranking {
         let mut inspector = Inspector::new(origin, Bounds::default(), false);
         inspector.finds_managed = true;
         Self { rules, inspector }
+    }
+
+    /// Rules whose pattern matched no file of any set.
+    pub fn unmatched_rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.unmatched()
     }
 
     /// Sets the origin of the next sets.
@@ -97,6 +102,9 @@ impl Ranking {
             let order = self.rules.order(&traits).into_iter();
             order.map(|place| among[place]).collect::<Vec<_>>()
         });
-        sorted.concat()
+        let mut sorted = sorted.concat();
+        // An action keeps what is older than the user asked for.
+        sorted.sort_by_key(|&(file, _)| set.files[file].hold() != Some(Hold::Older));
+        sorted
     }
 }

@@ -86,6 +86,9 @@ pub struct PlannedName {
     pub listed: Vec<u8>,
     /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
+    /// Length of the given path that `path` begins with; 0 if it is not known.
+    #[serde(default)]
+    pub top: usize,
     /// The place of that path among the given ones, if all given files have one place.
     #[serde(default)]
     pub given: u32,
@@ -303,6 +306,7 @@ impl SetPlan {
                 path: group.map_or(&name.path, |group| &group.main),
                 listed: group.map_or(&name.listed, |group| &group.listed),
                 root: name.root,
+                top: name.top,
                 preference: Preference {
                     in_trash: name.in_trash,
                     is_managed: name.managed.is_some(),

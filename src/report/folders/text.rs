@@ -17,7 +17,7 @@ use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{CanGo, Count, FolderEntry, FolderLine, Said};
 use crate::report::escape::escape;
 use crate::report::fit::{fitting, whole};
-use crate::units::{Bytes, count};
+use crate::units::{Bytes, count, plural};
 
 const BOLD: &str = "\x1b[1m";
 const FAINT: &str = "\x1b[2m";
@@ -58,7 +58,11 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
     let bytes = |bytes: u64| match report.style.columns {
         Some(_) => Bytes(bytes).to_string(),
-        None => format!("{} ({bytes} bytes)", Bytes(bytes)),
+        None => format!(
+            "{} ({})",
+            Bytes(bytes),
+            format_args!("{bytes} {}", plural(bytes, "byte", "bytes"))
+        ),
     };
     for entry in &report.answer.entries {
         let (bold, plain) = paint(BOLD);

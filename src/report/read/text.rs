@@ -324,14 +324,20 @@ impl OpenSet {
     }
 }
 
+/// The exact size in `4.2 MB (4194304 bytes)`, and what follows.
+fn exact(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(" (")?;
+    let (size, rest) = rest.split_once(" byte")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    Some((size, rest.strip_prefix(')')?))
+}
+
 /// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before
 /// it.
 fn set_parts(line: &str) -> Option<(u64, u64, u64, &str)> {
-    let (_, rest) = line.split_once(" (")?;
-    let (size, rest) = rest.split_once(" bytes) * ")?;
-    let (replicas, rest) = rest.split_once(", reclaimable ")?;
-    let (_, rest) = rest.split_once(" (")?;
-    let (reclaimable, rest) = rest.split_once(" bytes)")?;
+    let (size, rest) = exact(line)?;
+    let (replicas, rest) = rest.strip_prefix(" * ")?.split_once(", reclaimable ")?;
+    let (reclaimable, rest) = exact(rest)?;
     let digest = match rest {
         "" => "-",
         rest => rest.strip_prefix(", blake3 ")?,

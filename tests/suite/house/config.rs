@@ -493,6 +493,19 @@ fn the_command_shows_what_is_in_force_and_where_it_comes_from() {
     insta::assert_snapshot!(
         [shown("config"), shown("config remove --preset night")].join("----\n")
     );
+    let shown = run(&tree, "config -f json").run().exits(0).json();
+    assert_eq!(shown["format"], "seekless-config");
+    let commands = shown["commands"].as_array().expect("commands");
+    let find = commands.iter().find(|it| it["name"] == "find");
+    let options = find.expect("find")["options"].as_array().expect("options");
+    let size = options.iter().find(|it| it["option"] == "min-size");
+    let size = size.expect("an option of a file");
+    assert_eq!(size["value"], "1k");
+    let place = size["place"].as_str().expect("a place");
+    assert!(place.ends_with("config.find:1"), "{place}");
+    let presets = shown["presets"].as_array().expect("presets");
+    let names: Vec<_> = presets.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["nas", "night", "photos"]);
     run(&tree, "config undo").run().exits(2).says("use one of");
     run(&tree, "config --preset nas")
         .run()

@@ -227,7 +227,10 @@ const LIMITS: [(&[&str], usize); 9] = [
     (&["CHANGELOG.md"], 300),
     (&["docs/guide/"], 3000),
     (&["docs/reference/actions.md"], 1800),
-    (&["docs/reference/compare.md", "docs/reference/folders.md"], 1400),
+    (
+        &["docs/reference/compare.md", "docs/reference/folders.md"],
+        1400,
+    ),
     (&["docs/reference/formats.md"], 2200),
     (&["docs/reference/cache.md"], 700),
     (&["docs/measurements/benchmarks.md"], 1200),
@@ -241,7 +244,10 @@ fn pages_are_short() {
         let is_of = |page: &&Page| names.iter().any(|name| page.path.starts_with(name));
         let words = |page: &Page| page.text.split_whitespace().count();
         let words: usize = pages.iter().filter(is_of).map(words).sum();
-        assert!((1..=limit).contains(&words), "{names:?}: {words} words, {limit} at most");
+        assert!(
+            (1..=limit).contains(&words),
+            "{names:?}: {words} words, {limit} at most"
+        );
     }
 }
 

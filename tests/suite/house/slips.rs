@@ -53,6 +53,8 @@ fn options_of_other_programs_are_answered_with_ours() {
             "--trash cannot be used with --no-trash",
         ),
         ("cache --cache x info", "--cache: write it after info"),
+        ("cache --format -- x", "options come after the task"),
+        ("folders -d 3 .", "has no option -d (-d is an option of"),
         (
             "--newer today --older today .",
             "are the same time, so no file matches: omit one",
@@ -335,6 +337,28 @@ fn the_list_of_runs_tells_done_steps_from_others() {
         last.contains("  no change  ") && !last.contains("done"),
         "{list}"
     );
+    let shown = act("undo --list -f json").exits(0).json();
+    let runs = shown["runs"].as_array().expect("runs");
+    let states: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            (
+                run["state"].as_str(),
+                run["steps"].as_u64(),
+                run["done"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (Some("done"), Some(2), Some(1)),
+            (Some("no change"), Some(1), Some(0))
+        ]
+    );
+    assert_eq!(shown["format"], "seekless-runs");
+    assert_eq!(runs[0]["command"][1]["text"], "hardlink");
+    act("undo -f json").exits(2).says("add --list");
     // An undo of it changes nothing either.
     let name = last.split(' ').next().expect("a name");
     act(&format!("undo {name}"))

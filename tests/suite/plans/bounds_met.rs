@@ -59,6 +59,29 @@ fn a_report_of_folders_with_none_below_the_given_path_is_refused() {
 }
 
 #[test]
+fn a_rule_with_a_pattern_that_matches_nothing_is_named() {
+    let stage = copies();
+    for (rule, is_named) in [
+        ("under 2024*", true),
+        ("not-under 2024*", true),
+        ("name *.rew", true),
+        ("name *.raw", false),
+        ("under i*", false),
+        ("under b*", true),
+        ("under in", false),
+        ("oldest", false),
+    ] {
+        for line in ["remove -q --dry-run in --keep", "find -q in --keep"] {
+            let run = stage.seekless(line).arg(rule).run().exits(0);
+            let named = run
+                .stderr_text()
+                .contains(&format!("--keep '{rule}' matches no duplicate"));
+            assert_eq!(named, is_named, "{line} {rule}: {run}");
+        }
+    }
+}
+
+#[test]
 fn a_protected_pattern_that_matches_nothing_is_named() {
     let stage = copies();
     let said = |pattern: &str| {

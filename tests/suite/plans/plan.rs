@@ -76,6 +76,21 @@ fn of_sets_with_newer_files_only_these_are_changed() {
         run.exits(0);
         assert_eq!(stage.names(), left, "{format}");
     }
+    // What an action keeps comes first in a report, and is not redundant.
+    for line in ["in old", "old in", "in old --keep newest"] {
+        let found = stage().run(&format!("find -f json --newer 1d {line}"));
+        let found = found.exits(0).json();
+        let sets = found["sets"].as_array().expect("sets");
+        let x = sets.iter().find(|set| set["size"] == 1).expect("a set");
+        let members = x["members"].as_array().expect("members").iter();
+        let paths: Vec<_> = members.map(|it| it["path"]["text"].as_str()).collect();
+        let old = paths[..2].iter().flatten();
+        assert!(
+            old.clone().all(|path| path.contains("old/")),
+            "{line}: {paths:?}"
+        );
+        assert_eq!(found["summary"]["redundant_files"], 3, "{line}");
+    }
     let held = stage();
     let plan = held
         .run("remove -n --newer 1d in old")

@@ -7,7 +7,7 @@ use crate::common::Tree;
 use crate::common::run::Seekless;
 use crate::common::stage::Stage;
 
-const ONE_BYTE: &str = "1 B (1 bytes) * 2, reclaimable 1 B (1 bytes)\n";
+const ONE_BYTE: &str = "1 B (1 byte) * 2, reclaimable 1 B (1 byte)\n";
 
 fn abc() -> Stage {
     Stage::new(Tree::new().copies(["a", "b", "c"], "the same bytes"))

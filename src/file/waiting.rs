@@ -19,7 +19,7 @@ pub fn within<T: Send + 'static>(
         return Ok(work());
     };
     let (done, ended) = bounded(1);
-    let thread = thread::Builder::new().name("cache".to_owned());
+    let thread = thread::Builder::new().name("waiting".to_owned());
     // Nobody listens any more if the caller did not wait.
     thread.spawn(move || done.send(work()))?;
     ended.recv_timeout(patience).map_err(|_| unanswered())
