@@ -22,6 +22,7 @@ fn traits(files: &[File]) -> Vec<Traits<'static>> {
             path: name.as_bytes(),
             listed: name.as_bytes(),
             root: Some(root),
+            top: 0,
             preference: Preference {
                 given: root,
                 marks: marks.on(bare(name)),
