@@ -4,7 +4,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
@@ -53,17 +53,12 @@ impl Temporary {
         for number in 0..TRIES {
             let random = RandomState::new().hash_one(number);
             let name = CString::new(format!(".seekless-{random:016x}")).unwrap_or_default();
-            let unnamed = match can_be_named_later() {
-                true => write::without_name(&place.folder, mode)?,
-                false => None,
-            };
-            let is_there = unnamed.is_none();
-            let made = match unnamed {
-                Some(file) => Ok(file),
-                None => write::create_with(&place.folder, &name, mode),
+            let made = match unnamed(place, mode)? {
+                Some(file) => Ok((file, false)),
+                None => write::create_with(&place.folder, &name, mode).map(|file| (file, true)),
             };
             match made {
-                Ok(file) => {
+                Ok((file, is_there)) => {
                     let temporary = Self {
                         folder: rustix::io::fcntl_dupfd_cloexec(&place.folder, 0)?,
                         file: rustix::io::fcntl_dupfd_cloexec(&file, 0)?,
@@ -115,9 +110,12 @@ impl Temporary {
     }
 }
 
-/// True if a file without a name can get one at the end.
-fn can_be_named_later() -> bool {
-    std::path::Path::new("/proc/self/fd").exists()
+/// A file without a name; `None` if there can be none, or none that gets a name at the end.
+fn unnamed(place: &OutputPlace, mode: u32) -> Result<Option<OwnedFd>, Errno> {
+    match Path::new("/proc/self/fd").exists() {
+        true => write::without_name(&place.folder, mode),
+        false => Ok(None),
+    }
 }
 
 impl Drop for Temporary {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -302,10 +302,9 @@ impl Roots {
         }
     }
 
-    /// True if a path leads to a trash, or into one. The empty path is the current folder.
+    /// True if a path leads to a trash, or into one.
     fn is_in_trash(&mut self, path: &[u8]) -> bool {
-        let folder = if path.is_empty() { b"." } else { path };
-        let Ok(real) = std::fs::canonicalize(OsStr::from_bytes(folder)) else {
+        let Some(real) = real(path) else {
             return false;
         };
         // No lock is held while file systems are asked.
@@ -324,20 +323,15 @@ impl Roots {
     /// True if a program manages a folder above this one, or this one. The entries of one that is listed are looked at
     /// there.
     fn is_in_managed(&mut self, path: &[u8], is_listed: bool) -> bool {
-        let folder = if path.is_empty() { b"." } else { path };
-        let Ok(real) = std::fs::canonicalize(OsStr::from_bytes(folder)) else {
+        let Some(real) = real(path) else {
             return false;
         };
         self.ask_about(self.heartbeat.at(), &real);
-        let real = real.as_os_str().as_bytes();
-        let beat = || self.heartbeat.beat();
-        match is_listed {
-            true => self.managed.hold_folder(real, &beat),
-            false => {
-                let inside = [real, b"/"].concat();
-                self.managed.hold_folder(&inside, &beat)
-            }
+        let mut place = real.into_os_string().into_vec();
+        if !is_listed {
+            place.push(b'/');
         }
+        self.managed.hold_folder(&place, &|| self.heartbeat.beat())
     }
 
     fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {
@@ -364,6 +358,12 @@ impl Roots {
         }
         *self.file_folders.entry(key).or_insert(dir)
     }
+}
+
+/// The real path of a folder. The empty path is the current folder.
+fn real(path: &[u8]) -> Option<PathBuf> {
+    let folder = if path.is_empty() { b"." } else { path };
+    std::fs::canonicalize(OsStr::from_bytes(folder)).ok()
 }
 
 /// Metadata of a path itself and of its target.
