@@ -9,9 +9,8 @@ use super::byte_text;
 pub struct Group {
     /// A hash of the folder and the stem.
     pub(super) key: u64,
-    /// A group is preferred to others with fewer files, then to those with fewer bytes in sidecars: what it has more
-    /// would be lost.
-    pub(super) richness: (u32, u64),
+    /// Number of its files. A group is preferred to others with fewer files.
+    pub(super) richness: u32,
     /// The real path of its main file. Rules compare this file instead of each other file of the group, so that the
     /// sets of its files keep the same group.
     #[serde(with = "byte_text")]

@@ -39,8 +39,6 @@ struct Found {
     names: Box<[u8]>,
     /// The metadata of the main file.
     main: Stat,
-    /// Bytes of its sidecars.
-    sidecars: u64,
 }
 
 impl Groups {
@@ -81,18 +79,14 @@ impl Groups {
         let key = self.key(folder, member.stem);
         current::ask_about(&name.path);
         let found = self.found(&name.path, folder, key);
-        let Found {
-            names,
-            main,
-            sidecars,
-        } = match found {
+        let Found { names, main } = match found {
             Ok(None) => return None,
             Ok(Some(found)) => found,
             // It may have files that nobody sees: it stays.
             Err(_) => {
                 return Some(Group {
                     key,
-                    richness: (u32::MAX, 0),
+                    richness: u32::MAX,
                     main: name.path.clone(),
                     listed: name.listed.clone(),
                     facts: (0, 0, 0),
@@ -109,7 +103,7 @@ impl Groups {
         let at = bare().position(|other| other == name.bare());
         Some(Group {
             key,
-            richness: (bare().count() as u32, sidecars),
+            richness: bare().count() as u32,
             main: join(folder, first),
             listed: [&name.listed[..slash.map_or(0, |slash| slash + 1)], first].concat(),
             facts: (main.mtime_ns, main.atime_ns, main.links.into()),
@@ -140,20 +134,11 @@ impl Groups {
         let Some(names) = self.names.get(&key) else {
             return Ok(None);
         };
-        let (mut main, mut sidecars) = (None, 0);
-        for name in names.split(|&byte| byte == b'/') {
-            let is_sidecar = Member::of(name).is_some_and(|member| member.role == Role::Sidecar);
-            if is_sidecar || main.is_none() {
-                let name = CString::new(name).map_err(|_| Errno::INVAL)?;
-                let stat = stat::entry(&place.folder, &name)?;
-                main = main.or(Some(stat));
-                sidecars += if is_sidecar { stat.size } else { 0 };
-            }
-        }
-        Ok(main.map(|main| Found {
+        let first = names.split(|&byte| byte == b'/').next().unwrap_or_default();
+        let first = CString::new(first).map_err(|_| Errno::INVAL)?;
+        Ok(Some(Found {
             names: names.clone(),
-            main,
-            sidecars,
+            main: stat::entry(&place.folder, &first)?,
         }))
     }
 
@@ -244,7 +229,7 @@ impl Together {
                 .filter_map(|name| name.group.as_deref())
                 .collect();
             let going = |group: &Group| self.going.get(&group.key).copied().unwrap_or_default();
-            let is_part = |group: &Group| going(group).number != group.richness.0;
+            let is_part = |group: &Group| going(group).number != group.richness;
             let stays = |group: &&Group| self.held.contains_key(&group.key) || is_part(group);
             let all = matches!(file.fate, Fate::Act { .. }) && groups.iter().any(stays);
             for group in groups {
@@ -336,7 +321,7 @@ impl Together {
 pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
     let groups = going(set);
     groups
-        .map(|(name, group)| (&name.path[..], (group.key, group.richness.0 as usize)))
+        .map(|(name, group)| (&name.path[..], (group.key, group.richness as usize)))
         .collect()
 }
 

@@ -153,8 +153,8 @@ impl PlannedName {
     }
 
     /// A file of a richer group is preferred.
-    pub(super) fn richness(&self) -> (u32, u64) {
-        self.group.as_ref().map_or((1, 0), |group| group.richness)
+    pub(super) fn richness(&self) -> u32 {
+        self.group.as_ref().map_or(1, |group| group.richness)
     }
 
     /// The file with which it stays if it [stays with its group](super::Left::Group).

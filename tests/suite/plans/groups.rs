@@ -208,7 +208,7 @@ fn the_edited_import_stays() {
 }
 
 #[test]
-fn more_files_win_and_then_more_bytes_of_sidecars() {
+fn more_files_win_and_each_edit_stays_beside_its_photo() {
     let raw = || {
         Tree::new()
             .copies(["a/I.JPG", "b/I.JPG"], "jpeg")
@@ -220,7 +220,7 @@ fn more_files_win_and_then_more_bytes_of_sidecars() {
         "--keep first-root a b",
         ["b/I.CR2", "b/I.JPG", "b/I.xmp"],
     );
-    // Equal numbers of files: the longer edit is richer. The other one has a copy, but not beside this photo.
+    // Equal numbers of files. The short edit has a copy, but not beside this photo.
     let edits = || {
         Tree::new()
             .copies(["a/I.JPG", "b/I.JPG", "c/I.JPG"], "jpeg")
@@ -244,6 +244,19 @@ fn a_shared_edit_lets_copies_of_a_group_go() {
             .copies(["a/1.AAE", "b/1.AAE", "a/2.AAE"], "the same edit")
     };
     leaves(tree, "a b", ["a/1.AAE", "a/1.HEIC", "a/2.AAE", "a/2.HEIC"]);
+}
+
+/// Its photo goes by itself; its own sidecar holds it.
+#[test]
+fn a_group_that_stays_lets_copies_of_it_go() {
+    let tree = || {
+        Tree::new()
+            .copies(["a/I.JPG", "c/I.JPG", "k/I.JPG"], "photo")
+            .copies(["a/I.xmp", "c/I.xmp", "k/other.xmp"], "edit")
+            .file("a/I.aae", "found nowhere else")
+    };
+    let stay = ["a/I.JPG", "a/I.aae", "a/I.xmp", "k/I.JPG", "k/other.xmp"];
+    leaves(tree, "--reference k a c", stay);
 }
 
 #[test]

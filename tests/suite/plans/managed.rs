@@ -615,6 +615,22 @@ fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
     }
 }
 
+/// A file with names in two hidden folders stays, so both do.
+#[test]
+fn a_managed_folder_stays_with_a_file_that_another_one_holds() {
+    let mut tree = Tree::new().copies(["a/.1/y", "b/.1/y"], noise(1, 5000));
+    tree = tree.copies(["a/.2/z", "b/.2/z"], noise(2, 5000));
+    tree = tree.copies(["a/.1/x", "b/.1/x"], noise(3, 5000));
+    for side in ["a", "b"] {
+        tree = tree.hard_link(format!("{side}/.2/x"), format!("{side}/.1/x"));
+    }
+    let stage = Stage::new(tree);
+    let change = || stage.tree.write("a/.2/new", "");
+    let run = by_folders(&stage, "a b", change, "--reference b").exits(0);
+    run.says("Nothing else to remove");
+    assert!(stage.has("a/.1/y") && stage.has("a/.2/z"));
+}
+
 /// Fails unless a search says how much of the space an action leaves alone. Returns this amount.
 #[track_caller]
 fn agree(stage: &Stage, given: &str) -> u64 {

@@ -223,7 +223,11 @@ fn a_file_that_stays_for_one_of_its_names_keeps_what_belongs_to_the_others() {
         .file("b/COPY.MOV", "another film");
     let stage = Stage::new(tree);
     let before = stage.names();
-    stage.run(&line("remove")).exits(0);
+    stage
+        .run(&line("remove"))
+        .exits(0)
+        .says("Nothing to remove")
+        .says("3 files left alone");
     assert_eq!(stage.names(), before);
 }
 
