@@ -95,7 +95,7 @@ impl<'a> Watchdog<'a> {
     pub fn look(&mut self) -> Option<Exit> {
         let heartbeats = self.watchlist.heartbeats();
         let wait = |at: usize| place_of(&heartbeats[at].name());
-        for at in self.silence.look(&heartbeats) {
+        for at in self.silence.look(&heartbeats).silent {
             heartbeats[at].set_silent(true);
             let (place, file) = wait(at);
             let line = not_answering(&place);

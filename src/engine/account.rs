@@ -49,6 +49,7 @@ impl Account {
                 Failure::Refused(_) | Failure::Holes => Unseen::Unreadable,
                 Failure::Vanished => Unseen::Vanished,
                 Failure::Changed => Unseen::Changed,
+                Failure::Unanswered => Unseen::Unanswered,
             };
             self.failed.insert(file, unseen);
         }

@@ -117,6 +117,11 @@ impl Session<'_> {
         self.account.file_failed(file, &failure);
         let (kind, cause) = match failure {
             Failure::Refused(Errno::CANCELED) => return,
+            // Its file system is named.
+            Failure::Unanswered => {
+                self.left_out.unanswered += 1;
+                return;
+            }
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(open::error(e))),
             Failure::Holes => (ProblemKind::UnreadableFile, Some(read::too_many_holes())),
             Failure::Vanished => (ProblemKind::Vanished, None),

@@ -10,7 +10,7 @@ use crate::device::DeviceMap;
 use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
+use crate::read::{Access, PART, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::account::Account;
@@ -53,10 +53,11 @@ impl Begun<'_> {
     /// Waits for the readers, and returns the totals.
     pub fn close(self) -> (Summary, LeftOut) {
         let mut session = self.session;
-        match session.scheduler.outstanding() {
-            0 => session.scheduler.join(),
-            // Who waits for a file system that does not answer is left to itself: it finds nobody who listens.
-            _ => session.scheduler.leave(),
+        if session.scheduler.outstanding() == 0 && session.do_readers_rest() {
+            session.scheduler.join();
+        } else {
+            // A thread that waits for a file system that does not answer is not waited for.
+            session.scheduler.leave();
         }
         if let Some(cache) = session.cache.take() {
             session.summary.cached = cache.spared();
@@ -117,6 +118,7 @@ pub fn begin<'a>(
         ),
         stop: control.stop_flag(),
         watchlist: Arc::clone(&watchlist),
+        recalls: Recalls::default(),
     };
     let in_progress = Arc::clone(&settings.access.in_progress);
     // All threads of the run are started from here, and inherit it.

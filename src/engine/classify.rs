@@ -210,7 +210,7 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
         (session.control.is_cancelled(), Unseen::Interrupted),
         (session.listing_ended, Unseen::MemoryShort),
     ];
-    let gave_up = session.left_out.unanswered > 0 || session.watchlist.is_given_up();
+    let gave_up = session.left_out.unanswered > 0 || session.silence.is_any_given_up();
     let roots = session.config.roots.iter().zip(silent);
     let roots = roots.map(|(root, &is_silent)| {
         let path = root.path.as_os_str().as_bytes();

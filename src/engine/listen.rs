@@ -1,6 +1,8 @@
 //! Detects threads that get no answer from a file system, and decides when the run gives up on them.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::{Mounts, VolumeId};
@@ -16,38 +18,72 @@ const INTERRUPTED: Duration = Duration::from_millis(500);
 
 impl Session<'_> {
     /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives
-    /// up on them when nothing else has progressed for long enough.
+    /// up on these file systems when nothing else has progressed for long enough.
     pub fn listen(&mut self) {
         let heartbeats = self.watchlist.heartbeats();
-        for at in self.silence.counts.look(&heartbeats) {
+        let looked = self.silence.counts.look(&heartbeats);
+        for at in looked.answered {
+            if let Some(volume) = self.silence.substituted.remove(&at) {
+                self.scheduler.retire_workers(volume);
+            }
+        }
+        for at in looked.silent {
             let (place, device) = self.place_of(&heartbeats[at]);
             self.silence.counts.set_device(at, device);
             heartbeats[at].set_silent(true);
-            if heartbeats[at].subject == Subject::Volume {
-                self.scheduler
-                    .add_workers(VolumeId(heartbeats[at].at() as u16));
+            if let Some(volume) = volume_of(&heartbeats[at])
+                && self.scheduler.add_workers(volume)
+            {
+                self.silence.substituted.insert(at, volume);
             }
-            if !self.watchlist.is_given_up() {
-                self.name(place, ProblemKind::NotAnswering);
+            if !self.silence.given_up.contains(&place) && self.silence.named.insert(place.clone()) {
+                self.say(place, ProblemKind::NotAnswering);
             }
         }
         self.watchlist.set_devices(self.silence.counts.devices());
-        if self.silence.counts.is_too_long() && !self.silence.is_over {
-            self.silence.is_over = true;
-            if !self.watchlist.is_given_up() {
-                self.silence.named.clear();
-            }
-            self.silence.mounts = Mounts::read();
-            self.watchlist.give_up();
-            for heartbeat in heartbeats.iter().filter(|heartbeat| heartbeat.is_silent()) {
-                let (place, _) = self.place_of(heartbeat);
-                self.name(place, ProblemKind::Unanswered);
-            }
+        if self.silence.counts.is_too_long() {
+            self.give_up(&heartbeats);
         }
         if self.control.is_cancelled() {
             let since = self.silence.interrupted.get_or_insert_with(Instant::now);
-            self.silence.is_over |= since.elapsed() >= INTERRUPTED;
+            if since.elapsed() >= INTERRUPTED {
+                self.scheduler.interrupt();
+            }
         }
+        self.scheduler.tend();
+    }
+
+    /// Gives up on the file systems that threads wait for: reads there fail, and nothing more is listed.
+    fn give_up(&mut self, heartbeats: &[Arc<Heartbeat>]) {
+        self.silence.mounts = Mounts::read();
+        let mut volumes = Vec::new();
+        for at in self.silence.counts.give_up(heartbeats) {
+            match volume_of(&heartbeats[at]) {
+                Some(volume) => volumes.push(volume),
+                None => self.watchlist.give_up(),
+            }
+            let (place, _) = self.place_of(&heartbeats[at]);
+            if self.silence.given_up.insert(place.clone()) {
+                self.say(place, ProblemKind::Unanswered);
+            }
+        }
+        self.scheduler.give_up(&volumes);
+        self.volumes.give_up(&volumes);
+    }
+
+    /// True if no reader is in a call to a file system, or soon none is: the answer comes before the file is closed.
+    pub fn do_readers_rest(&self) -> bool {
+        let since = Instant::now();
+        let is_at_work = |heartbeat: &Arc<Heartbeat>| {
+            heartbeat.subject == Subject::Volume && heartbeat.count().1
+        };
+        while self.watchlist.heartbeats().iter().any(is_at_work) {
+            if since.elapsed() >= INTERRUPTED {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
 
     /// Which of the roots lie on a file system that does not answer, or have one below them. If none is known to, all
@@ -57,8 +93,8 @@ impl Session<'_> {
         let is_silent = |path: &Path| {
             let path = without_dots(&absolute(path));
             let point = mounts.point_above(&path);
-            let mut named = self.silence.named.iter();
-            named.any(|named| named.starts_with(&path) || Some(named) == point.as_ref())
+            let mut given_up = self.silence.given_up.iter();
+            given_up.any(|named| named.starts_with(&path) || Some(named) == point.as_ref())
         };
         let roots = self.config.roots.iter();
         let silent: Vec<bool> = roots.map(|root| is_silent(&root.path)).collect();
@@ -70,30 +106,29 @@ impl Session<'_> {
 
     /// True if the run gave up on the file system of a folder, or on one that the path of the folder leads through.
     pub fn is_silent(&self, dir: DirId) -> bool {
-        if !self.watchlist.is_given_up() {
+        if !self.silence.is_any_given_up() {
             return false;
         }
         let device = self.dirs.read().identity(dir).0;
-        let Silence { named, mounts, .. } = &self.silence;
-        if self.watchlist.is_silent(device) || mounts.is_at(device, named) {
+        let Silence {
+            given_up, mounts, ..
+        } = &self.silence;
+        if self.watchlist.is_silent(device) || mounts.is_at(device, given_up) {
             return true;
         }
         let path = absolute(&crate::scan::path_of(&self.dirs, dir, None));
         let path = without_dots(&path);
         // The kernel knows the folders on the way to another mount. It asks nothing but servers and daemons about them.
-        let mut on_the_way = named.iter().filter(|named| named.parent().is_some());
-        on_the_way.any(|named| path.starts_with(named))
+        let mut on_the_way = given_up.iter().filter(|place| place.parent().is_some());
+        on_the_way.any(|place| path.starts_with(place))
     }
 
-    /// Reports a file system, once.
-    fn name(&mut self, path: PathBuf, kind: ProblemKind) {
-        if self.silence.named.insert(path.clone()) {
-            self.observer.problem(Problem {
-                path,
-                kind,
-                cause: None,
-            });
-        }
+    fn say(&self, path: PathBuf, kind: ProblemKind) {
+        self.observer.problem(Problem {
+            path,
+            kind,
+            cause: None,
+        });
     }
 
     /// The mount point of the file system that a thread waits for, and its device number if it is known. Makes no call
@@ -130,6 +165,11 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// The volume that a reader waits for; none for other threads.
+fn volume_of(heartbeat: &Heartbeat) -> Option<VolumeId> {
+    (heartbeat.subject == Subject::Volume).then(|| VolumeId(heartbeat.at() as u16))
 }
 
 fn path_from(bytes: &[u8]) -> PathBuf {

@@ -129,10 +129,16 @@ impl Session<'_> {
 
     /// True if the run was interrupted, or a file system did not answer.
     pub fn is_left_open(&self) -> bool {
-        self.left_out.unanswered > 0 || self.silence.is_over || self.control.is_cancelled()
+        self.left_out.unanswered > 0
+            || self.silence.is_any_given_up()
+            || self.control.is_cancelled()
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
+        let volume = self.machine.file_table().volume(file);
+        if self.volumes.any_given_up() && self.volumes.is_given_up(volume) {
+            return;
+        }
         let records = self.records_of(file);
         let names = self.names_of(&records);
         // Where every entry counts, its folder counts as not seen, or the answer stays open.

@@ -179,9 +179,11 @@ impl Session<'_> {
         let mut scanned = from_scan;
         let completions = self.scheduler.completions().clone();
         while !(self.scan_done && self.is_over()) {
-            let patience = match self.to_deliver.is_empty() {
-                true => PROGRESS,
-                false => Duration::ZERO,
+            let has_ended = self.take_ended();
+            let patience = if has_ended || !self.to_deliver.is_empty() {
+                Duration::ZERO
+            } else {
+                PROGRESS
             };
             select! {
                 recv(scanned) -> message => match message {
@@ -203,8 +205,6 @@ impl Session<'_> {
                         self.account.others.extend(others);
                         self.account.roots.extend(roots);
                         self.scanned(folders, &left_out, listed_again);
-                        // The listing may have been given up, but not the reads that its end asks for.
-                        self.silence.begin_again();
                         scanned = &over;
                     }
                     Err(_) => {
@@ -219,18 +219,26 @@ impl Session<'_> {
             self.deliver_finished(PORTION, deliverer)?;
             self.look_around();
         }
-        if !self.control.is_cancelled() {
-            self.left_out.unanswered += self.scheduler.outstanding() as u64;
-        }
-        self.verification.forget();
         self.deliver_rest(deliverer)
     }
 
-    /// True if no work is left and nothing is awaited.
+    /// True if no work is left.
     fn is_over(&self) -> bool {
         // Sets that are final may have to be compared.
         let is_delivered = !self.config.verify || self.to_deliver.is_empty();
-        self.silence.is_over || self.scheduler.is_idle() && is_delivered
+        self.scheduler.is_idle() && is_delivered
+    }
+
+    /// Takes the jobs that ended without a reader; true if there were any.
+    fn take_ended(&mut self) -> bool {
+        let mut stages = EndedStages::default();
+        let mut has_ended = false;
+        while let Some(finished) = self.scheduler.next_ended() {
+            stages.add(self.finished(&finished));
+            has_ended = true;
+        }
+        self.tally.tick(stages);
+        has_ended
     }
 
     fn completed(&mut self, completions: Vec<Completion<Digest>>) {
@@ -251,9 +259,7 @@ impl Session<'_> {
             self.scheduler.forget_waiting();
         }
         if self.reading_ended {
-            let waiting = self.scheduler.outstanding();
-            self.scheduler.forget_waiting();
-            self.left_out.memory_short += (waiting - self.scheduler.outstanding()) as u64;
+            self.left_out.memory_short += self.scheduler.forget_waiting() as u64;
         }
         if self.published.elapsed() >= PROGRESS {
             self.publish();
@@ -304,7 +310,10 @@ impl Session<'_> {
     /// Starts the comparison of sets that need it, and hands over the compared ones.
     fn deliver_verified(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         let unverified = deliverer.take_unverified();
-        if !unverified.is_empty() && !self.control.is_cancelled() {
+        if self.reading_ended {
+            let files = unverified.iter().map(|draft| draft.files.len() as u64);
+            self.left_out.memory_short += files.sum::<u64>();
+        } else if !unverified.is_empty() && !self.control.is_cancelled() {
             self.verify(unverified);
             self.request();
         }
@@ -312,33 +321,6 @@ impl Session<'_> {
         let dirs = self.dirs.read();
         for draft in done {
             deliverer.verified(draft, &self.machine, &dirs, &self.volumes)?;
-        }
-        Ok(())
-    }
-
-    /// Compares the sets that were not final before all other work was done.
-    fn verify_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
-        let completions = self.scheduler.completions().clone();
-        self.silence.begin_again();
-        self.deliver_verified(deliverer)?;
-        while !self.verification.is_empty() && !self.silence.is_over {
-            // Comparisons that were dropped never end.
-            let dropped = self.control.is_cancelled() || self.reading_ended;
-            if dropped && self.scheduler.is_idle() {
-                break;
-            }
-            self.request();
-            select! {
-                recv(completions) -> message => self.completed(message.unwrap_or_default()),
-                default(PROGRESS) => {}
-            }
-            self.deliver_verified(deliverer)?;
-            self.look_around();
-        }
-        if self.reading_ended {
-            self.left_out.memory_short += self.verification.outstanding();
-        } else if !self.control.is_cancelled() {
-            self.left_out.unanswered += self.verification.outstanding();
         }
         Ok(())
     }
@@ -367,7 +349,7 @@ impl Session<'_> {
             }
         }
         if self.config.verify {
-            self.verify_rest(deliverer)?;
+            self.deliver_verified(deliverer)?;
         }
         let dirs = self.dirs.read();
         deliverer.finish(&self.machine, &dirs, &self.volumes)

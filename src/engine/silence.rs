@@ -1,23 +1,25 @@
 //! The threads that get no answer from a file system.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::device::Mounts;
+use crate::device::{Mounts, VolumeId};
 use crate::heartbeat;
 
 /// The threads that call file systems, and the messages about them.
 pub struct Silence {
     pub counts: heartbeat::Silence,
-    /// File systems that were reported.
+    /// File systems that were reported as waited for.
     pub named: HashSet<PathBuf>,
-    /// The mounts at the time when the run gave up on those that are [named](Self::named).
+    /// File systems that the run gave up on.
+    pub given_up: HashSet<PathBuf>,
+    /// The mounts at the time when the run last gave up on one.
     pub mounts: Mounts,
+    /// The volume of each thread that has a substitute, by the thread's place in the watchlist.
+    pub substituted: HashMap<usize, VolumeId>,
     /// When the user interrupted the run.
     pub interrupted: Option<Instant>,
-    /// The run no longer waits for calls in flight.
-    pub is_over: bool,
 }
 
 impl Silence {
@@ -25,15 +27,15 @@ impl Silence {
         Self {
             counts: heartbeat::Silence::new(patience),
             named: HashSet::new(),
+            given_up: HashSet::new(),
             mounts: Mounts::default(),
+            substituted: HashMap::new(),
             interrupted: None,
-            is_over: false,
         }
     }
 
-    /// Starts a new wait, for other calls.
-    pub fn begin_again(&mut self) {
-        self.is_over = false;
-        self.counts.moved = true;
+    /// True if the run gave up on a file system.
+    pub fn is_any_given_up(&self) -> bool {
+        !self.given_up.is_empty()
     }
 }

@@ -30,22 +30,6 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// True if no set is being compared.
-    pub fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
-    /// Files of which nothing was heard.
-    pub fn outstanding(&self) -> u64 {
-        self.of.len() as u64
-    }
-
-    /// Drops the sets that are being compared: their equality is not proven.
-    pub fn forget(&mut self) {
-        self.sets.clear();
-        self.of.clear();
-    }
-
     /// Takes the sets that were compared.
     pub fn take_done(&mut self) -> Vec<Draft> {
         std::mem::take(&mut self.done)

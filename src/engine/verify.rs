@@ -85,6 +85,11 @@ impl Session<'_> {
             let (kind, cause) = match failure {
                 // The run was interrupted before it was compared.
                 Some(Failure::Refused(Errno::CANCELED)) => continue,
+                // Its file system is named.
+                Some(Failure::Unanswered) => {
+                    self.left_out.unanswered += 1;
+                    continue;
+                }
                 None => (ProblemKind::NotVerified, None),
                 Some(Failure::Changed) => (ProblemKind::Changed, None),
                 Some(Failure::Holes) => (ProblemKind::UnreadableFile, Some(read::too_many_holes())),

@@ -32,6 +32,8 @@ pub struct Volumes {
     shared_blocks: bool,
     /// Data that is hardly read again bypasses the page cache.
     uses_past_cache: bool,
+    /// Volumes that do not answer, and that the run gave up on.
+    given_up: HashSet<VolumeId>,
 }
 
 /// A volume that the scheduler has.
@@ -76,6 +78,7 @@ impl Volumes {
             memory,
             shared_blocks,
             uses_past_cache,
+            given_up: HashSet::new(),
             rings: rings && has_rings(),
         }
     }
@@ -83,6 +86,21 @@ impl Volumes {
     /// The last components of mount points whose file system is a program or another machine, or does not answer.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
         self.device_map.remote_names()
+    }
+
+    /// Records that the run gave up on these volumes.
+    pub fn give_up(&mut self, volumes: &[VolumeId]) {
+        self.given_up.extend(volumes);
+    }
+
+    /// True if the run gave up on any volume.
+    pub fn any_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+
+    /// True if the run gave up on the volume of this device number.
+    pub fn is_given_up(&self, dev: DevIndex) -> bool {
+        self.given_up.contains(&self.of(dev))
     }
 
     /// True if the volume of this device number is known.

@@ -34,6 +34,17 @@ struct ThreadState {
     quiet: Duration,
     /// The device that does not answer it.
     device: Option<u64>,
+    /// Nobody waits for it any more.
+    is_lost: bool,
+}
+
+/// What a look found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// Threads that have become silent.
+    pub silent: Vec<usize>,
+    /// Threads that were silent and have their answer.
+    pub answered: Vec<usize>,
 }
 
 impl Silence {
@@ -49,35 +60,38 @@ impl Silence {
         }
     }
 
-    /// Compares the counts with those of the last look; returns the threads that have become silent.
-    pub fn look(&mut self, heartbeats: &[Arc<Heartbeat>]) -> Vec<usize> {
+    /// Compares the counts with those of the last look.
+    pub fn look(&mut self, heartbeats: &[Arc<Heartbeat>]) -> Looked {
         let step = self.looked.elapsed().min(STEP);
         self.looked = Instant::now();
         self.look_after(heartbeats, step)
     }
 
-    fn look_after(&mut self, heartbeats: &[Arc<Heartbeat>], step: Duration) -> Vec<usize> {
+    fn look_after(&mut self, heartbeats: &[Arc<Heartbeat>], step: Duration) -> Looked {
         self.states.resize(heartbeats.len(), ThreadState::default());
-        let mut become_silent = Vec::new();
+        let mut looked = Looked::default();
         let mut any_silent = false;
         let mut any_at_work = false;
         for (at, (heartbeat, thread)) in heartbeats.iter().zip(&mut self.states).enumerate() {
             let (count, is_at_work) = heartbeat.count();
-            any_at_work |= is_at_work;
+            any_at_work |= is_at_work && !thread.is_lost;
             if count != thread.count || !is_at_work {
                 self.moved |= count != thread.count;
                 *thread = ThreadState {
                     count,
                     ..ThreadState::default()
                 };
+                if heartbeat.is_silent() {
+                    looked.answered.push(at);
+                }
                 heartbeat.set_silent(false);
                 continue;
             }
             thread.quiet += step;
             if thread.quiet >= NAMED.min(self.patience) {
-                any_silent = true;
+                any_silent |= !thread.is_lost;
                 if !heartbeat.is_silent() {
-                    become_silent.push(at);
+                    looked.silent.push(at);
                 }
             }
         }
@@ -88,7 +102,19 @@ impl Silence {
         };
         self.quiet = longer(self.quiet, any_silent);
         self.still = longer(self.still, any_at_work);
-        become_silent
+        looked
+    }
+
+    /// Gives up on the silent threads: they count again when they move. Returns those that were not given up before.
+    pub fn give_up(&mut self, heartbeats: &[Arc<Heartbeat>]) -> Vec<usize> {
+        let mut lost = Vec::new();
+        for (at, (heartbeat, thread)) in heartbeats.iter().zip(&mut self.states).enumerate() {
+            if heartbeat.is_silent() && !std::mem::replace(&mut thread.is_lost, true) {
+                lost.push(at);
+            }
+        }
+        self.quiet = Duration::ZERO;
+        lost
     }
 
     /// True if nothing but silent threads has been waited for long enough.
@@ -141,7 +167,7 @@ mod tests {
         let mut named = Vec::new();
         for _ in 0..100 {
             busy.beat();
-            for at in silence.look_after(&watchlist.heartbeats(), SECOND) {
+            for at in silence.look_after(&watchlist.heartbeats(), SECOND).silent {
                 named.push(at);
                 watchlist.heartbeats()[at].set_silent(true);
             }
@@ -157,18 +183,20 @@ mod tests {
         }
         assert!(silence.quiet >= 59 * SECOND);
         stuck.beat();
-        silence.look_after(&watchlist.heartbeats(), SECOND);
+        let looked = silence.look_after(&watchlist.heartbeats(), SECOND);
+        assert_eq!(looked.answered, [0]);
         assert!(!stuck.is_silent() && silence.quiet == Duration::ZERO);
         for seconds in 1..10 {
             assert!(
                 silence
                     .look_after(&watchlist.heartbeats(), SECOND)
+                    .silent
                     .is_empty()
             );
             assert_eq!(silence.still(), seconds * SECOND);
         }
         assert_eq!(
-            silence.look_after(&watchlist.heartbeats(), SECOND),
+            silence.look_after(&watchlist.heartbeats(), SECOND).silent,
             [0],
             "again"
         );
@@ -181,5 +209,35 @@ mod tests {
         silence.look_after(&watchlist.heartbeats(), SECOND);
         assert_eq!(silence.still(), Duration::ZERO, "who rests is not stuck");
         assert_eq!(silence.longest(), None);
+    }
+
+    #[test]
+    fn who_was_given_up_counts_again_when_it_moves() {
+        let watchlist = Watchlist::default();
+        let [first, second] = [0; 2].map(|_| watchlist.admit(Subject::Volume));
+        let mut silence = Silence::new(5 * SECOND);
+        let look = |silence: &mut Silence, seconds| {
+            for _ in 0..seconds {
+                let heartbeats = watchlist.heartbeats();
+                for at in silence.look_after(&heartbeats, SECOND).silent {
+                    heartbeats[at].set_silent(true);
+                }
+            }
+        };
+        first.beat();
+        look(&mut silence, 11);
+        assert!(silence.is_too_long());
+        assert_eq!(silence.give_up(&watchlist.heartbeats()), [0]);
+        look(&mut silence, 20);
+        assert!(!silence.is_too_long(), "nobody waits for it");
+        assert_eq!(silence.still(), Duration::ZERO);
+        second.beat();
+        look(&mut silence, 11);
+        assert!(silence.is_too_long());
+        assert_eq!(silence.give_up(&watchlist.heartbeats()), [1], "only once");
+        first.beat();
+        look(&mut silence, 11);
+        assert!(silence.is_too_long());
+        assert_eq!(silence.give_up(&watchlist.heartbeats()), [0]);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, FolderId, Numbering, SharedDirs};
 use crate::read::{
-    Access, Ask, Batch, Finished, Fold, Job, Lane, Limits, ReadSettings, Scheduler, Span,
+    Access, Ask, Batch, Finished, Fold, Job, Lane, Limits, ReadSettings, Recalls, Scheduler, Span,
     SweepOrder, Task, Ticket, Unwritten,
 };
 
@@ -137,6 +137,7 @@ impl Reads<'_> {
             access: self.access.clone(),
             stop: Arc::clone(&stop),
             watchlist: Arc::default(),
+            recalls: Recalls::default(),
         };
         let mut scheduler = Scheduler::new(settings, fold);
         let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, self.limits);

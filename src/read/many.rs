@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::device::VolumeId;
 use crate::sys::memory::ALIGNMENT;
 use crate::sys::ring::Ring;
 
@@ -42,6 +43,15 @@ struct Piece {
     offset: u64,
     len: usize,
     filled: usize,
+    /// The number of its request.
+    request: u64,
+}
+
+impl Piece {
+    /// True if this is still the read of this request, and not complete.
+    fn waits_for(&self, request: u64) -> bool {
+        self.request == request && self.filled < self.len
+    }
 }
 
 /// The ring and its reads.
@@ -52,6 +62,10 @@ pub struct Many<F: Fold> {
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has at least one piece in flight.
     files: Vec<Option<RingFile<F>>>,
+    /// Slots in the order of their requests, each with the number of its request.
+    order: VecDeque<(usize, u64)>,
+    /// The number of requests so far.
+    requests: u64,
     /// The file with pieces to request: the next file begins when all pieces of this one are requested.
     current: Option<usize>,
 }
@@ -65,6 +79,8 @@ impl<F: Fold> Many<F> {
             free: (0..slots).rev().collect(),
             pieces: (0..slots).map(|_| Piece::default()).collect(),
             files: (0..slots).map(|_| None).collect(),
+            order: VecDeque::new(),
+            requests: 0,
             current: None,
         }
     }
@@ -77,6 +93,9 @@ impl<F: Fold> Many<F> {
             if self.ring.in_flight() == 0 {
                 return true;
             }
+            if let Some(volume) = self.waits_for() {
+                reader.signs.ask_of(volume);
+            }
             let waited = self.ring.wait(1);
             reader.signs.stopped();
             if waited.is_err() {
@@ -87,6 +106,19 @@ impl<F: Fold> Many<F> {
                 self.arrived(slot, result, reader, source);
             }
         }
+    }
+
+    /// The volume of the read that has waited the longest for its answer.
+    fn waits_for(&mut self) -> Option<VolumeId> {
+        while let Some(&(slot, request)) = self.order.front() {
+            let piece = &self.pieces[slot];
+            if piece.waits_for(request) {
+                let file = self.files[piece.file].as_ref();
+                return file.map(|file| file.task.volume);
+            }
+            self.order.pop_front();
+        }
+        None
     }
 
     /// Begins as many tasks as there is room for.
@@ -173,6 +205,7 @@ impl<F: Fold> Many<F> {
             offset: file.offset,
             len,
             filled: 0,
+            request: self.requests,
         };
         if !reader.spend(&file.task, len as u64) {
             // The pieces in flight end the file.
@@ -184,6 +217,13 @@ impl<F: Fold> Many<F> {
             false => len,
         };
         self.ring.read(slot, &file.fd, piece.offset, 0, room);
+        if self.order.len() >= 4 * self.pieces.len() {
+            let pieces = &self.pieces;
+            let waits = |&(slot, request): &(usize, u64)| pieces[slot].waits_for(request);
+            self.order.retain(waits);
+        }
+        self.order.push_back((slot, self.requests));
+        self.requests += 1;
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
         file.offset += len as u64;
@@ -277,6 +317,8 @@ impl<F: Fold> Many<F> {
             return;
         }
         if let Some(file) = self.files[place].take() {
+            // It is looked at, and closed.
+            reader.signs.ask_of(file.task.volume);
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
                 None => {

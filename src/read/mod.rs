@@ -25,6 +25,7 @@ mod pool;
 mod reader;
 #[cfg(test)]
 mod reading_tests;
+mod recalls;
 mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
@@ -47,6 +48,7 @@ pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile, leaves_cache};
 pub use parts::PART;
 pub use reader::ReadSettings;
+pub use recalls::Recalls;
 
 pub use crate::sys::ring::is_available as has_rings;
 pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};

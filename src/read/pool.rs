@@ -9,7 +9,7 @@ use super::fold::Fold;
 use super::parts::Team;
 use super::reader::{ReadSettings, Reader};
 use super::task::{Batch, Completion};
-use super::worker::{self, Shape};
+use super::worker::{self, Shape, Surplus};
 
 /// Threads of one kind, started when the first tasks arrive: one for each batch, up to the full number. A search of a
 /// few files thus starts few of them. Threads that help each other are all started at once.
@@ -25,6 +25,9 @@ pub struct Pool<F: Fold> {
     done: Sender<Vec<Completion<F::Digest>>>,
     /// Batches that were sent.
     sent: usize,
+    /// Threads that were started in the place of others.
+    substitutes: usize,
+    surplus: Surplus,
     running: Vec<JoinHandle<()>>,
 }
 
@@ -52,6 +55,8 @@ impl<F: Fold> Pool<F> {
             tasks,
             done,
             sent: 0,
+            substitutes: 0,
+            surplus: Surplus::default(),
             running: Vec::new(),
         }
     }
@@ -101,16 +106,18 @@ impl<F: Fold> Pool<F> {
         let _ignored = queue.send(batch);
         drop(queue);
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        worker::run(reader, self.shape, None, &tasks, &self.done);
+        let surplus = Surplus::default();
+        worker::run(reader, self.shape, None, &tasks, &self.done, &surplus);
     }
 
-    fn start_wanted(&mut self) {
+    /// Starts the threads that are missing, as far as the system provides them.
+    pub fn start_wanted(&mut self) {
         let wanted = match (&self.team, self.sent) {
             (_, 0) => 0,
             (Some(_), _) => self.threads(),
             (None, batches) => self.threads().min(batches),
         };
-        while self.running.len() < wanted && self.start() {}
+        while self.running.len() < wanted + self.substitutes && self.start() {}
     }
 
     /// Starts a thread; returns false if the system provides none.
@@ -118,8 +125,8 @@ impl<F: Fold> Pool<F> {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        let (shape, team) = (self.shape, self.team.clone());
-        let work = move || worker::run(reader, shape, team, &tasks, &done);
+        let (shape, team, surplus) = (self.shape, self.team.clone(), self.surplus.clone());
+        let work = move || worker::run(reader, shape, team, &tasks, &done, &surplus);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
         let Ok(handle) = thread.spawn(work) else {
@@ -132,7 +139,16 @@ impl<F: Fold> Pool<F> {
     /// Starts one more thread as a substitute for one that gets no answer.
     pub fn add_thread(&mut self) {
         if !self.running.is_empty() {
-            self.start();
+            self.substitutes += 1;
+            self.start_wanted();
+        }
+    }
+
+    /// Ends one thread after its batch: the one that got no answer has it now.
+    pub fn retire_thread(&mut self) {
+        // Its handle stays among those of the threads that run, and counts as a substitute for ever.
+        if self.substitutes > 0 {
+            self.surplus.add();
         }
     }
 

@@ -22,6 +22,7 @@ use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
 use super::open_file::OpenFile;
+use super::recalls::Recalls;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task, Unwritten};
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
@@ -53,6 +54,8 @@ pub struct ReadSettings {
     pub stop: Arc<AtomicBool>,
     /// The list of threads that are watched for signs of life.
     pub watchlist: Arc<Watchlist>,
+    /// Batches that readers hold may be recalled.
+    pub recalls: Recalls,
 }
 
 /// The resources of one reading thread.

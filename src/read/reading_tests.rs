@@ -20,13 +20,14 @@ use super::buffer::LargePages;
 use super::many::Many;
 use super::one;
 use super::reader::{ReadSettings, Reader};
+use super::recalls::Recalls;
 use super::source::Source;
 use super::stream::Window;
 use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{
     Hashing, Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
 };
-use super::worker::{self, Shape};
+use super::worker::{self, Shape, Surplus};
 
 /// The ways of reading that are tried.
 #[derive(Clone, Copy, Debug)]
@@ -117,14 +118,42 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
             window: Window { bytes, files },
         };
         match way {
-            Way::One => worker::run(reader, shape(0, 0, 0, 0), None, &tasks, &done),
+            Way::One => worker::run(
+                reader,
+                shape(0, 0, 0, 0),
+                None,
+                &tasks,
+                &done,
+                &Surplus::default(),
+            ),
             Way::Many { slots, slot_size } => {
-                worker::run(reader, shape(slots, slot_size, 0, 0), None, &tasks, &done);
+                worker::run(
+                    reader,
+                    shape(slots, slot_size, 0, 0),
+                    None,
+                    &tasks,
+                    &done,
+                    &Surplus::default(),
+                );
             }
             Way::Stream { bytes, files } => {
-                worker::run(reader, shape(4, 4096, bytes, files), None, &tasks, &done);
+                worker::run(
+                    reader,
+                    shape(4, 4096, bytes, files),
+                    None,
+                    &tasks,
+                    &done,
+                    &Surplus::default(),
+                );
             }
-            Way::PastCache => worker::run(reader, shape(0, 0, 0, 1), None, &tasks, &done),
+            Way::PastCache => worker::run(
+                reader,
+                shape(0, 0, 0, 1),
+                None,
+                &tasks,
+                &done,
+                &Surplus::default(),
+            ),
             Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
         drop(done);
@@ -152,8 +181,9 @@ fn read_broken(
         ring.break_down();
         Many::new(ring, shape.slots, shape.slot_size)
     });
+    let recalls = Recalls::default();
     for batch in tasks {
-        let mut source = Source::new(batch, tasks, done, 64);
+        let mut source = Source::new(batch, tasks, done, 64, &recalls);
         // What is cached does not need the ring.
         many = many.and_then(|mut many| many.run(&mut reader, &mut source).then_some(many));
         if many.is_none() {
@@ -492,7 +522,16 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
             files: 4,
         },
     };
-    in_time(move || worker::run(Reader::new(settings, choosy), shape, None, &tasks, &done));
+    in_time(move || {
+        worker::run(
+            Reader::new(settings, choosy),
+            shape,
+            None,
+            &tasks,
+            &done,
+            &Surplus::default(),
+        )
+    });
     let all: Vec<_> = completions.into_iter().flatten().collect();
     assert_eq!(all.len(), contents.len());
     for completion in all {

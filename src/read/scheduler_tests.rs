@@ -92,7 +92,8 @@ impl TestAsker {
             .recv_timeout(Duration::from_millis(300));
         let arrived = arrived.unwrap_or_default().into_iter();
         let finished = arrived.filter_map(|completion| {
-            let job = self.scheduler.job(completion.ticket).expect("handed out");
+            // A late answer belongs to no job.
+            let job = self.scheduler.job(completion.ticket)?;
             *self.in_flight.entry(job.bulk).or_insert(0) -= 1;
             self.scheduler.completed(completion)
         });
@@ -123,6 +124,81 @@ impl TestAsker {
         ids.sort_unstable();
         let twice = ids.windows(2).any(|pair| pair[0] == pair[1]);
         assert!(!twice, "answered twice: {ids:?}");
+    }
+}
+
+/// Whatever gives up on a volume, each of its jobs ends exactly once, and the others are read.
+#[test]
+fn every_job_of_a_volume_that_was_given_up_ends_once() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        for seed in 0..36 {
+            let mut asker = TestAsker::new(folder.path(), &[10; 60]);
+            let lanes = [Lane::Pools, Lane::OwnPools, Lane::Disk("sda".into())];
+            let add = |lane| asker.scheduler.add_volume(&"sda".into(), lane, LIMITS);
+            let volumes: Vec<VolumeId> = lanes.into_iter().cycle().take(4).map(add).collect();
+            let dead = volumes[seed % 4];
+            let of = |file: usize| volumes[(file * 7 + seed) % 4];
+            let mut ended: HashMap<FileIndex, bool> = HashMap::new();
+            let mut note = |finished: Finished<&'static str, Digest>| {
+                let is_read = match finished.outcome {
+                    Outcome::Failed(failure) => {
+                        assert_eq!((failure, finished.volume), (Failure::Unanswered, dead));
+                        false
+                    }
+                    _ => true,
+                };
+                let before = ended.insert(finished.job.file, is_read);
+                assert_eq!(before, None, "ended twice: {finished:?}");
+            };
+            let give_up_at = seed * 31 % 50;
+            for file in 0..60 {
+                match file % 6 {
+                    // Three files that are compared with each other.
+                    3 => {
+                        let set = (file..file + 3).map(|file| (of(file), job(file)));
+                        asker.scheduler.push_set(0, set.collect());
+                    }
+                    0..3 => asker.ask(of(file), file, file % 2 == 0),
+                    _ => {}
+                }
+                if file == 20 {
+                    asker.scheduler.scan_done();
+                }
+                if seed % 3 > 0 {
+                    asker.dispatch();
+                }
+                if file == give_up_at {
+                    // Some of the answers are late: they arrive after it.
+                    asker.scheduler.give_up(&[dead]);
+                }
+                if seed % 3 > 0 && (file + seed) % 20 == 0 {
+                    asker.wait().into_iter().for_each(&mut note);
+                }
+            }
+            while !asker.scheduler.is_idle() {
+                while let Some(finished) = asker.scheduler.next_ended() {
+                    note(finished);
+                }
+                asker.dispatch();
+                asker.wait().into_iter().for_each(&mut note);
+            }
+            assert_eq!(ended.len(), 60, "seed {seed}");
+            assert_eq!(asker.scheduler.outstanding(), 0);
+            for (file, is_read) in ended {
+                let is_healthy = of(file.0 as usize) != dead;
+                assert!(is_read || !is_healthy, "seed {seed}: {file:?} was lost");
+            }
+            asker.scheduler.join();
+        }
+    });
+}
+
+fn job(file: usize) -> Job<&'static str> {
+    Job {
+        file: FileIndex(file as u32),
+        want: "all of it",
+        bulk: true,
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::fold::Fold;
+use super::recalls::Recalls;
 use super::task::{Batch, Completion, Outcome, Task};
 
 /// Number of completions that readers of local disks send at a time while there is more to do.
@@ -21,6 +22,7 @@ pub struct Source<'a, F: Fold> {
     /// Maximum number of completions that are sent at a time.
     most: usize,
     done: &'a Sender<Vec<Completion<F::Digest>>>,
+    recalls: &'a Recalls,
 }
 
 impl<'a, F: Fold> Source<'a, F> {
@@ -30,6 +32,7 @@ impl<'a, F: Fold> Source<'a, F> {
         queue: &'a Receiver<Batch>,
         done: &'a Sender<Vec<Completion<F::Digest>>>,
         most: usize,
+        recalls: &'a Recalls,
     ) -> Self {
         Self {
             batch: first,
@@ -39,12 +42,14 @@ impl<'a, F: Fold> Source<'a, F> {
             completions: Vec::new(),
             most,
             done,
+            recalls,
         }
     }
 
-    /// The next task and its file's name. The task stays the next one until [`Self::advance`].
+    /// The next task and its file's name. The task stays the next one until [`Self::advance`]. Tasks of recalled batches
+    /// are passed over.
     pub fn peek(&mut self) -> Option<(Task, &CStr)> {
-        while self.next == self.batch.tasks.len() {
+        while self.next == self.batch.tasks.len() || self.batch.recalls != self.recalls.count() {
             if self.other.is_some() {
                 return None;
             }

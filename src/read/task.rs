@@ -108,6 +108,8 @@ pub struct Batch {
     pub names: Vec<u8>,
     /// The kind of the tasks.
     pub kind: BatchKind,
+    /// The count of recalls when it was made.
+    pub recalls: u32,
 }
 
 /// The kind of the tasks in a batch.
@@ -148,6 +150,8 @@ pub enum Failure {
     Holes,
     /// The system refused to open or read it.
     Refused(rustix::io::Errno),
+    /// Its file system does not answer, and the run gave up on it.
+    Unanswered,
 }
 
 /// The outcome of a task.

@@ -20,6 +20,7 @@ use super::behind::PageUse;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::reader::ReadSettings;
+use super::recalls::Recalls;
 use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket, Unwritten};
 
 /// Hashes, and lets a test see and decide what it likes.
@@ -146,6 +147,7 @@ pub fn settings(folder: &Path) -> ReadSettings {
         access: Access::new(None, PageUse::Drop, None),
         stop: Arc::new(AtomicBool::new(false)),
         watchlist: Arc::default(),
+        recalls: Recalls::default(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! `--verify` compares the sets that were found, and an action compares its two files.
 
 mod blocks;
+mod late;
 mod lock_step;
 mod pair;
 mod side;
@@ -15,7 +16,7 @@ mod verify;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -32,6 +33,7 @@ use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
 use crate::read::unwritten::is_unwritten;
 
 use blocks::{BLOCK, Blocks};
+use late::{Late, Left};
 use lock_step::{Buffers, Comparison};
 use side::Side;
 use split::{is_shared_out, threads_for};
@@ -42,7 +44,7 @@ pub use pair::{Unequal, Which, equal};
 struct File<'a> {
     task: &'a Task,
     rules: (&'a Access, &'a Signs),
-    open: OpenFile<OwnedFd>,
+    open: OpenFile<Late<'a>>,
     /// The holes of the file.
     holes: Holes,
     /// Files that lie in the same blocks, and so have the same bytes.
@@ -114,21 +116,27 @@ pub fn run<F: Fold>(
     has_head: bool,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
+    let left = Left::new();
     let outcomes = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        true => verify::run(reader, batch, has_head),
-        false => search(reader, batch),
+        true => verify::run(reader, batch, has_head, &left),
+        false => search(reader, batch, &left),
     };
     // Nobody listens any more only when the run is over.
     let _ignored = done.send(outcomes);
+    left.close();
 }
 
 /// Compares files for the search.
-fn search<F: Fold>(reader: &mut Reader<F>, batch: &Batch) -> Vec<Completion<F::Digest>> {
+fn search<F: Fold>(
+    reader: &mut Reader<F>,
+    batch: &Batch,
+    left: &Left,
+) -> Vec<Completion<F::Digest>> {
     let access = reader.settings.access.clone();
     let signs = reader.signs.clone();
     let rules = (&access, &signs);
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    match open_all(reader, rules, batch, &mut answers) {
+    match open_all(reader, rules, batch, left, &mut answers) {
         Some(files) => {
             let files = gather_by_blocks(reader, files);
             compare(files, &mut answers);
@@ -153,6 +161,7 @@ fn open_all<'a, F: Fold>(
     reader: &mut Reader<F>,
     rules: (&'a Access, &'a Signs),
     batch: &'a Batch,
+    left: &'a Left,
     answers: &mut Vec<Completion<F::Digest>>,
 ) -> Option<Vec<File<'a>>> {
     let mut files = Vec::with_capacity(batch.tasks.len());
@@ -161,6 +170,7 @@ fn open_all<'a, F: Fold>(
             true => Err(Failure::Refused(Errno::CANCELED)),
             false => reader.try_open(task, batch.name(task))?,
         };
+        let opened = opened.map(|fd| left.late(fd));
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push(File {
                 task,

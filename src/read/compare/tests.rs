@@ -11,13 +11,14 @@ use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::access::{Access, Signs};
 use crate::read::behind::PageUse;
+use crate::read::compare::late::Left;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
 use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
-use crate::read::worker::{self, Shape};
+use crate::read::worker::{self, Shape, Surplus};
 
 /// Files whose contents have these marks, compared; returns each one's outcome.
 fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
@@ -101,6 +102,7 @@ fn answered(
         None,
         &tasks,
         &done,
+        &Surplus::default(),
     );
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
@@ -292,6 +294,8 @@ fn rules() -> (Access, Signs) {
     (access, Signs::of_current_thread())
 }
 
+static LEFT: Left = Left::new();
+
 /// The first with the other in the same blocks.
 fn opened<'a>(
     folder: &Path,
@@ -302,7 +306,7 @@ fn opened<'a>(
         task,
         rules,
         open: OpenFile::new(
-            File::open(folder.join(name)).expect("is there").into(),
+            LEFT.late(File::open(folder.join(name)).expect("is there").into()),
             VolumeId(0),
             false,
         ),

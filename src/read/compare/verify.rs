@@ -14,6 +14,7 @@ use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
 use crate::sys::extents;
 
 use super::blocks::{BLOCK, Blocks};
+use super::late::Left;
 use super::lock_step::{Buffers, Comparison};
 use super::{File, completion, device, settle, to_the_end};
 
@@ -21,6 +22,8 @@ use super::{File, completion, device, settle, to_the_end};
 struct Rounds<'a> {
     batch: &'a Batch,
     rules: (&'a Access, &'a Signs),
+    /// The descriptors of earlier rounds.
+    left: &'a Left,
     /// The disk has a head.
     has_head: bool,
     waiting: VecDeque<&'a Task>,
@@ -33,17 +36,20 @@ pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
     has_head: bool,
+    left: &Left,
 ) -> Vec<Completion<F::Digest>> {
     let (access, signs) = (reader.settings.access.clone(), reader.signs.clone());
     let mut rounds = Rounds {
         batch,
         rules: (&access, &signs),
+        left,
         has_head,
         waiting: batch.tasks.iter().collect(),
         equal: Vec::new(),
     };
     let mut answers = Vec::with_capacity(batch.tasks.len());
     while !rounds.waiting.is_empty() {
+        left.close();
         let files = rounds.open(reader, &mut answers);
         rounds.compare(files, &mut answers);
     }
@@ -117,6 +123,7 @@ impl<'a> Rounds<'a> {
             (false, false) => reader.try_open(task, name)?,
         };
         let file = opened.and_then(|fd| {
+            let fd = self.left.late(fd);
             let size = expected(task, fd.as_fd())?.size;
             Ok(File {
                 task,

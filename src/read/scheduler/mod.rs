@@ -12,6 +12,7 @@
 mod disk;
 mod evidence;
 mod fragments;
+mod give_up;
 mod job;
 mod limits;
 mod other_way;
@@ -21,7 +22,7 @@ mod sets;
 mod under_way;
 mod volume;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ use super::task::{BatchKind, Completion, Outcome};
 use super::worker::Shape;
 
 use disk::{Disk, Waiting};
+use give_up::Ended;
 use limits::RANDOM_SLOT;
 use positions::Positions;
 use sets::Sets;
@@ -69,6 +71,10 @@ pub struct Scheduler<F: Fold, W> {
     /// Disks that need not wait for the end of the scan.
     scanned: HashSet<Arc<str>>,
     under_way: UnderWay<W>,
+    /// Jobs that ended without a reader.
+    ended: VecDeque<Ended<W>>,
+    /// Threads at work in the place of those that wait for a volume.
+    substitutes: HashMap<VolumeId, usize>,
     positions: Positions,
     began: Instant,
     changes: Vec<Change>,
@@ -91,7 +97,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             completions,
             holding: true,
             scanned: HashSet::new(),
-            under_way: UnderWay::default(),
+            under_way: UnderWay::new(settings.recalls.clone()),
+            ended: VecDeque::new(),
+            substitutes: HashMap::new(),
             positions: Positions::default(),
             began: Instant::now(),
             changes: Vec::new(),
@@ -157,6 +165,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     ///
     /// If a disk has a head and an earlier stage queried the file's position on it, the position is not queried again.
     pub fn push(&mut self, volume: VolumeId, job: Job<W>, offset: Option<u64>) {
+        let Some(job) = self.unless_given_up(volume, job) else {
+            return;
+        };
         let queues = &mut self.volumes[volume.at()];
         // Lone reads are to find nothing in the page cache, of which a look would tell.
         let disk = queues.disk.map(|disk| &mut self.disks[disk.0]);
@@ -170,7 +181,13 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Takes jobs for whole files of one length, to compare them with each other. The volume must be read by the pools.
     pub fn push_group(&mut self, volume: VolumeId, group: Vec<Job<W>>) {
-        self.volumes[volume.at()].push_group(group);
+        let group = group.into_iter();
+        let group: Vec<Job<W>> = group
+            .filter_map(|job| self.unless_given_up(volume, job))
+            .collect();
+        if !group.is_empty() {
+            self.volumes[volume.at()].push_group(group);
+        }
     }
 
     /// Tells the scheduler that the scan is over: disks may begin their sweeps.
@@ -192,16 +209,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// True if nothing waits and nothing is in flight.
     pub fn is_idle(&self) -> bool {
         self.under_way.len() == 0
+            && self.ended.is_empty()
             && self.sets.waiting() == 0
             && self.volumes.iter().all(VolumeQueues::is_empty)
             && self.disks.iter().all(Disk::is_empty)
-    }
-
-    /// Drops all waiting jobs; jobs in flight still complete.
-    pub fn forget_waiting(&mut self) {
-        self.volumes.iter_mut().for_each(VolumeQueues::clear);
-        self.disks.iter_mut().for_each(Disk::clear);
-        self.sets.clear();
     }
 
     /// Time during which at least one read of the volume was in flight.
@@ -306,7 +317,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     }
                 }
             }
-            Visit::Compared => self.sets.ended(ticket),
+            Visit::Compared { .. } => self.sets.ended(ticket),
             Visit::Pooled => {
                 if let (true, Outcome::Read { cached, .. }) = (job.bulk, &outcome) {
                     volume.read_whole(*cached);
@@ -340,25 +351,15 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.under_way.get(ticket)
     }
 
-    /// Jobs that wait or are in flight.
+    /// Jobs that wait, are in flight, or ended without a reader.
     pub fn outstanding(&self) -> usize {
-        let waiting = self
-            .volumes
-            .iter()
-            .map(VolumeQueues::waiting)
-            .sum::<usize>();
-        let waiting = waiting + self.sets.waiting();
-        self.under_way.len() + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
+        self.under_way.len() + self.waiting() + self.ended.len()
     }
 
-    /// Starts threads as substitutes for one that gets no answer from a volume.
-    pub fn add_workers(&mut self, volume: VolumeId) {
-        let (random, sequential) = match self.own.get_mut(&volume) {
-            Some((random, sequential)) => (random, sequential),
-            None => (&mut self.random, &mut self.sequential),
-        };
-        random.add_thread();
-        sequential.add_thread();
+    fn waiting(&self) -> usize {
+        let volumes = self.volumes.iter().map(VolumeQueues::waiting);
+        let disks = self.disks.iter().map(Disk::waiting);
+        self.sets.waiting() + volumes.chain(disks).sum::<usize>()
     }
 
     /// Abandons all threads: they end when their calls return.

@@ -6,7 +6,7 @@ use crate::read::task::{Batch, BatchKind};
 
 use super::Scheduler;
 use super::job::{Asker, Job};
-use super::sets::By;
+use super::sets::{By, Set};
 use super::under_way::{Handed, Visit};
 use super::volume::{AHEAD, VolumeQueues};
 
@@ -14,6 +14,13 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Takes jobs for files of one length, each with its volume. Every byte of them is compared with the first file.
     /// Disks with a head compare sets in the order of these positions.
     pub fn push_set(&mut self, position: u64, set: Vec<(VolumeId, Job<W>)>) {
+        let set = set.into_iter();
+        let set: Set<W> = set
+            .filter_map(|(volume, job)| Some((volume, self.unless_given_up(volume, job)?)))
+            .collect();
+        if set.is_empty() {
+            return;
+        }
         let mut volumes = set.iter().map(|&(volume, _)| volume);
         let disks = set.iter().find_map(|&(v, _)| self.volumes[v.at()].disk);
         let by = match (volumes.find(|v| self.own.contains_key(v)), disks) {
@@ -54,9 +61,11 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 kind: BatchKind::Compare,
                 ..Batch::default()
             };
+            let visit = Visit::Compared {
+                set: self.under_way.begin_set(),
+            };
             for (volume, job) in set {
                 let task = asker.describe(job, &mut batch);
-                let visit = Visit::Compared;
                 self.under_way
                     .begin(Handed { job, volume, visit }, task, &mut batch);
                 self.volumes[volume.at()].begun(job.bulk, 1);

@@ -1,6 +1,6 @@
 //! Sets of files whose every byte is compared, wherever the files lie.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::device::VolumeId;
 use crate::read::elevator::Elevator;
@@ -76,8 +76,14 @@ impl<W> Sets<W> {
         sets.map(Vec::len).sum()
     }
 
-    /// Drops all waiting sets.
-    pub fn clear(&mut self) {
-        self.waiting.clear();
+    /// Takes all waiting sets, each with its position.
+    pub fn take_all(&mut self) -> Vec<(u64, Set<W>)> {
+        let waiting = std::mem::take(&mut self.waiting).into_values();
+        waiting.flat_map(|mut sets| sets.take_all()).collect()
+    }
+
+    /// Takes the sets from their readers; returns the readers.
+    pub fn take_under_way(&mut self) -> HashSet<By> {
+        self.under_way.drain().map(|(_, by)| by).collect()
     }
 }

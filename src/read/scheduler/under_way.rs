@@ -1,6 +1,7 @@
 //! Jobs in the hands of readers. Each has a ticket, which the reader returns with the result.
 
 use crate::device::VolumeId;
+use crate::read::recalls::Recalls;
 use crate::read::task::{Ask, Batch, Task, Ticket};
 use crate::sys::extents::Pieces;
 
@@ -34,8 +35,11 @@ pub(super) enum Visit {
         /// Bytes of its file.
         size: u64,
     },
-    /// The comparison of its set reads it, wherever the files lie.
-    Compared,
+    /// A comparison reads it together with others.
+    Compared {
+        /// The number of the comparison.
+        set: u32,
+    },
 }
 
 /// The jobs that readers have, by ticket.
@@ -43,18 +47,25 @@ pub(super) enum Visit {
 pub(super) struct UnderWay<W> {
     jobs: Vec<Option<Handed<W>>>,
     free: Vec<u32>,
-}
-
-impl<W> Default for UnderWay<W> {
-    fn default() -> Self {
-        Self {
-            jobs: Vec::new(),
-            free: Vec::new(),
-        }
-    }
+    /// The first ticket in use. Lower ones belong to jobs that were taken from their readers.
+    first: u32,
+    recalls: Recalls,
+    /// The number of comparisons so far.
+    sets: u32,
 }
 
 impl<W> UnderWay<W> {
+    /// No jobs. Readers with these recalls drop what is taken from them.
+    pub fn new(recalls: Recalls) -> Self {
+        Self {
+            jobs: Vec::new(),
+            free: Vec::new(),
+            first: 0,
+            recalls,
+            sets: 0,
+        }
+    }
+
     /// Adds a job's task to a batch for a reader.
     pub fn begin(&mut self, handed: Handed<W>, task: Task, batch: &mut Batch) {
         let ask = match (handed.visit, task.ask) {
@@ -70,7 +81,8 @@ impl<W> UnderWay<W> {
             }
         };
         self.jobs[ticket as usize] = Some(handed);
-        let ticket = Ticket(ticket);
+        let ticket = Ticket(self.first.wrapping_add(ticket));
+        batch.recalls = self.recalls.count();
         batch.tasks.push(Task {
             ticket,
             volume,
@@ -81,11 +93,29 @@ impl<W> UnderWay<W> {
 
     /// The job of a returned ticket; `None` if no reader has it.
     pub fn end(&mut self, ticket: Ticket) -> Option<Handed<W>> {
-        let ended = self.jobs.get_mut(ticket.0 as usize)?.take();
+        let at = ticket.0.wrapping_sub(self.first);
+        let ended = self.jobs.get_mut(at as usize)?.take();
         if ended.is_some() {
-            self.free.push(ticket.0);
+            self.free.push(at);
         }
         ended
+    }
+
+    /// Takes all jobs from their readers. The tickets are not used again, so late answers belong to no job.
+    pub fn recall(&mut self) -> Vec<Handed<W>> {
+        self.recalls.add();
+        self.first = self.first.wrapping_add(self.jobs.len() as u32);
+        self.free.clear();
+        std::mem::take(&mut self.jobs)
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// The number of a new comparison.
+    pub fn begin_set(&mut self) -> u32 {
+        self.sets = self.sets.wrapping_add(1);
+        self.sets
     }
 
     /// The job of a ticket.
@@ -94,7 +124,8 @@ impl<W> UnderWay<W> {
     where
         W: Copy,
     {
-        let handed = self.jobs.get(ticket.0 as usize)?.as_ref()?;
+        let at = ticket.0.wrapping_sub(self.first);
+        let handed = self.jobs.get(at as usize)?.as_ref()?;
         Some(handed.job)
     }
 
@@ -129,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_ticket_brings_its_job_back_once() {
-        let (mut under_way, mut batch) = (UnderWay::default(), Batch::default());
+        let (mut under_way, mut batch) = (UnderWay::new(Recalls::default()), Batch::default());
         let pieces = Pieces {
             seen: 3,
             or_more: true,
@@ -138,7 +169,7 @@ mod tests {
         let visits = [
             Visit::Pooled,
             Visit::LookedUp { offset: 7 },
-            Visit::Compared,
+            Visit::Compared { set: 3 },
             Visit::Swept { pieces: None, size },
             Visit::Swept {
                 pieces: Some(pieces),
@@ -162,8 +193,32 @@ mod tests {
     }
 
     #[test]
+    fn a_ticket_of_a_job_that_was_taken_back_is_not_used_again() {
+        let mut under_way = UnderWay::new(Recalls::default());
+        let mut batch = Batch::default();
+        for file in 0..3 {
+            under_way.begin(handed(file, Visit::Pooled), a_task(), &mut batch);
+        }
+        assert_eq!(
+            under_way.end(batch.tasks[1].ticket),
+            Some(handed(1, Visit::Pooled))
+        );
+        let recalled = under_way.recall();
+        assert_eq!(recalled, [0, 2].map(|file| handed(file, Visit::Pooled)));
+        assert_eq!(under_way.len(), 0);
+        let late = std::mem::take(&mut batch).tasks;
+        for file in 3..8 {
+            under_way.begin(handed(file, Visit::Pooled), a_task(), &mut batch);
+        }
+        for task in late {
+            assert_eq!(under_way.end(task.ticket), None);
+        }
+        assert_eq!(under_way.len(), 5, "none was ended by a late answer");
+    }
+
+    #[test]
     fn only_whoever_looks_for_bytes_takes_them_from_the_cache_alone() {
-        let mut under_way = UnderWay::default();
+        let mut under_way = UnderWay::new(Recalls::default());
         let looked_up = Visit::LookedUp { offset: 0 };
         let swept = Visit::Swept {
             pieces: None,

@@ -45,6 +45,8 @@ pub(super) struct VolumeQueues<W> {
     pub otherwise: Option<(Lane, Limits)>,
     pace: Pace,
     limits: Limits,
+    /// It does not answer, and the run gave up on it: its jobs fail.
+    pub is_given_up: bool,
     /// It has pools of its own: a thread takes one task at a time, so that no task waits behind one without an answer.
     is_apart: bool,
     /// The last whole file that the pools read was not in the page cache.
@@ -101,6 +103,7 @@ impl<W: Copy> VolumeQueues<W> {
             otherwise: None,
             pace: Pace::default(),
             limits,
+            is_given_up: false,
             is_apart,
             last_was_uncached: false,
             random: Queue::default(),
@@ -193,6 +196,16 @@ impl<W: Copy> VolumeQueues<W> {
             let waiting = queue.waiting.make_contiguous();
             waiting.sort_unstable_by_key(|job| job.file);
         }
+    }
+
+    /// Takes all waiting jobs.
+    pub fn take_waiting(&mut self) -> impl Iterator<Item = Job<W>> + use<W> {
+        let queues = [&mut self.random, &mut self.bulk];
+        let jobs = queues.map(|queue| std::mem::take(&mut queue.waiting));
+        let groups = std::mem::take(&mut self.groups);
+        jobs.into_iter()
+            .flatten()
+            .chain(groups.into_iter().flatten())
     }
 
     /// Drops all waiting jobs.
@@ -301,7 +314,9 @@ impl<W: Copy> VolumeQueues<W> {
             kind: BatchKind::Compare,
             ..Batch::default()
         };
-        let visit = Visit::Pooled;
+        let visit = Visit::Compared {
+            set: under_way.begin_set(),
+        };
         for &job in &group {
             let task = asker.describe(job, &mut batch);
             under_way.begin(Handed { job, volume, visit }, task, &mut batch);

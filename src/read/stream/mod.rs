@@ -147,9 +147,14 @@ impl<F: Fold> Stream<F> {
             },
         };
         source.advance();
-        let begun = opened.map_err(Outcome::Failed);
-        if let Err(outcome) = begun.and_then(|fd| self.begin(reader, task, fd)) {
-            source.complete(&task, outcome);
+        match opened.map(Arc::new) {
+            // The descriptor is closed after the answer: that call may not return either.
+            Ok(fd) => {
+                if let Err(outcome) = self.begin(reader, task, &fd) {
+                    source.complete(&task, outcome);
+                }
+            }
+            Err(failure) => source.complete(&task, Outcome::Failed(failure)),
         }
         true
     }
@@ -159,26 +164,25 @@ impl<F: Fold> Stream<F> {
         &mut self,
         reader: &mut Reader<F>,
         mut task: Task,
-        fd: OwnedFd,
+        fd: &Arc<OwnedFd>,
     ) -> Result<(), Outcome<F::Digest>> {
         let now = expected(&task, fd.as_fd()).map_err(Outcome::Failed)?;
         query_unwritten(&mut task, fd.as_fd());
         if let Some(outcome) = reader.look(&task, fd.as_fd()) {
             return Err(outcome);
         }
-        let is_thin = reader.is_thin(&fd, &now);
+        let is_thin = reader.is_thin(fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
-        let fd = Arc::new(fd);
         // Threads that help each other read at several places.
         let is_alone = task.one_uncached && reader.uncached_bytes(&task, fd.as_fd()) != Some(0);
         let team = self.team.as_ref().filter(|_| !is_alone);
-        let parts = team.and_then(|team| team.cut(&task, &fd, is_direct, is_thin));
+        let parts = team.and_then(|team| team.cut(&task, fd, is_direct, is_thin));
         if parts.is_some() {
             (self.parts, self.helps) = (parts, false);
             self.take_part(reader);
         } else {
-            self.push(reader, File::new(task, fd, is_direct, is_thin));
+            self.push(reader, File::new(task, Arc::clone(fd), is_direct, is_thin));
         }
         Ok(())
     }
