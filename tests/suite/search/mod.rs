@@ -15,6 +15,7 @@ mod folders_mounted;
 mod folders_obeyed;
 mod folders_oracle;
 mod folders_real;
+mod hangs;
 mod hostile;
 mod identity;
 mod motion;
