@@ -126,14 +126,11 @@ impl Filter {
         !self.kinds.is_empty()
     }
 
-    /// True if this sidecar takes part where its photo does: only exclusions apply to it. The path is asked for if
-    /// [`needs_path`](Self::needs_path) is true.
+    /// True if this sidecar takes part where its photo does: only exclusions apply to it. (It is hidden if its photo is.)
+    /// The path is asked for if [`needs_path`](Self::needs_path) is true.
     pub fn carries(&self, name: &[u8], path: impl FnOnce() -> Vec<u8>) -> bool {
-        let is_hidden = self.skip_hidden && name.first() == Some(&b'.');
         let paths = self.excluded_paths.as_ref();
-        !is_hidden
-            && !self.excludes(name, false)
-            && !paths.is_some_and(|globs| globs.matches(&path()))
+        !self.excludes(name, false) && !paths.is_some_and(|globs| globs.matches(&path()))
     }
 
     /// A dot at the start of a name begins no extension: ".zip" is a hidden file called zip.

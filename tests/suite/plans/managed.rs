@@ -570,6 +570,7 @@ fn a_folder_inside_a_managed_one_neither_goes_nor_is_a_reason() {
         ("w/1/.a", "w/2/.a", true),
         ("p/1/a", "w/2/a", false),
         ("w/1/a", "p/2/a", false),
+        ("w/.1/a", "p/2/a", false),
         ("p/1/a", "p/2/a", false),
         (".h/1/a", "w/2/a", false),
         ("w/1/a", "w/2/.h/a", false),

@@ -120,6 +120,23 @@ fn a_folder_is_found_in_parts() {
     );
 }
 
+/// `a` goes for `c`, so it is no reason to let `b` or `c` go.
+#[test]
+fn a_folder_that_can_go_is_no_reason_for_others() {
+    let mut tree = Tree::new()
+        .file("b/more", content(1, 12_000))
+        .file("c/more", content(2, 4000));
+    for number in 3..6 {
+        let names = ["a", "b", "c"].map(|folder| format!("{folder}/{number}"));
+        tree = tree.copies(names.each_ref().map(String::as_str), content(number, 5000));
+    }
+    let found = folders(&tree, "--min-overlap 30 .").exits(0);
+    assert_eq!(
+        said(&found),
+        json!([[15_000, [["./a", "contained", "./c"]]]])
+    );
+}
+
 #[test]
 fn what_differs_is_named() {
     let mut tree = Tree::new();

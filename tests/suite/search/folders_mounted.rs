@@ -94,3 +94,15 @@ fn a_side_with_a_folder_bound_within_it_is_never_a_yes() {
         assert!(said.contains("reached a second time"), "{said}");
     }
 }
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_side_that_is_mounted_in_another_side_is_refused() {
+    let tree = Tree::new().file("a/f", "f").folder("a/in").file("b/f", "f");
+    let _mounted = Mounted::new("-t tmpfs tmpfs", tree.path("a/in"));
+    tree.write("a/in/f", "f");
+    for sides in ["a a/in", "b a a/in", "a/in a"] {
+        let run = seekless(tree.root(), &format!("compare {sides}")).run();
+        run.exits(2).says("a/in: lies in a;");
+    }
+}
