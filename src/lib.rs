@@ -127,6 +127,8 @@ pub use action::ActionKind;
 #[doc(inline)]
 pub use action::plan::{Choice, Sidecars};
 #[doc(inline)]
+pub use action::reason::{Class, Code, Facts, Reason};
+#[doc(inline)]
 pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::action::plan::{Inspector, Left, LeftName, SetPlan};
+use crate::action::Code;
+use crate::action::plan::{Inspector, LeftName, SetPlan};
 use crate::decide::{Counting, DuplicateSet, Member, Summary};
 use crate::report::read::{Facts, ReadSet};
 use crate::scan::filter::Verdict;
@@ -98,9 +99,9 @@ impl ListedSets<'_> {
     /// The files that are as the report says, and are wanted.
     fn members(&mut self, looked: SetPlan, facts: &HashMap<Vec<u8>, Facts>) -> Vec<Member> {
         for name in looked.left {
-            match name.why {
-                Left::Gone => self.summary.left_out.vanished += 1,
-                Left::OutsidePaths => self.summary.left_out.filtered += 1,
+            match name.why.code {
+                Code::Gone => self.summary.left_out.vanished += 1,
+                Code::OutsidePaths => self.summary.left_out.filtered += 1,
                 _ => {
                     self.summary.left_out.changed += 1;
                     self.left.push(name);

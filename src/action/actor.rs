@@ -27,8 +27,9 @@ use super::folder_times::Before;
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::reads;
+use super::reason::Code;
 use super::record::Record;
-use super::step::{Failure, Hint, Outcome, Settings, Step, StepFile};
+use super::step::{Failure, Outcome, Settings, Step, StepFile};
 use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
@@ -327,7 +328,7 @@ fn unwritten(error: &JournalError) -> Outcome {
     Outcome::Failed(Failure {
         doing: "write the journal, so nothing was done".to_owned(),
         cause: std::io::Error::other(Unwritten(error.to_string())),
-        hint: Some(Hint::Journal),
+        hint: Some(Code::JournalFull.into()),
     })
 }
 

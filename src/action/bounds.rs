@@ -202,16 +202,6 @@ pub enum Hold {
 impl Hold {
     /// All of them, the one that counts most first.
     pub const ALL: [Self; 4] = [Self::Reference, Self::Protected, Self::Outside, Self::Older];
-
-    /// The reason, in a few words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Protected => "protected",
-            Self::Outside => "outside the folders that may be changed",
-            Self::Older => "older than the files that may be changed",
-        }
-    }
 }
 
 /// The limits of an action.

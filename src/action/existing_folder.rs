@@ -10,7 +10,7 @@ use std::rc::Rc;
 use rustix::io::{Errno, Result};
 
 use super::folder_traits::{self, Original};
-use super::step::Hint;
+use super::reason::Code;
 use super::step_error::{StepError, failed, failure_with};
 use crate::device::Mounts;
 use crate::file::trust;
@@ -65,9 +65,9 @@ impl<'a> ExistingFolders<'a> {
         let unsuitable = self.unsuitable(above, folder, like, height);
         let hint = match unsuitable.map_err(failed("examine the destination folder"))? {
             None => return Ok(()),
-            Some(Unsuitable::Owner) => Hint::NotOwners,
-            Some(Unsuitable::Open) => Hint::MoreOpen,
-            Some(Unsuitable::Served) => Hint::ForeignMount,
+            Some(Unsuitable::Owner) => Code::DestinationNotOwners,
+            Some(Unsuitable::Open) => Code::DestinationOpen,
+            Some(Unsuitable::Served) => Code::DestinationForeign,
         };
         Err(failure_with(&doing(), Errno::PERM, hint))
     }

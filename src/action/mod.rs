@@ -10,6 +10,7 @@ mod action_kind;
 mod actor;
 mod apply;
 pub mod bounds;
+mod byte_text;
 mod check;
 mod closed_folder;
 mod coherence;
@@ -40,6 +41,7 @@ pub mod plan;
 mod proof;
 mod reach;
 mod reads;
+pub mod reason;
 mod record;
 mod reflink;
 mod relocate;
@@ -81,12 +83,13 @@ pub use lock_holder::Holder;
 pub use metadata::SET_ID;
 pub use past::Flaw;
 pub use reads::Reads;
+pub use reason::{Code, Reason};
 pub use record::{Raw, RunHeader};
 pub use root_way::{RootLink, RootWay};
 pub use run::Run;
 pub use runs::{Found, KEPT_DAYS, KEPT_JOURNALS, journals, runs};
 pub use step::{
-    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, StepFile, Unfit, WayOut,
+    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, StepFile, Unfit,
 };
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};

@@ -9,8 +9,9 @@ use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
 use super::new_folders;
+use super::reason::Code;
 use super::relocate::{self, Base};
-use super::step::{Done, Hint, Unfit};
+use super::step::{Done, Unfit};
 use super::step_error::{StepError, failed, failure_with};
 use crate::heartbeat::current;
 use crate::sys::parent;
@@ -19,7 +20,7 @@ pub const MOVE: Method = Method { prepare, perform };
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {
-        return Err(failure_with("move it", Errno::INVAL, Hint::Destination));
+        return Err(failure_with("move it", Errno::INVAL, Code::NoDestination));
     };
     let victim = &sketch.step.victim.path;
     let below = sketch.step.below.as_ref().unwrap_or(victim);

@@ -13,7 +13,8 @@ use super::folder_entry::{join, leads_to};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::metadata::SET_ID;
-use super::step::{Change, Done, Hint, Skip, Unfit};
+use super::reason::Code;
+use super::step::{Change, Done, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::heartbeat::current;
@@ -220,7 +221,7 @@ fn make(
         let is_fit = folder_traits::base_may_have(&base_folder, like);
         if !is_fit.map_err(failed("examine the destination folder"))? {
             let doing = format!("move it into {}", String::from_utf8_lossy(base.path));
-            return Err(failure_with(&doing, Errno::PERM, Hint::BaseOwner));
+            return Err(failure_with(&doing, Errno::PERM, Code::DestinationBase));
         }
     }
     let mut at = Rc::clone(&base_folder);

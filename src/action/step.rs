@@ -6,6 +6,7 @@ use std::io;
 use super::access::Apart;
 use super::action_kind::ActionKind;
 use super::reads::Reads;
+use super::reason::{Code, Facts, Reason};
 use crate::hash::ContentDigest;
 
 /// The state of a file when it was found. `None` is not compared.
@@ -125,106 +126,46 @@ pub struct Done {
 }
 
 /// The reason why a step was skipped.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Skip {
     /// The victim has changed.
-    #[error("{0}; left alone")]
     Victim(Unfit),
     /// All files that were to be kept have changed; this is the change of the first of them.
-    #[error("cannot rely on the kept file: {0}; left alone")]
     Keeper(Unfit),
     /// Keeper and victim are one file with two names.
-    #[error("is a hard link to the kept file; left alone, because removing it would free nothing")]
     SameFile,
     /// The keeper's name led elsewhere after the victim's name was set aside. The victim's name was put back.
-    #[error(
-        "seems to be the same file as the kept name: while this name was moved aside, the other {0}; left alone"
-    )]
     SeemOne(Unfit),
     /// The temporary name of the victim showed up in the keeper's folder as well; it was put back.
-    #[error(
-        "seems to be in the same folder as the kept name: a new file beside this one appeared beside the other; left \
-        alone"
-    )]
     OneFolder,
     /// Nothing proves that the two are two files, on a file system of this type.
-    #[error("may be the kept file itself: {0} may answer from a cache; left alone")]
     Unprovable(String),
     /// This run removed or replaced another file because this one stays.
-    #[error("stays, because this run acted on a copy of it; left alone")]
     Kept,
-    /// It belongs together with a file that stays, for this reason.
-    #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]
+    /// It belongs together with a file that stays.
     Together {
         /// Absolute path of the other file.
         with: Vec<u8>,
         /// The reason why it stays.
-        why: String,
-        /// The setting that would allow its removal.
-        way_out: Option<WayOut>,
+        because: Box<Reason>,
     },
     /// `hardlink`: the kept file can have no further name.
-    #[error(
-        "the kept file has the maximum number of names; this file stays, and the remaining files of its set become \
-        links to it"
-    )]
     Full,
-    /// They hold different bytes.
-    #[error("differs from the kept file at byte {0}; left alone")]
+    /// They hold different bytes, first at this position.
     Differs(u64),
     /// Other users may read or write the kept file, or it has another owner.
-    #[error("{0} the kept file; left alone")]
     Apart(Apart),
     /// `hardlink` or `symlink` with `same_metadata`.
-    #[error("has another {} than the kept file; left alone", .0.join(", "))]
     Metadata(Vec<&'static str>),
 }
 
-impl Skip {
-    /// The setting that would allow the step.
-    pub fn way_out(&self) -> Option<WayOut> {
-        match self {
-            Self::Apart(_) => Some(WayOut::AcrossOwners),
-            Self::Unprovable(_) => Some(WayOut::TrustMounts),
-            _ => None,
-        }
-    }
-}
-
-/// A way to make a skipped step possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayOut {
-    /// [`Settings::across_owners`]
-    AcrossOwners,
-    /// [`Settings::trust_mounts`], or an action that can be undone.
-    TrustMounts,
-    /// A hint in the message.
-    Hint(Hint),
-}
-
-/// Advice for the user. A program may replace it by its own options and commands.
+/// Advice for the user about a failed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// Advice in these words.
     Plain(&'static str),
-    /// The journal needs more room, or another place.
-    Journal,
-    /// No trash can be used; the cause says why.
-    Trash,
-    /// The trash that was created does not belong to the user.
-    MadeTrash,
-    /// The destination of a move is not given.
-    Destination,
-    /// The destination has a folder of another user where one of this owner is needed.
-    NotOwners,
-    /// The owner of the destination has no access to the original folder.
-    BaseOwner,
-    /// The destination has a folder that is open to more users than the original.
-    MoreOpen,
-    /// A mount below the destination is served by a program of another user.
-    ForeignMount,
-    /// Undo completes it.
-    Undo,
+    /// A reason of its own says it.
+    Code(Code),
 }
 
 impl From<&'static str> for Hint {
@@ -233,68 +174,36 @@ impl From<&'static str> for Hint {
     }
 }
 
-impl fmt::Display for Hint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plain(words) => words,
-            Self::Journal => "free some space for the journal, or put it on another disk",
-            Self::Trash => "act without the trash",
-            Self::MadeTrash => {
-                "new files there do not belong to you (a server may squash root): act without the trash"
-            }
-            Self::Destination => "say where to",
-            Self::NotOwners => {
-                "that folder belongs to another user than the original folder: move it away, or choose another folder"
-            }
-            Self::BaseOwner => {
-                "that folder belongs to a user who has no access to the original folder: choose another folder"
-            }
-            Self::MoreOpen => {
-                "more users have access to that folder than to the original folder: close it (chmod), or choose another folder"
-            }
-            Self::ForeignMount => {
-                "that folder is on a mount that a program of another user serves: unmount it, or choose another folder"
-            }
-            Self::Undo => "undo the run once the cause is gone",
-        })
+impl From<Code> for Hint {
+    fn from(code: Code) -> Self {
+        Self::Code(code)
     }
 }
 
 /// The reason why a file is not reliable.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Unfit {
     /// The path is not absolute, or has `..` in it.
-    #[error("not an absolute path without ..")]
     BadPath,
     /// Its name leads nowhere.
-    #[error("no longer exists")]
     Gone,
     /// A folder on the way is a symbolic link.
-    #[error("is reached through a symbolic link; give the folder's real path")]
     ThroughLink,
     /// It is not a regular file any more.
-    #[error("is no longer a regular file")]
     NotRegular,
     /// It differs from the report.
-    #[error("has changed since it was compared ({0})")]
     Changed(Change),
     /// Another process has it open for writing.
-    #[error("is open for writing in another program")]
     OpenForWriting,
     /// It may not be changed (`chattr +i`).
-    #[error("is immutable (run chattr -i on it)")]
     Immutable,
     /// It may only be appended to (`chattr +a`).
-    #[error("is append-only (run chattr -a on it)")]
     AppendOnly,
     /// Names in its folder may not be changed (`chattr +i` on the folder).
-    #[error("is in an immutable folder (run chattr -i on the folder)")]
     ImmutableFolder,
     /// Names in its folder may only be added (`chattr +a` on the folder).
-    #[error("is in an append-only folder (run chattr -a on the folder)")]
     AppendOnlyFolder,
     /// It cannot be opened or read.
-    #[error("cannot be read: {0}")]
     Unreadable(io::Error),
 }
 
@@ -311,20 +220,8 @@ pub enum Change {
     StatusTime,
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Identity => "another file has its name",
-            Self::Size => "its length",
-            Self::ModificationTime => "its modification time",
-            Self::StatusTime => "its change time",
-        })
-    }
-}
-
 /// A refusal by the system, with a way out where there is one.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {doing}: {cause}{}", .hint.map(|hint| format!("; {hint}")).unwrap_or_default())]
+#[derive(Debug)]
 pub struct Failure {
     /// The failed operation, worded to follow "cannot".
     pub doing: String,
@@ -332,4 +229,97 @@ pub struct Failure {
     pub cause: io::Error,
     /// Advice for the user.
     pub hint: Option<Hint>,
+}
+
+impl From<&Skip> for Reason {
+    fn from(skip: &Skip) -> Self {
+        let because = |code: Code, unfit: &Unfit| {
+            code.with(Facts {
+                because: Some(Box::new(unfit.into())),
+                ..Facts::default()
+            })
+        };
+        match skip {
+            Skip::Victim(unfit) => unfit.into(),
+            Skip::Keeper(unfit) => because(Code::Keeper, unfit),
+            Skip::SameFile => Code::SameFile.into(),
+            Skip::SeemOne(unfit) => because(Code::SeemsOne, unfit),
+            Skip::OneFolder => Code::OneFolder.into(),
+            Skip::Unprovable(kind) => Code::Unprovable.about(kind.as_str()),
+            Skip::Kept => Code::ReliedOn.into(),
+            Skip::Together { with, because } => Code::Together.with(Facts {
+                other: Some(with.clone()),
+                because: Some(because.clone()),
+                ..Facts::default()
+            }),
+            Skip::Full => Code::Full.into(),
+            Skip::Differs(at) => Code::Differs.with(Facts {
+                offset: Some(*at),
+                ..Facts::default()
+            }),
+            Skip::Apart(apart) => Self::apart(*apart, "the kept file"),
+            Skip::Metadata(differ) => Code::Metadata.with(Facts {
+                what: Some(format!("has another {} than", differ.join(", "))),
+                whom: Some("the kept file".to_owned()),
+                ..Facts::default()
+            }),
+        }
+    }
+}
+
+impl From<&Unfit> for Reason {
+    fn from(unfit: &Unfit) -> Self {
+        Self::from(match unfit {
+            Unfit::BadPath => Code::BadPath,
+            Unfit::Gone => Code::Gone,
+            Unfit::ThroughLink => Code::ThroughLink,
+            Unfit::NotRegular => Code::NotRegular,
+            Unfit::Changed(change) => {
+                return Code::Changed.about(match change {
+                    Change::Identity => "another file has its name",
+                    Change::Size => "its length",
+                    Change::ModificationTime => "its modification time",
+                    Change::StatusTime => "its change time",
+                });
+            }
+            Unfit::OpenForWriting => Code::OpenForWriting,
+            Unfit::Immutable => Code::Immutable,
+            Unfit::AppendOnly => Code::AppendOnly,
+            Unfit::ImmutableFolder => Code::ImmutableFolder,
+            Unfit::AppendOnlyFolder => Code::AppendOnlyFolder,
+            Unfit::Unreadable(error) => return Self::unreadable(error),
+        })
+    }
+}
+
+impl From<&Failure> for Reason {
+    fn from(failure: &Failure) -> Self {
+        let facts = Facts::refused(&failure.doing, &failure.cause);
+        match failure.hint {
+            Some(Hint::Code(code)) => code.with(facts),
+            Some(Hint::Plain(advice)) => Code::Failed.with(Facts {
+                advice: Some(advice.to_owned()),
+                ..facts
+            }),
+            None => Code::Failed.with(facts),
+        }
+    }
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Reason::from(self).fmt(f)
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Reason::from(self).fmt(f)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Reason::from(self).fmt(f)
+    }
 }

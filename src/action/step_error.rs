@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::step::{Failure, Hint, Outcome, Skip, WayOut};
+use super::reason::{Code, Reason};
+use super::step::{Failure, Hint, Outcome, Skip};
 use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, parent, statfs};
 
@@ -26,11 +27,9 @@ pub enum StepError {
 
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Already => f.write_str("already so"),
-            Self::Skip(skip) => skip.fmt(f),
-            Self::Full => Skip::Full.fmt(f),
-            Self::Failed(failure) | Self::Stuck(failure) => failure.fmt(f),
+        match self.reason() {
+            None => f.write_str("already so"),
+            Some(reason) => reason.fmt(f),
         }
     }
 }
@@ -60,12 +59,13 @@ impl StepError {
         matches!(error, Some(Errno::NOSPC | Errno::DQUOT))
     }
 
-    /// The way to make the step possible.
-    pub fn way_out(&self) -> Option<WayOut> {
+    /// Why it was not carried out; `None` if it is unnecessary.
+    pub fn reason(&self) -> Option<Reason> {
         match self {
-            Self::Skip(skip) => skip.way_out(),
-            Self::Failed(failure) | Self::Stuck(failure) => failure.hint.map(WayOut::Hint),
-            Self::Already | Self::Full => None,
+            Self::Already => None,
+            Self::Skip(skip) => Some(skip.into()),
+            Self::Full => Some(Code::Full.into()),
+            Self::Failed(failure) | Self::Stuck(failure) => Some(failure.into()),
         }
     }
 }

@@ -11,7 +11,8 @@ use super::act::Act;
 use super::action_kind::ActionKind;
 use super::check::Opened;
 use super::proof;
-use super::step::{Change, Failure, Hint, Skip, Unfit};
+use super::reason::Code;
+use super::step::{Change, Failure, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata};
 use crate::file::trust;
@@ -361,7 +362,7 @@ fn stuck(act: &Act<'_>, error: Errno) -> StepError {
         format!("restore it from {beside} in the same folder"),
         error,
     );
-    failure.hint = Some(Hint::Undo);
+    failure.hint = Some(Code::Stuck.into());
     StepError::Stuck(failure)
 }
 

@@ -4,8 +4,9 @@ use super::act::{self, Act};
 use super::action_kind::ActionKind;
 use super::methods::method;
 use super::past::{Fate, PastStep};
+use super::reason::{Code, Reason};
 use super::record::RecordedState;
-use super::step::{Done, Skip, WayOut};
+use super::step::{Done, Skip};
 use super::step_error::{StepError, failure};
 use super::swap;
 use super::undo_parent::Parents;
@@ -132,18 +133,17 @@ fn left(
 /// The reason why files stay because of another file of their group.
 pub struct Because {
     with: Vec<u8>,
-    why: String,
-    way_out: Option<WayOut>,
+    because: Box<Reason>,
 }
 
 impl Because {
     /// The reason for the others if the file at this path stays because of this error.
     pub fn of(with: &[u8], error: &StepError) -> Self {
-        let why = error.to_string();
+        // Whatever is already so does not keep others.
+        let because = error.reason().unwrap_or_else(|| Code::SameFile.into());
         Self {
             with: with.to_vec(),
-            why: why.strip_suffix("; left alone").unwrap_or(&why).to_owned(),
-            way_out: error.way_out(),
+            because: Box::new(because),
         }
     }
 
@@ -151,8 +151,7 @@ impl Because {
     pub fn left_alone(&self) -> StepError {
         StepError::Skip(Skip::Together {
             with: self.with.clone(),
-            why: self.why.clone(),
-            way_out: self.way_out,
+            because: self.because.clone(),
         })
     }
 }

@@ -12,8 +12,9 @@ use rustix::io::Errno;
 use super::act::{Act, Sketch};
 use super::coherence::Location;
 use super::folder_entry::join;
+use super::reason::Code;
 use super::relocate::{self, Base};
-use super::step::{Failure, Hint};
+use super::step::Failure;
 use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
@@ -145,14 +146,14 @@ pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
 }
 
 fn cannot_be_used(refused: &[RefusedTrash]) -> StepError {
-    not_used(in_words(refused), Hint::Trash)
+    not_used(in_words(refused), Code::TrashFailed)
 }
 
-fn not_used(why: String, hint: Hint) -> StepError {
+fn not_used(why: String, hint: Code) -> StepError {
     StepError::Failed(Failure {
         doing: "use the trash".to_owned(),
         cause: io::Error::new(io::ErrorKind::PermissionDenied, why),
-        hint: Some(hint),
+        hint: Some(hint.into()),
     })
 }
 
@@ -368,7 +369,7 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
             // There is nothing to move away: it was made a moment ago.
             return match own(&at, trash, volume) {
-                Err(Refused::Untrusted(why)) => Err(not_used(why.to_string(), Hint::MadeTrash)),
+                Err(Refused::Untrusted(why)) => Err(not_used(why.to_string(), Code::TrashNotOurs)),
                 _ => checked(at, trash, volume),
             };
         }

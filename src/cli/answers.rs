@@ -156,7 +156,8 @@ fn key(action: ActionKind, set: &SetPlan) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use seekless::action::plan::{Fate, KeepReason, PlannedFile, PlannedName};
+    use seekless::action::Code;
+    use seekless::action::plan::{Fate, PlannedFile, PlannedName};
 
     use super::*;
 
@@ -176,7 +177,7 @@ mod tests {
                 path: path.as_bytes().to_vec(),
                 ..PlannedName::default()
             }],
-            fate: Fate::Keep(KeepReason::SamePath),
+            fate: Fate::Keep(Code::SamePath.into()),
         };
         SetPlan {
             size: 1,

@@ -10,7 +10,6 @@ use seekless::units::{Bytes, plural};
 
 use super::answers::Answers;
 use super::console::Console;
-use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
@@ -171,7 +170,7 @@ fn show(console: &Console, run: &ActRun, set: &SetPlan, number: u64, total: u64)
             ));
         }
         if let Fate::Keep(why) = &file.fate {
-            console.line(&format!("         {}", option_words::kept(why)));
+            console.line(&format!("         {}", why.typed()));
         }
     }
 }

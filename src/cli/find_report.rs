@@ -20,7 +20,7 @@ use super::report_progress::ReportProgress;
 use super::resolve::FindRun;
 use super::source::Source;
 use super::wanted::Wanted;
-use super::{next_command, option_words, sanitize, summary};
+use super::{next_command, sanitize, summary};
 
 /// What was selected, and where it goes.
 pub struct Selected {
@@ -159,7 +159,7 @@ fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
     }
     let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     for name in left {
-        let words = option_words::left(&name.why);
+        let words = name.why.typed();
         if limit.meets(&words) {
             console.complain_about(&escape(&name.path), &format!("{words}; skipped"));
         }

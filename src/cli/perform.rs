@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seekless::action::plan::Plan;
 use seekless::action::{
-    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reversal, Step,
+    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reason, Reversal, Step,
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
@@ -15,7 +15,6 @@ use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
-use super::option_words;
 use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::plan_summary::{hard_links, names, symbolic_links};
 use super::problem_limit::ProblemLimit;
@@ -107,15 +106,15 @@ fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome)
     };
     match outcome {
         // It is no matter of this file.
-        Outcome::Failed(why) if why.is_unwritten() => console.complain(&option_words::failure(why)),
+        Outcome::Failed(why) if why.is_unwritten() => console.complain(&Reason::from(why).typed()),
         Outcome::Done(done) => {
             for note in &done.notes {
                 tracing::info!("{path}: {note}");
             }
         }
         Outcome::Already => {}
-        Outcome::Skipped(why) => complain(&option_words::skip(why)),
-        Outcome::Failed(why) => complain(&option_words::failure(why)),
+        Outcome::Skipped(why) => complain(&format!("{}; left alone", Reason::from(why).typed())),
+        Outcome::Failed(why) => complain(&Reason::from(why).typed()),
     }
 }
 

@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan, Totals};
+use seekless::action::reason::Facts;
 use seekless::report::{Name, SCHEMA, write_json};
 use serde::Serialize;
 
-use super::option_words;
-use super::plan_text::takes_part;
+use super::plan_text::{left_name, takes_part};
 use super::resolve_act::ActRun;
 
 /// Writes a plan set by set.
@@ -35,6 +35,9 @@ struct NameRecord<'a> {
     /// `keep`, `act` or `leave`.
     fate: &'static str,
     why: Option<String>,
+    /// The name of the reason, and its facts: `docs/reference/reasons.md`.
+    code: Option<&'static str>,
+    facts: Option<Facts>,
     /// The name that stays for this one.
     keeper: Option<Name<'a>>,
     /// Where the file is moved to.
@@ -107,7 +110,9 @@ impl PlanJson {
             path: Name::new(&left.path),
             file: None,
             fate: "leave",
-            why: Some(option_words::left(&left.why)),
+            why: Some(left.why.typed()),
+            code: Some(left.why.name()),
+            facts: Some(left.why.facts.clone()),
             keeper: None,
             to: None,
             frees: 0,
@@ -209,22 +214,23 @@ fn record<'a>(
     let (fate, why, keeper, frees) = match &file.fate {
         Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
         Fate::Keep(why) => {
-            let own = name.why_kept().map(str::to_owned);
-            let why = own.unwrap_or_else(|| option_words::kept(why));
-            ("keep", Some(why), None, 0)
+            let why = name.why_kept().unwrap_or_else(|| why.clone());
+            ("keep", Some((why.typed(), why)), None, 0)
         }
         // What a file frees is said once.
         Fate::Act { keeper, frees } => {
             let keeper = set.files.get(*keeper).and_then(first);
             ("act", None, keeper, if nth == 0 { *frees } else { 0 })
         }
-        Fate::Leave(why) => ("leave", Some(option_words::left_name(why, name)), None, 0),
+        Fate::Leave(why) => ("leave", Some((left_name(why, name), why.clone())), None, 0),
     };
     NameRecord {
         path: Name::new(&name.path),
         file: Some(number),
         fate,
-        why,
+        code: why.as_ref().map(|(_, why)| why.name()),
+        facts: why.as_ref().map(|(_, why)| why.facts.clone()),
+        why: why.map(|(words, _)| words),
         keeper: keeper.map(|keeper| Name::new(&keeper.path)),
         to: None,
         frees,

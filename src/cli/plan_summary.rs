@@ -4,9 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use seekless::action::bounds::Hold;
-use seekless::action::plan::{Left, Plan, Totals};
-use seekless::action::{self, ActionKind, Reversal};
+use seekless::action::plan::{Plan, Totals};
+use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
 use seekless::units::{Bytes, counted, plural};
@@ -14,7 +13,6 @@ use seekless::units::{Bytes, counted, plural};
 use super::dangling_text;
 use super::fit;
 use super::hidden_links::HiddenLinks;
-use super::option_words;
 use super::progress_text::count;
 
 /// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
@@ -28,7 +26,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> 
     sums.extend(managed(totals));
     let mut lines = fitting(sums, width);
     let left = totals.left.iter();
-    let left = left.filter(|(why, _)| !matches!(why, Left::Managed(_)));
+    let left = left.filter(|(why, _)| why.code != Code::Managed);
     let left = left.map(|(why, &names)| left_alone(totals, why, names));
     lines.extend(left.flat_map(|line| fit::message(&line, width)));
     lines.extend(fitting(without_reference(totals), width));
@@ -169,12 +167,10 @@ pub fn symbolic_links(number: u64) -> &'static str {
 
 /// Which options hold back all files, if nothing is done.
 fn untouched(totals: &Totals) -> String {
-    let reasons = totals.untouched.iter().map(|(hold, &number)| {
-        let place = match hold {
-            Hold::Reference => "below --reference",
-            Hold::Protected => "protected",
-            Hold::Outside => "not below --only-under",
-            Hold::Older => "older than --newer",
+    let reasons = totals.untouched.iter().map(|(&code, &number)| {
+        let place = match code {
+            Code::Reference => "below --reference".to_owned(),
+            code => Reason::from(code).typed(),
         };
         let are = plural(number, "is", "are");
         format!("{} {are} {place}", names(number))
@@ -210,30 +206,37 @@ fn managed(totals: &Totals) -> Vec<String> {
         plural(number, "it", "them"),
     )];
     if tracing::enabled!(tracing::Level::INFO) {
-        lines.extend(totals.managed.iter().map(|(&row, path)| {
-            let number = totals.left.get(&Left::Managed(row)).copied();
-            let number = names(number.unwrap_or_default());
-            format!("{number} in {}, such as {}", row.row().words, escape(path))
+        let left = totals.left.iter();
+        lines.extend(left.filter_map(|(why, &number)| {
+            let what = why.facts.what.as_ref()?;
+            let path = totals
+                .managed
+                .get(what)
+                .filter(|_| why.code == Code::Managed)?;
+            Some(format!(
+                "{} in {what}, such as {}",
+                names(number),
+                escape(path)
+            ))
         }));
     }
     lines
 }
 
-fn left_alone(totals: &Totals, why: &Left, names: u64) -> String {
+fn left_alone(totals: &Totals, why: &Reason, names: u64) -> String {
     let what = plural(
         names,
         "file left alone because it",
         "files left alone because each",
     );
     let whole = |name: &[u8]| fit::whole(&escape(name));
-    let group = totals.with_group.as_ref().filter(|_| *why == Left::Group);
+    let group = totals
+        .with_group
+        .as_ref()
+        .filter(|_| why.code == Code::Group);
     let example = group.map(|(one, other)| format!(": {} stays with {}", whole(one), whole(other)));
     let example = example.unwrap_or_default();
-    format!(
-        "{} {what} {}{example}.",
-        count(names),
-        option_words::left(why)
-    )
+    format!("{} {what} {}{example}.", count(names), why.typed())
 }
 
 /// Says how many sets took no part since no reference holds a copy.

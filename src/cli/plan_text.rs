@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use seekless::action::ActionKind;
-use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
+use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
+use seekless::action::{ActionKind, Code, Reason};
 use seekless::report::earlier;
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
@@ -11,7 +11,7 @@ use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;
 use super::root_links::RootLinks;
-use super::{dangling_text, option_words, plan_summary, sanitize};
+use super::{dangling_text, plan_summary, sanitize};
 
 /// The indent of the lines below a path.
 const REASON: &str = "             ";
@@ -71,12 +71,7 @@ impl<'r> PlanText<'r> {
             }
         }
         for left in &set.left {
-            self.line(
-                out,
-                "leave",
-                &left.path,
-                Some(&option_words::left(&left.why)),
-            )?;
+            self.line(out, "leave", &left.path, Some(&left.why.typed()))?;
         }
         Ok(())
     }
@@ -112,10 +107,10 @@ impl<'r> PlanText<'r> {
                 let why = "a hard link to a kept file: frees no space";
                 (self.action.name(), Some(why.to_owned()))
             }
-            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().map(str::to_owned)),
+            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().map(|why| why.typed())),
             Fate::Keep(_) if is_explained => ("keep", Some(SAME_FILE.to_owned())),
-            Fate::Keep(why) => ("keep", Some(option_words::kept(why))),
-            Fate::Leave(why) => ("leave", Some(option_words::left_name(why, name))),
+            Fate::Keep(why) => ("keep", Some(why.typed())),
+            Fate::Leave(why) => ("leave", Some(left_name(why, name))),
             Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {
                 (self.action.name(), Some(SAME_FILE.to_owned()))
             }
@@ -228,6 +223,14 @@ pub fn digest(set: &SetPlan) -> String {
     digest.unwrap_or_default()
 }
 
+/// Why a name of a file that was found is left alone.
+pub fn left_name(why: &Reason, name: &PlannedName) -> String {
+    match (why.code, name.stays_with()) {
+        (Code::Group, Some(other)) => format!("stays with {}", escape(other)),
+        _ => why.typed(),
+    }
+}
+
 /// True if something is done in the set, or left alone.
 pub fn takes_part(set: &SetPlan) -> bool {
     set.acts() || !set.left.is_empty() || set.files.iter().any(is_left)
@@ -235,7 +238,7 @@ pub fn takes_part(set: &SetPlan) -> bool {
 
 /// Sets without a reference are not what the user asked for: they are counted at the end.
 fn is_left(file: &PlannedFile) -> bool {
-    matches!(&file.fate, Fate::Leave(why) if *why != Left::NoReference)
+    matches!(&file.fate, Fate::Leave(why) if why.code != Code::NoReference)
 }
 
 fn frees(file: &PlannedFile) -> u64 {

@@ -15,7 +15,9 @@ use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
 use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
-use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
+use crate::action::{
+    self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings, TreeLock,
+};
 use crate::hash::ContentDigest;
 use crate::scan::FilterSpec;
 
@@ -77,7 +79,7 @@ pub struct PlannedSet {
     /// Its files, in the order in which they were found.
     pub files: Vec<PlannedFile>,
     /// Names that have changed since they were found, and how.
-    pub left: Vec<(PathBuf, String)>,
+    pub left: Vec<(PathBuf, Reason)>,
 }
 
 /// One file of a plan, and what becomes of it.
@@ -109,7 +111,7 @@ pub struct BrokenLink {
 #[non_exhaustive]
 pub enum Fate {
     /// It stays, for this reason.
-    Keep(String),
+    Keep(Reason),
     /// It is acted on.
     Act {
         /// The place of the file that stays for it, among [`PlannedSet::files`].
@@ -118,7 +120,7 @@ pub enum Fate {
         frees: u64,
     },
     /// It is neither kept nor changed, for this reason.
-    Leave(String),
+    Leave(Reason),
 }
 
 /// A step that was taken.
@@ -149,9 +151,9 @@ pub enum StepOutcome {
     /// Nothing had to be done.
     Already,
     /// A check failed, for this reason. Nothing was changed.
-    Skipped(String),
+    Skipped(Reason),
     /// The system refused. The file is as it was, or the message says where it is.
-    Failed(String),
+    Failed(Reason),
 }
 
 /// The result of executing a plan.
@@ -218,16 +220,16 @@ impl<'a> Plan<'a> {
     }
 
     /// Why names are neither kept nor acted on, with their number.
-    pub fn left(&self) -> impl Iterator<Item = (String, u64)> {
+    pub fn left(&self) -> impl Iterator<Item = (&Reason, u64)> {
         let left = self.plan.totals().left.iter();
-        left.map(|(why, names)| (why.words(), *names))
+        left.map(|(why, names)| (why, *names))
     }
 
     /// Why names stay in any case, with their number: they lie in a reference, are protected, or lie outside the folders
     /// that may be changed.
-    pub fn untouched(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub fn untouched(&self) -> impl Iterator<Item = (Code, u64)> {
         let untouched = self.plan.totals().untouched.iter();
-        untouched.map(|(hold, names)| (hold.words(), *names))
+        untouched.map(|(code, names)| (*code, *names))
     }
 
     /// Patterns of [`Action::protect`](super::Action::protect) that match no file of the plan; they may be mistyped.
@@ -383,12 +385,12 @@ fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
     let files = set.files.iter().map(|file| PlannedFile {
         paths: file.names.iter().map(|name| path(&name.path)).collect(),
         fate: match &file.fate {
-            plan::Fate::Keep(why) => Fate::Keep(why.to_string()),
+            plan::Fate::Keep(why) => Fate::Keep(why.clone()),
             plan::Fate::Act { keeper, frees } => Fate::Act {
                 kept: *keeper,
                 frees: *frees,
             },
-            plan::Fate::Leave(why) => Fate::Leave(why.words()),
+            plan::Fate::Leave(why) => Fate::Leave(why.clone()),
         },
         names_elsewhere: file.names_elsewhere(),
         other_owner: set.other_owner(file, action),
@@ -399,7 +401,7 @@ fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
         digest: set.digest.as_deref().and_then(ContentDigest::from_hex),
         files: files.collect(),
         left: left
-            .map(|name| (path(&name.path), name.why.words()))
+            .map(|name| (path(&name.path), name.why.clone()))
             .collect(),
     }
 }
@@ -423,8 +425,8 @@ impl Step {
                     to: done.destination.as_deref().map(path),
                 },
                 Outcome::Already => StepOutcome::Already,
-                Outcome::Skipped(why) => StepOutcome::Skipped(why.to_string()),
-                Outcome::Failed(why) => StepOutcome::Failed(why.to_string()),
+                Outcome::Skipped(why) => StepOutcome::Skipped(why.into()),
+                Outcome::Failed(why) => StepOutcome::Failed(why.into()),
             },
         }
     }

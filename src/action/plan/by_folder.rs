@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::decide::Policy;
 use super::folder_pairs::FolderPairs;
-use super::left::Left;
-use super::set::{Fate, KeepReason, PlannedFile, Rank, SetPlan};
+use super::set::{Fate, PlannedFile, Rank, SetPlan};
+use crate::action::reason::{Code, Reason};
 use crate::file::ManagedPlace;
 
 /// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
@@ -65,21 +65,13 @@ impl Policy {
             let file = &mut set.files[index];
             file.fate = match (states[index], file.hold(), managed(file, &self.pairs)) {
                 (CopyState::Goes(keeper), ..) => Fate::Act { keeper, frees: 0 },
-                (_, Some(hold), _) => Fate::Keep(KeepReason::Hold(hold)),
-                _ if keepers.contains(&index) => {
-                    Fate::Keep(because("stays for a copy in a folder of the report"))
-                }
-                (.., Some(place)) => Fate::Leave(Left::Managed(place.row)),
-                _ => Fate::Keep(because(
-                    "no copy of it stays in the folder that the report names",
-                )),
+                (_, Some(hold), _) => Fate::Keep(hold.into()),
+                _ if keepers.contains(&index) => Fate::Keep(Code::CopyNeedsIt.into()),
+                (.., Some(place)) => Fate::Leave(Reason::managed(place.row)),
+                _ => Fate::Keep(Code::NoCopyThere.into()),
             };
         }
     }
-}
-
-fn because(why: &str) -> KeepReason {
-    KeepReason::Because(why.to_owned())
 }
 
 impl Group<'_> {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::decide::{MARKED, Policy};
-use super::set::{Fate, KeepReason, PlannedName, Rank, SetPlan};
+use super::decide::Policy;
+use super::set::{Fate, PlannedName, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
+use crate::action::reason::{Code, Reason};
 
 /// The place of a file in its set, and of a name in its file.
 pub type Unit = (usize, usize);
@@ -13,14 +14,14 @@ pub type Unit = (usize, usize);
 /// The kept files in order of preference, and their names.
 #[derive(Default)]
 struct Staying {
-    files: Vec<(usize, KeepReason)>,
+    files: Vec<(usize, Reason)>,
     names: BTreeSet<Unit>,
     /// Those of them that stay only because other users can remove the others.
     safer: BTreeSet<Unit>,
 }
 
 impl Staying {
-    fn add(&mut self, (file, name): Unit, why: KeepReason) {
+    fn add(&mut self, (file, name): Unit, why: Reason) {
         self.names.insert((file, name));
         if !self.files.iter().any(|&(known, _)| known == file) {
             self.files.push((file, why));
@@ -30,9 +31,8 @@ impl Staying {
 
 impl PlannedName {
     /// The reason why it stays beside another name of its file, if there is one.
-    pub fn why_kept(&self) -> Option<&'static str> {
-        self.is_safer
-            .then_some("other users can remove the other names that stay")
+    pub fn why_kept(&self) -> Option<Reason> {
+        self.is_safer.then(|| Code::NameIsSafer.into())
     }
 }
 
@@ -50,14 +50,14 @@ impl Policy {
                 .filter(|&unit| name_of(set, unit).hold == Some(hold))
                 .collect();
             for (unit, _) in self.best_units(set, &with, with.len()) {
-                staying.add(unit, KeepReason::Hold(hold));
+                staying.add(unit, hold.into());
             }
         }
         let (marked, free): (Vec<Unit>, Vec<Unit>) = free
             .into_iter()
             .partition(|&unit| name_of(set, unit).marked);
         for (unit, _) in self.best_units(set, &marked, marked.len()) {
-            staying.add(unit, KeepReason::Because(MARKED.to_owned()));
+            staying.add(unit, Code::Marked.into());
         }
         for rank in Rank::ALL {
             let among = free.iter().copied();
@@ -69,7 +69,7 @@ impl Policy {
                 names.filter(|&&unit| rank != Rank::Normal || name_of(set, unit).is_relied_on());
             let wanted = self.keep.max(1).saturating_sub(relied_on.count());
             for (unit, why) in self.best_units(set, &among, wanted) {
-                staying.add(unit, KeepReason::Because(why));
+                staying.add(unit, Code::ByRule.about(why));
             }
         }
         if self.isolate {
@@ -78,7 +78,7 @@ impl Policy {
             let beside = free.iter().copied();
             let beside = beside.filter(|&unit| root(unit).is_some_and(|root| kept.contains(&root)));
             for unit in beside.collect::<Vec<_>>() {
-                staying.add(unit, KeepReason::SamePath);
+                staying.add(unit, Code::SamePath.into());
             }
         }
         self.keep_safe_names(set, &mut staying);

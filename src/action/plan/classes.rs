@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
-use super::left::Left;
-use super::set::{Fate, KeepReason, SetPlan};
+use super::set::{Fate, SetPlan};
+use crate::action::access::Apart;
 use crate::action::access::{Common, PermissionClass};
 use crate::action::action_kind::ActionKind;
+use crate::action::reason::{Code, Reason};
 use crate::file::trust;
 use crate::sys::attributes;
 
@@ -68,7 +69,7 @@ impl Policy {
             }
             for index in class {
                 set.files[index].fate = match set.files[index].hold() {
-                    Some(hold) => Fate::Keep(KeepReason::Hold(hold)),
+                    Some(hold) => Fate::Keep(hold.into()),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
             }
@@ -110,7 +111,7 @@ impl Policy {
 
     /// The reason why a file does not match the references if there are some, or else the others: what it has in common
     /// with none of them. That is how it differs from the most similar one, since differences come in order of weight.
-    fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Left {
+    fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Reason {
         let from = |other: &usize| {
             let (one, other) = (&set.files[index], &set.files[*other]);
             self.common.apart(&one.rights, &other.rights)
@@ -119,8 +120,15 @@ impl Policy {
         let from_reference = references.filter_map(from).max();
         let from_other = || group.iter().filter_map(from).max();
         match from_reference {
-            Some(apart) => Left::ApartFromReference(apart),
-            None => from_other().map_or(Left::NotAsked, Left::Apart),
+            Some(apart) => Reason::apart_from_reference(apart),
+            None => from_other().map_or(Code::NotAsked.into(), |apart| {
+                // The most similar copy has the same owner.
+                let whom = match apart {
+                    Apart::Owner | Apart::Metadata => "its copies",
+                    _ => "its copies of the same owner",
+                };
+                Reason::apart(apart, whom)
+            }),
         }
     }
 }

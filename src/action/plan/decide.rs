@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::folder_pairs::FolderPairs;
-use super::left::Left;
-use super::set::{Fate, KeepReason, PlannedFile, PlannedName, Rank, SetPlan};
+use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
 use crate::action::keep::{Rules, Traits};
+use crate::action::reason::{Code, Reason};
 
 /// The rules and limits of decisions.
 #[derive(Debug)]
@@ -34,9 +34,6 @@ pub struct Policy {
     /// `hardlink` and `symlink`: files replace each other only if all their metadata is the same.
     pub same_metadata: bool,
 }
-
-/// The reason why a file stays that the user marked.
-pub(super) const MARKED: &str = "marked in the report";
 
 /// The reason why a file stays rather than one that fewer files belong to, or with less in its sidecars.
 const RICHER: &str = "richer group";
@@ -63,14 +60,14 @@ impl Policy {
         names.for_each(|name| (name.goes, name.is_safer) = (false, false));
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
-            return files.for_each(|file| file.fate = Fate::Leave(Left::NoReference));
+            return files.for_each(|file| file.fate = Fate::Leave(Code::NoReference.into()));
         }
         match choice {
             Choice::KeepAll => set.files.iter_mut().for_each(|file| {
-                file.fate = Fate::Keep(KeepReason::Because("chosen".to_owned()));
+                file.fate = Fate::Keep(Code::Chosen.into());
             }),
             Choice::Undecided => set.files.iter_mut().for_each(|file| {
-                file.fate = Fate::Leave(Left::NotAsked);
+                file.fate = Fate::Leave(Code::NotAsked.into());
             }),
             Choice::ByRule => self.by_group(set, None),
             Choice::Keep(chosen) => {
@@ -108,7 +105,7 @@ impl Policy {
                 set.files[group[0]].fate = Fate::Leave(alone(set, group[0]));
             } else if self.by_reference && !group.iter().any(|&i| is_reference(&set.files[i])) {
                 for index in group {
-                    set.files[index].fate = Fate::Leave(Left::ReferenceElsewhere);
+                    set.files[index].fate = Fate::Leave(Code::ReferenceElsewhere.into());
                 }
             } else {
                 self.by_class(set, &group, chosen);
@@ -133,31 +130,27 @@ impl Policy {
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
-        let mut stay: Vec<(usize, KeepReason)> = Vec::new();
+        let mut stay: Vec<(usize, Reason)> = Vec::new();
         for hold in Hold::ALL {
             let with = held.iter().copied();
             let with: Vec<usize> = with
                 .filter(|&index| set.files[index].hold() == Some(hold))
                 .collect();
             let ordered = self.best(set, &with, with.len());
-            stay.extend(
-                ordered
-                    .into_iter()
-                    .map(|(i, _)| (i, KeepReason::Hold(hold))),
-            );
+            stay.extend(ordered.into_iter().map(|(i, _)| (i, hold.into())));
         }
         let asked = chosen.map(|chosen| {
             let asked = free.iter().copied().filter(|index| chosen.contains(index));
             asked.collect::<Vec<usize>>()
         });
         // A held file in a trash is lost when the trash is emptied, unless the user chose it.
-        let is_enough = |&(index, _): &(usize, KeepReason)| {
+        let is_enough = |&(index, _): &(usize, Reason)| {
             set.files[index].is_relied_on() || chosen.is_some_and(|chosen| chosen.contains(&index))
         };
         match asked {
             Some(asked) if !asked.is_empty() || stay.iter().any(is_enough) => {
                 let ordered = self.best(set, &asked, asked.len());
-                let chosen = || KeepReason::Because("chosen".to_owned());
+                let chosen = || Code::Chosen.into();
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, chosen())));
             }
             _ => {
@@ -166,7 +159,7 @@ impl Policy {
                     .iter()
                     .partition(|&&index| set.files[index].is_marked());
                 let ordered = self.best(set, &marked, marked.len());
-                let marked = || KeepReason::Because(MARKED.to_owned());
+                let marked = || Code::Marked.into();
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, marked())));
                 for rank in Rank::ALL {
                     let among = free.iter().copied();
@@ -204,14 +197,14 @@ impl Policy {
     }
 
     /// The best of these files, each with the reason.
-    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, KeepReason)> {
+    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, Reason)> {
         let best = self.best_of(
             among,
             count,
             |index| &set.files[index].names,
             |index| set.traits(index),
         );
-        let because = |(index, why)| (index, KeepReason::Because(why));
+        let because = |(index, why)| (index, Code::ByRule.about(why));
         best.into_iter().map(because).collect()
     }
 
@@ -246,12 +239,12 @@ impl Policy {
 }
 
 /// The reason why no file can be a hard link to this one.
-fn alone(set: &SetPlan, index: usize) -> Left {
+fn alone(set: &SetPlan, index: usize) -> Reason {
     let dev = set.files[index].volume.dev;
     let mut others = set.files.iter().enumerate();
     match others.any(|(other, file)| other != index && file.volume.dev == dev) {
-        true => Left::OtherMount,
-        false => Left::OtherFileSystem,
+        true => Code::OtherMount.into(),
+        false => Code::OtherFileSystem.into(),
     }
 }
 
@@ -261,7 +254,7 @@ pub(super) fn is_reference(file: &PlannedFile) -> bool {
 }
 
 /// Files below the same given path as one that stays.
-fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, KeepReason)]) -> Vec<(usize, KeepReason)> {
+fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Reason)]) -> Vec<(usize, Reason)> {
     let roots_of = |index: usize| set.files[index].names.iter().filter_map(|name| name.root);
     let kept: BTreeSet<u32> = stay
         .iter()
@@ -272,7 +265,7 @@ fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, KeepReason)]) -> Vec<(u
     let beside = beside.filter(|index| !stays.contains(index));
     beside
         .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
-        .map(|index| (index, KeepReason::SamePath))
+        .map(|index| (index, Code::SamePath.into()))
         .collect()
 }
 

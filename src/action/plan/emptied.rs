@@ -7,13 +7,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
 
-use super::left::Left;
 use super::mount_check::hides_files;
 use super::set::{Fate, SetPlan};
 use super::settings::Settings;
 use super::steps;
 use crate::action::coherence::FileSystems;
 use crate::action::folder_entry::{NameInFolder, join, parent};
+use crate::action::reason::Code;
 use crate::action::{ActionKind, Expected, StepFile};
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
@@ -70,7 +70,7 @@ impl<'a> Search<'a> {
         };
         let acts = set.acts();
         let stays = |fate: &Fate| match fate {
-            Fate::Leave(why) => *why != Left::NoReference,
+            Fate::Leave(why) => why.code != Code::NoReference,
             _ => acts,
         };
         let known = set.files.iter().filter(|file| stays(&file.fate));
@@ -80,7 +80,7 @@ impl<'a> Search<'a> {
         self.no_noise.extend(names.map(|name| name.path.clone()));
         // A hidden file may be noise, such as .DS_Store.
         let left = set.left.iter();
-        let left = left.filter(|left| !matches!(left.why, Left::Managed(_)));
+        let left = left.filter(|left| left.why.code != Code::Managed);
         self.no_noise.extend(left.map(|left| left.path.clone()));
     }
 

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
-use super::left::{Left, LeftName};
+use super::set::LeftName;
 use super::set::SetPlan;
+use crate::action::reason::Code;
 use crate::sys::open::CWD;
 use crate::sys::stat;
 
@@ -30,7 +31,7 @@ pub fn once_each(set: &mut SetPlan) {
             let Some(identity) = identity else {
                 left.push(LeftName {
                     path: name.path,
-                    why: Left::Gone,
+                    why: Code::Gone.into(),
                 });
                 continue;
             };
@@ -48,7 +49,7 @@ pub fn once_each(set: &mut SetPlan) {
                     entry.marked |= name.marked;
                     left.push(LeftName {
                         path: name.path,
-                        why: Left::SameName,
+                        why: Code::SameName.into(),
                     });
                 }
             }

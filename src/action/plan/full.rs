@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
-use super::set::{Fate, KeepReason, PlannedFile, SetPlan};
+use super::set::{Fate, PlannedFile, SetPlan};
+use crate::action::reason::Code;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::statfs;
 
@@ -36,8 +37,7 @@ fn divide_by(set: &mut SetPlan, most: impl Fn(&PlannedFile) -> Option<u64>) {
         match limit {
             Some(limit) if more > limit => {
                 stand_ins.insert(first, (place, set.files[place].links));
-                let why = format!("the file kept before it already has {limit} names, the maximum");
-                set.files[place].fate = Fate::Keep(KeepReason::Because(why));
+                set.files[place].fate = Fate::Keep(Code::LinkLimit.about(limit.to_string()));
             }
             _ => {
                 stand_ins.insert(first, (keeper, more));
@@ -92,7 +92,7 @@ mod tests {
                 },
             )
         };
-        let kept = file(64_998, Fate::Keep(KeepReason::Because("first".to_owned())));
+        let kept = file(64_998, Fate::Keep(Code::Chosen.into()));
         let mut set = SetPlan {
             size: 1,
             digest: None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::byte_text;
+use crate::action::byte_text;
 
 /// The group of a name: the files of its folder with the same stem, which have at least two roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::group::Group;
-use super::left::Left;
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
 use crate::action::folder_entry::{NameInFolder, join, parent};
+use crate::action::reason::Code;
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
@@ -301,8 +301,8 @@ impl Together {
                 });
                 let other = others.min();
                 file.fate = Fate::Leave(match other {
-                    Some(_) => Left::Group,
-                    None => Left::NoPair,
+                    Some(_) => Code::Group.into(),
+                    None => Code::NoPair.into(),
                 });
                 let groups = file.names.iter_mut().filter_map(|name| name.group.as_mut());
                 groups.for_each(|group| group.stays_with = other.clone().unwrap_or_default());

@@ -11,12 +11,12 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
-use super::left::{Left, LeftName};
-use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
+use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::coherence::Location;
 use crate::action::folder_entry::NameInFolder;
+use crate::action::reason::{Code, Reason};
 use crate::file::{ManagedPaths, ManagedPlace, Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
@@ -50,7 +50,7 @@ pub struct Inspector {
     /// Find out which files are hidden, or belong to a program.
     pub finds_managed: bool,
     /// The real paths of folders, by the folder of a name as listed.
-    folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
+    folders: HashMap<Vec<u8>, Result<Vec<u8>, Reason>>,
     /// The spellings of names in folders, if a report or a link spells them differently.
     spellings: Spellings,
     trash: TrashPaths,
@@ -189,7 +189,7 @@ impl Inspector {
             if !is_new {
                 left.extend(file.names.iter().map(|name| LeftName {
                     path: name.path.clone(),
-                    why: Left::Repeated,
+                    why: Code::Repeated.into(),
                 }));
             }
             is_new
@@ -243,17 +243,17 @@ impl Inspector {
 
     /// Resolves the folder of a path: no link and no `..` remains in it. The last component is not resolved. All
     /// components are spelled as their folders list them, so that one file has one path.
-    fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Left> {
+    fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Reason> {
         if path.first() != Some(&b'/') {
-            return Err(Left::NoFolder);
+            return Err(Code::NoFolder.into());
         }
         let slash = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
         let (folder, name) = (&path[..=slash], &path[slash + 1..]);
         if matches!(name, b"" | b"." | b"..") {
-            return Err(Left::NotRegular);
+            return Err(Code::NotRegular.into());
         }
         if let Some(known) = self.folders.get(folder) {
-            let real = known.as_ref().map_err(Left::clone)?;
+            let real = known.as_ref().map_err(Reason::clone)?;
             return Ok(self.spellings.path(&join(real, name)));
         }
         let real = match Path::new(OsStr::from_bytes(folder)).canonicalize() {
@@ -264,7 +264,7 @@ impl Inspector {
             self.folders.clear();
         }
         let whole = real.as_ref().map(|real| join(real, name));
-        let whole = whole.map_err(Left::clone);
+        let whole = whole.map_err(Reason::clone);
         self.folders.insert(folder.to_vec(), real);
         Ok(self.spellings.path(&whole?))
     }
@@ -274,36 +274,36 @@ impl Inspector {
         path: &[u8],
         (size, has_digest): (u64, bool),
         facts: Option<ClaimedFacts>,
-    ) -> Result<(Stat, Attributes, Option<u32>), Left> {
+    ) -> Result<(Stat, Attributes, Option<u32>), Reason> {
         let root = match self.origin.root_of(path) {
             Inside::Root(number) => Some(number),
             Inside::Unsaid => None,
-            Inside::No if self.origin.follow_links => return Err(Left::Followed),
-            Inside::No => return Err(Left::OutsideRoots),
+            Inside::No if self.origin.follow_links => return Err(Code::Followed.into()),
+            Inside::No => return Err(Code::OutsideRoots.into()),
         };
         if !self.origin.admits(path) {
-            return Err(Left::OutsidePaths);
+            return Err(Code::OutsidePaths.into());
         }
         if self.bounds.is_aside(path) {
-            return Err(Left::Aside);
+            return Err(Code::Aside.into());
         }
         if self.skips_trash && self.is_in_foreign_trash(path) {
-            return Err(Left::Trash);
+            return Err(Code::Trash.into());
         }
         if self.strict && !has_digest {
-            return Err(Left::NoDigest);
+            return Err(Code::NoDigest.into());
         }
-        let name = CString::new(path).map_err(|_| Left::NotRegular)?;
+        let name = CString::new(path).map_err(|_| Code::NotRegular)?;
         let (stat, attributes) =
             attributes::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
         match stat.kind {
             FileType::RegularFile => {}
-            FileType::Symlink if self.origin.follow_links => return Err(Left::Followed),
-            FileType::Symlink => return Err(Left::Link),
-            _ => return Err(Left::NotRegular),
+            FileType::Symlink if self.origin.follow_links => return Err(Code::Followed.into()),
+            FileType::Symlink => return Err(Code::Link.into()),
+            _ => return Err(Code::NotRegular.into()),
         }
         if stat.size != size {
-            return Err(Left::Size);
+            return Err(Code::Size.into());
         }
         let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
         let as_said = match facts {
@@ -320,7 +320,7 @@ impl Inspector {
         // may have linked the file.
         match as_said && (!self.strict || not_later(stat.ctime_ns)) {
             true => Ok((stat, attributes, root)),
-            false => Err(Left::Changed),
+            false => Err(Code::ChangedSinceReport.into()),
         }
     }
 }
@@ -334,10 +334,10 @@ fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     [folder, slash, name].concat()
 }
 
-fn refused(error: &io::Error) -> Left {
+fn refused(error: &io::Error) -> Reason {
     match Errno::from_io_error(error) {
-        Some(Errno::NOENT | Errno::NOTDIR) => Left::Gone,
-        _ => Left::Refused(error.to_string()),
+        Some(Errno::NOENT | Errno::NOTDIR) => Code::Gone.into(),
+        _ => Reason::unreadable(error),
     }
 }
 
@@ -369,6 +369,6 @@ fn planned(stat: &Stat, attributes: &Attributes, volume: Volume) -> PlannedFile 
         allocated: stat.blocks.saturating_mul(512),
         rights: Rights::of(attributes),
         names: Vec::new(),
-        fate: Fate::Leave(Left::NotAsked),
+        fate: Fate::Leave(Code::NotAsked.into()),
     }
 }

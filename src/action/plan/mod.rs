@@ -11,7 +11,6 @@
 
 mod by_folder;
 mod by_name;
-mod byte_text;
 mod claim;
 mod classes;
 mod dangling;
@@ -24,7 +23,6 @@ mod full;
 mod group;
 mod groups;
 mod inspector;
-mod left;
 mod mount_check;
 mod mount_test;
 mod noise;
@@ -48,6 +46,7 @@ use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
 use super::{ActionKind, Step, few_folders};
+use crate::action::reason::{Code, Reason};
 use groups::Together;
 use mount_check::{Doubts, MountCheck};
 use spool::Spool;
@@ -60,13 +59,12 @@ pub use decide::{Choice, Policy};
 pub use emptied::EmptyFolder;
 pub use folder_pairs::FolderPairs;
 pub use inspector::Inspector;
-pub use left::{Left, LeftName};
 pub use mount_check::MountCheckMode;
 pub use mount_test::MountTests;
 pub use noise::Noise;
 pub use planner::Planner;
 pub use ranking::Ranking;
-pub use set::{Fate, KeepReason, PlannedFile, PlannedName, SetPlan, Shared};
+pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use settings::{FurtherNames, Settings, Sidecars};
 pub use steps::steps;
 pub use totals::Totals;
@@ -222,7 +220,7 @@ impl Plan {
     /// True if a report has files, and all of them lie outside the given paths.
     pub fn is_all_outside(&self) -> bool {
         let totals = &self.totals;
-        totals.kept == 0 && totals.left.keys().eq([&Left::OutsidePaths])
+        totals.kept == 0 && totals.left.keys().eq([&Reason::from(Code::OutsidePaths)])
     }
 
     /// Number of names that are acted on although nothing proves that the kept file is another one, and the type of

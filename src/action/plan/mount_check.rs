@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use rustix::io::Errno;
 
-use super::left::Left;
 use super::mount_test::MountTests;
 use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{NameInFolder, parent};
 use crate::action::folder_times::FolderTimes;
+use crate::action::reason::{Code, Reason};
 use crate::action::{ActionKind, reflink, symlink};
 use crate::sys::open::{self, Manner};
 use crate::sys::{attributes, stat};
@@ -41,7 +41,7 @@ pub(super) struct MountCheck<'g> {
     tests: Option<MountTests>,
     file_systems: &'g mut FileSystems,
     /// The results for links and shared blocks, by the file systems of victim and keeper.
-    links: HashMap<(u64, u64), Option<Left>>,
+    links: HashMap<(u64, u64), Option<Reason>>,
     /// Whether two paths lead to one folder.
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,
     /// Number of pairs of folders tried, by their file systems.
@@ -101,7 +101,7 @@ impl<'g> MountCheck<'g> {
         }
     }
 
-    fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
+    fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Reason> {
         let devices = (victim.dev, keeper.dev);
         // The question creates no file, so a plan that is only shown has the same answer.
         if self.action == ActionKind::Reflink {
@@ -130,7 +130,7 @@ impl<'g> MountCheck<'g> {
             && self.file_systems.has_branches(victim.dev)
             && victim.names.iter().any(|name| hides_files(&name.path))
         {
-            return Some(Left::HidesFiles);
+            return Some(Code::HidesFiles.into());
         }
         let to_prove = distinct == Distinct::ToProve && locations[0] != locations[1];
         if self.tests.is_some() {
@@ -155,12 +155,12 @@ impl<'g> MountCheck<'g> {
     }
 
     /// The reason against an action on names, if nothing proves that they lead to another file than the kept one.
-    fn without_proof(&mut self, distinct: Distinct, number: u64) -> Option<Left> {
+    fn without_proof(&mut self, distinct: Distinct, number: u64) -> Option<Reason> {
         match distinct {
             Distinct::Unprovable(kind)
                 if relies_on_keeper(self.action) && !self.mode.trust_mounts =>
             {
-                Some(Left::Unprovable(kind))
+                Some(Code::Unprovable.about(kind))
             }
             Distinct::Unprovable(kind) => {
                 let (names, _) = self.doubts.unproven.get_or_insert((0, kind));
@@ -178,7 +178,7 @@ impl<'g> MountCheck<'g> {
         victim: (&[u8], &NameInFolder),
         kept: (&[u8], &NameInFolder),
         to_prove: bool,
-    ) -> Option<Left> {
+    ) -> Option<Reason> {
         let (action, mode) = (self.action, self.mode);
         let tests = self.tests.as_mut()?;
         let links = self.links.entry(devices);
@@ -194,7 +194,7 @@ impl<'g> MountCheck<'g> {
         if why.is_some() {
             return why.clone();
         }
-        (to_prove && self.is_one_folder(devices, victim, kept)).then_some(Left::OneFolder)
+        (to_prove && self.is_one_folder(devices, victim, kept)).then_some(Code::OneFolder.into())
     }
 
     /// True if a file created in one folder also appears in the other.
@@ -224,7 +224,7 @@ impl<'g> MountCheck<'g> {
 }
 
 /// The reason why two files cannot share blocks; `None` if they can. If one cannot be opened, the step reports it.
-fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
+fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Reason> {
     let open = |file: &PlannedFile| {
         let place = NameInFolder::of(&file.names.first()?.path).ok()?;
         let manner = Manner {
@@ -234,7 +234,7 @@ fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> 
         open::file(&place.folder, &place.name, manner).ok()
     };
     let is_supported = reflink::is_supported(open(keeper)?, open(victim)?);
-    (!is_supported).then_some(Left::NoSharedBlocks)
+    (!is_supported).then_some(Code::NoSharedBlocks.into())
 }
 
 /// True if a name on mergerfs has a file on more than one branch.

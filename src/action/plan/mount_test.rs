@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::left::Left;
 use crate::action::folder_entry::{NameInFolder, join};
 use crate::action::journal::Journal;
 use crate::action::journal_error::JournalError;
+use crate::action::reason::{Code, Reason};
 use crate::action::record::{Raw, Record, RunHeader};
 use crate::action::{ActionKind, test_file};
 use crate::heartbeat::current;
@@ -60,7 +60,7 @@ impl MountTests {
     }
 
     /// The reason why hard links are impossible in the folder, or look like copies there.
-    pub(super) fn hard_links(&mut self, site: Site<'_>) -> Option<Left> {
+    pub(super) fn hard_links(&mut self, site: Site<'_>) -> Option<Reason> {
         let file = self.file(ActionKind::Hardlink, site)?;
         let further = self.name(ActionKind::Hardlink, site);
         let folder = site.0;
@@ -71,11 +71,11 @@ impl MountTests {
                         |name| stat::fresh_entry(folder, name).map(|now| (now.dev, now.ino));
                     let is_same = inode(&file).is_ok_and(|one| inode(&further) == Ok(one));
                     self.remove(folder, &further);
-                    (!is_same).then_some(Left::LinkLooksLikeCopy)
+                    (!is_same).then_some(Code::LinkLooksLikeCopy.into())
                 }
                 Err(error) => {
                     let _ = names::remove(folder, &further);
-                    is_lack(error).then_some(Left::NoHardLinks)
+                    is_lack(error).then_some(Code::NoHardLinks.into())
                 }
             },
         );
@@ -89,7 +89,7 @@ impl MountTests {
         site: Site<'_>,
         text: Vec<u8>,
         keeper: &NameInFolder,
-    ) -> Option<Left> {
+    ) -> Option<Reason> {
         let text = CString::new(text).ok()?;
         let name = self.name(ActionKind::Symlink, site)?;
         let folder = site.0;
@@ -101,12 +101,12 @@ impl MountTests {
                 let leads =
                     leads.is_ok_and(|there| keeper.stat().map(|k| (k.dev, k.ino)) == Ok(there));
                 self.remove(folder, &name);
-                (!is_read || !leads).then_some(Left::NoSymlinks)
+                (!is_read || !leads).then_some(Code::NoSymlinks.into())
             }
             Err(error) => {
                 // Some servers (sshfs -o follow_symlinks) make the link and answer with an error.
                 let _ = names::remove(folder, &name);
-                is_lack(error).then_some(Left::NoSymlinks)
+                is_lack(error).then_some(Code::NoSymlinks.into())
             }
         }
     }

@@ -58,8 +58,8 @@ mod tests {
 
     use super::*;
     use crate::action::access::Rights;
-    use crate::action::plan::left::Left;
     use crate::action::plan::set::Fate;
+    use crate::action::reason::Code;
     use crate::file::trust;
     use crate::sys::attributes;
 
@@ -84,7 +84,7 @@ mod tests {
                 ..Rights::default()
             },
             names: folders.iter().map(name).collect(),
-            fate: Fate::Leave(Left::NotAsked),
+            fate: Fate::Leave(Code::NotAsked.into()),
         };
         let mut set = SetPlan {
             size: 1,

@@ -1,20 +1,19 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use super::byte_text;
 use super::group::Group;
-use super::left::{Left, LeftName};
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
+use crate::action::byte_text;
 use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;
+use crate::action::reason::Reason;
 use crate::action::swap::is_temporary;
 use crate::file::{CopyMarks, ManagedPlace, Preference};
 
@@ -44,6 +43,16 @@ pub struct Shared {
     pub unless_shared: u64,
     /// Blocks that something outside the set shares: they are not freed.
     pub held: u64,
+}
+
+/// A name that is left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftName {
+    /// The name, absolute if that is known.
+    #[serde(with = "byte_text")]
+    pub path: Vec<u8>,
+    /// The reason.
+    pub why: Reason,
 }
 
 /// One file (one inode) and its fate.
@@ -157,7 +166,7 @@ impl PlannedName {
         self.group.as_ref().map_or(1, |group| group.richness)
     }
 
-    /// The file with which it stays if it [stays with its group](super::Left::Group).
+    /// The file with which it stays if it [stays with its group](super::Code::Group.into()).
     pub fn stays_with(&self) -> Option<&[u8]> {
         let group = self.group.as_ref()?;
         Some(&group.stays_with[..]).filter(|name| !name.is_empty())
@@ -188,7 +197,7 @@ fn bare(path: &[u8]) -> &[u8] {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// It stays, for this reason.
-    Keep(KeepReason),
+    Keep(Reason),
     /// It is acted on.
     Act {
         /// Place of the file that stays for it.
@@ -197,28 +206,7 @@ pub enum Fate {
         frees: u64,
     },
     /// It is left alone: no step relies on it or touches it.
-    Leave(Left),
-}
-
-/// The reason why a file stays.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KeepReason {
-    /// It must not be touched.
-    Hold(Hold),
-    /// A file below the same given path stays, and counts as one with it.
-    SamePath,
-    /// The reason in words.
-    Because(String),
-}
-
-impl fmt::Display for KeepReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hold(hold) => hold.words(),
-            Self::SamePath => "below the same given path",
-            Self::Because(why) => why,
-        })
-    }
+    Leave(Reason),
 }
 
 impl PlannedFile {
@@ -271,7 +259,7 @@ impl SetPlan {
                 let names = file.names.iter();
                 names.map(move |name| LeftName {
                     path: name.path.clone(),
-                    why: Left::Managed(place.row),
+                    why: Reason::managed(place.row),
                 })
             }));
             managed.is_none()

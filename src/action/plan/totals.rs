@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::left::Left;
-use super::set::{Fate, KeepReason, PlannedFile, SetPlan, Shared};
+use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use super::steps::acted_names;
 use crate::action::ActionKind;
-use crate::action::bounds::Hold;
-use crate::file::RowNumber;
+use crate::action::reason::{Code, Reason};
 
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,11 +36,11 @@ pub struct Totals {
     /// Device numbers of the files that are acted on, with a path on each.
     pub devices: BTreeMap<u64, Vec<u8>>,
     /// Names of files that must not be touched, by reason.
-    pub untouched: BTreeMap<Hold, u64>,
+    pub untouched: BTreeMap<Code, u64>,
     /// For each reason why names are hidden or belong to a program, one that is left alone.
-    pub managed: BTreeMap<RowNumber, Vec<u8>>,
+    pub managed: BTreeMap<String, Vec<u8>>,
     /// Names left alone, by reason.
-    pub left: BTreeMap<Left, u64>,
+    pub left: BTreeMap<Reason, u64>,
     /// The bare names of a file that is left alone with its group, and of a file that it stays with.
     pub with_group: Option<(Vec<u8>, Vec<u8>)>,
 }
@@ -51,14 +49,15 @@ impl Totals {
     /// Adds a set.
     pub(super) fn add(&mut self, set: &SetPlan, action: ActionKind) {
         let mut acts = false;
-        let is_unknown = |file: &PlannedFile| file.fate == Fate::Leave(Left::NoReference);
+        let is_unknown = |file: &PlannedFile| file.fate == Fate::Leave(Code::NoReference.into());
         self.without_reference += u64::from(set.files.iter().filter(|f| is_unknown(f)).count() > 1);
         for file in &set.files {
             let names = file.names.len() as u64;
             match &file.fate {
                 Fate::Keep(why) => {
-                    if let KeepReason::Hold(hold) = why {
-                        *self.untouched.entry(*hold).or_default() += names;
+                    // One of its names must not be touched.
+                    if why.code <= Code::Older {
+                        *self.untouched.entry(why.code).or_default() += names;
                     }
                     let going = file.going().count() as u64;
                     acts |= going > 0;
@@ -68,10 +67,10 @@ impl Totals {
                     self.kept += names - going;
                 }
                 // Counted as a set.
-                Fate::Leave(Left::NoReference) => {}
+                Fate::Leave(why) if why.code == Code::NoReference => {}
                 Fate::Leave(why) => {
                     self.leave(why, names, &file.names[0].path);
-                    if *why == Left::Group && self.with_group.is_none() {
+                    if why.code == Code::Group && self.with_group.is_none() {
                         let mut names = file.names.iter();
                         self.with_group = names.find_map(|name| {
                             Some((name.bare().to_vec(), name.stays_with()?.to_vec()))
@@ -108,22 +107,23 @@ impl Totals {
         self.held = self.held.saturating_add(held);
     }
 
-    fn leave(&mut self, why: &Left, names: u64, path: &[u8]) {
+    fn leave(&mut self, why: &Reason, names: u64, path: &[u8]) {
         *self.left.entry(why.clone()).or_default() += names;
-        if let Left::Managed(row) = why {
-            self.managed.entry(*row).or_insert_with(|| path.to_vec());
+        if let (Code::Managed, Some(what)) = (why.code, &why.facts.what) {
+            let managed = self.managed.entry(what.clone());
+            managed.or_insert_with(|| path.to_vec());
         }
     }
 
     /// Number of names left alone because they are hidden or belong to a program.
     pub fn left_managed(&self) -> u64 {
         let left = self.left.iter();
-        let managed = left.filter(|(why, _)| matches!(why, Left::Managed(_)));
+        let managed = left.filter(|(why, _)| why.code == Code::Managed);
         managed.map(|(_, names)| names).sum()
     }
 
     /// True if a file was not as it was reported.
     pub fn has_problems(&self) -> bool {
-        self.left.keys().any(Left::is_problem)
+        self.left.keys().any(Reason::is_problem)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::left::{Left, LeftName};
-use super::set::{Fate, SetPlan};
+use super::set::{Fate, LeftName, SetPlan};
 use crate::action::coherence::Location;
+use crate::action::reason::{Code, Reason};
 use crate::action::trash_folder::{self, RefusedTrash, TrashChoice};
 use crate::file::Untrusted;
 
@@ -49,7 +49,7 @@ struct Checked {
     /// The folder, with a slash at its end; empty for all files.
     top: Vec<u8>,
     /// The reason why no trash takes them.
-    why: Option<Left>,
+    why: Option<Reason>,
 }
 
 /// Checks sets, one after the other.
@@ -106,7 +106,7 @@ impl<'a> TrashCheck<'a> {
         is_changed
     }
 
-    fn why_not(&mut self, path: &[u8], volume: Location) -> Option<Left> {
+    fn why_not(&mut self, path: &[u8], volume: Location) -> Option<Reason> {
         // Where another file system is mounted below, and this one again below that, the step chooses by itself.
         let known = self.known.entry(volume).or_default();
         if let Some(checked) = known.iter().find(|known| path.starts_with(&known.top)) {
@@ -129,7 +129,7 @@ impl<'a> TrashCheck<'a> {
         }
         let reasons = trash_folder::in_words(&refused);
         let why = match trash {
-            None => Some(Left::NoTrash(reasons)),
+            None => Some(Code::NoTrash.about(reasons)),
             Some(_) if refused.is_empty() => None,
             Some(used) => {
                 self.skipped.push(SkippedTrash { why: reasons, used });

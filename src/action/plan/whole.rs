@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::left::Left;
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
+use crate::action::reason::Reason;
 use crate::heartbeat::current;
 
 /// The managed folders from which files go.
@@ -53,7 +53,7 @@ impl WholeFolders {
         let mut is_changed = false;
         for file in &mut set.files {
             if let (true, Some(place)) = (self.holds(file), file.managed()) {
-                file.fate = Fate::Leave(Left::Managed(place.row));
+                file.fate = Fate::Leave(Reason::managed(place.row));
                 is_changed = true;
             }
         }

@@ -252,6 +252,24 @@ fn pages_are_short() {
 }
 
 #[test]
+fn every_reason_is_listed() {
+    let page = read("docs/reference/reasons.md");
+    let listed = page.lines().filter(|line| line.starts_with("| `"));
+    let listed: Vec<&str> = listed.collect();
+    let rows = seekless::action::reason::TABLE.iter();
+    let rows = rows.map(|row| format!("| `{}` | {} |", row.name, row.words));
+    assert_eq!(listed, rows.collect::<Vec<_>>());
+    for row in seekless::action::reason::TABLE {
+        let (before, _) = page
+            .split_once(&format!("| `{}` |", row.name))
+            .expect("a row");
+        let (_, class) = before.rsplit_once("\n## ").expect("a heading");
+        let class = class.lines().next().expect("a line").to_lowercase();
+        assert_eq!(class, row.class.name(), "{}", row.name);
+    }
+}
+
+#[test]
 fn every_kind_of_managed_folder_is_explained() {
     let page = read("docs/reference/actions.md");
     let rows = seekless::file::MANAGED.iter().map(|row| {

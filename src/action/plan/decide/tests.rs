@@ -31,7 +31,7 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
         allocated: 4096,
         rights: Rights::default(),
         names,
-        fate: Fate::Leave(Left::NotAsked),
+        fate: Fate::Leave(Code::NotAsked.into()),
     }
 }
 
@@ -61,7 +61,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
 fn fates(policy: &Policy, files: Vec<PlannedFile>, choice: &Choice) -> String {
     let mut set = set(files);
     policy.decide(&mut set, choice);
-    let fate = |file: &PlannedFile| match file.fate {
+    let fate = |file: &PlannedFile| match &file.fate {
         Fate::Keep(_) => "k".to_owned(),
         Fate::Leave(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
@@ -174,7 +174,7 @@ fn hard_links_stay_in_their_mount() {
     let mut set = set(vec![on(7, 1), on(8, 2), on(8, 3), on(7, 4), on(9, 5)]);
     assert_eq!(fates(&link, set.files.clone(), &Choice::ByRule), "kk10-");
     link.decide(&mut set, &Choice::ByRule);
-    assert_eq!(set.files[4].fate, Fate::Leave(Left::OtherMount));
+    assert_eq!(set.files[4].fate, Fate::Leave(Code::OtherMount.into()));
 }
 
 #[test]
@@ -226,9 +226,11 @@ fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
     };
     let mut set = set((0..).zip(owned).map(of).collect());
     policy.decide(&mut set, &Choice::ByRule);
-    let fate = |file: &PlannedFile| match file.fate {
+    let fate = |file: &PlannedFile| match &file.fate {
         Fate::Keep(_) => "k".to_owned(),
-        Fate::Leave(Left::Apart(_) | Left::ApartFromReference(_)) => "!".to_owned(),
+        Fate::Leave(why) if matches!(why.code, Code::Apart | Code::ApartFromReference) => {
+            "!".to_owned()
+        }
         Fate::Leave(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
     };

@@ -1,0 +1,438 @@
+//! Why something is not done: a code and facts. One table has the words, the class and the name of each code.
+
+use std::fmt;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::access::Apart;
+use super::bounds::Hold;
+use super::byte_text;
+use crate::file::RowNumber;
+
+/// Why a file stays, is left alone, or could not be changed. Its text names no option of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Reason {
+    /// What kind of reason it is.
+    pub code: Code,
+    /// What the code says it of.
+    #[serde(default, skip_serializing_if = "Facts::are_none")]
+    pub facts: Facts,
+}
+
+/// The facts of a reason; its code says which there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// A property, an operation, a rule, or a type of file system, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// What a property is compared with, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whom: Option<String>,
+    /// The error of the system, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errno: Option<i32>,
+    /// What may help against that error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// Another file: its absolute path.
+    #[serde(with = "byte_text::option", skip_serializing_if = "Option::is_none")]
+    pub other: Option<Vec<u8>>,
+    /// A position in a file, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// The reason for another file, from which this one follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<Box<Reason>>,
+}
+
+/// What a reason means for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A rule, or the user, wants the file to stay as it is: exit status 0.
+    Rule,
+    /// The file is not as it was found: exit status 1.
+    Changed,
+    /// Its file system cannot do it, or nothing proves that it is safe: exit status 1.
+    Unfit,
+    /// The system refused: exit status 1.
+    Failed,
+}
+
+impl Class {
+    /// Its name in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Changed => "changed",
+            Self::Unfit => "unfit",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The words of the program, which has options.
+enum Typed {
+    /// Those of the library.
+    Same,
+    /// The same, and this behind them.
+    More(&'static str),
+    /// Others.
+    Instead(&'static str),
+}
+use Typed::{Instead, More, Same};
+
+/// A row of [`TABLE`].
+pub struct Row {
+    /// The code.
+    pub code: Code,
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// What it means for a run.
+    pub class: Class,
+    /// Its words, with the names of facts in braces. They follow the name of the file.
+    pub words: &'static str,
+    typed: Typed,
+}
+
+macro_rules! reasons {
+    ($($code:ident $name:literal $class:ident $words:literal $typed:expr;)*) => {
+        /// The kind of a reason.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $words] $code,)*
+        }
+
+        /// All codes, in their order.
+        pub const TABLE: &[Row] = &[$(Row {
+            code: Code::$code,
+            name: $name,
+            class: Class::$class,
+            words: $words,
+            typed: $typed,
+        },)*];
+    };
+}
+
+const OWNERS: Typed = More(" (--allow other-owners includes it)");
+const METADATA: Typed = More(" (--same-metadata excludes it)");
+const MOUNTS: Typed =
+    More(" (--trash and move can be undone; --allow unproven-mounts acts anyway)");
+
+reasons! {
+    Reference "reference" Rule "reference" Same;
+    Protected "protected" Rule "protected" Same;
+    Outside "outside" Rule "outside the folders that may be changed" Instead("not below --only-under");
+    Older "older" Rule "older than the files that may be changed" Instead("older than --newer");
+    SamePath "same-path" Rule "below the same given path" More(" (--isolate)");
+    ByRule "keep-rule" Rule "{what}" Same;
+    Chosen "chosen" Rule "chosen" Same;
+    Marked "marked" Rule "marked in the report" Same;
+    CopyNeedsIt "copy-needs-it" Rule "stays for a copy in a folder of the report" Same;
+    NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names" Same;
+    NameIsSafer "safer-name" Rule "other users can remove the other names that stay" Same;
+    LinkLimit "link-limit" Rule "the file kept before it already has {what} names, the maximum" Same;
+
+    OtherFileSystem "other-file-system" Rule
+        "is alone on its file system, and hard links cannot cross file systems" Same;
+    OtherMount "other-mount" Rule
+        "is alone on its mount, and hard links cannot cross mounts, even of one file system" Same;
+    Group "group" Rule "belongs together with a file that stays" Same;
+    NoPair "no-pair" Rule "has no copy beside a copy of its photo" Same;
+    NotAsked "not-asked" Rule "has no answer yet" Same;
+    OutsidePaths "outside-paths" Rule "is outside the given paths" Same;
+    Followed "followed" Rule "is reached through a symbolic link" Same;
+    Aside "in-destination" Rule "is in the destination folder" Same;
+    Trash "in-trash" Rule "is in a trash folder that is not one of the given paths" Same;
+    Managed "managed" Rule "belongs to {what}" More(" (--allow managed includes it)");
+    NoReference "no-reference" Rule "has no copy below a reference folder"
+        Instead("has no copy below a --reference");
+    ReferenceElsewhere "reference-elsewhere" Rule
+        "has its copy below a reference folder on another file system or mount, and hard links cannot cross them"
+        Instead("has its copy below a --reference on another file system or mount, and hard links cannot cross them");
+    SameName "same-name" Rule "is the same name as another in the report, seen through another mount" Same;
+    Apart "apart" Rule "{what} {whom}" OWNERS;
+    Metadata "metadata" Rule "{what} {whom}" METADATA;
+    ApartFromReference "apart-from-reference" Rule "{what} its copy below a reference folder"
+        Instead("{what} its copy below a --reference (--allow other-owners includes it)");
+    MetadataOfReference "metadata-of-reference" Rule "{what} its copy below a reference folder"
+        Instead("{what} its copy below a --reference (--same-metadata excludes it)");
+
+    Gone "gone" Changed "no longer exists" Same;
+    NoFolder "no-folder" Changed "is a relative path, and the report does not name its folder" Same;
+    BadPath "bad-path" Changed "not an absolute path without .." Same;
+    Link "link" Changed "is a symbolic link" Same;
+    ThroughLink "through-link" Changed
+        "is reached through a symbolic link; give the folder's real path" Same;
+    NotRegular "not-regular" Changed "is not a regular file" Same;
+    Size "size" Changed "has a different size than in the report" Same;
+    ChangedSinceReport "changed-since-report" Changed "has changed since the report" Same;
+    Changed "changed" Changed "has changed since it was compared ({what})" Same;
+    OutsideRoots "outside-roots" Changed "is outside the searched paths" Same;
+    NoDigest "no-digest" Changed "has no digest in the report, or only one from the cache"
+        More(" (make the report with --digest always --cache off)");
+    Repeated "repeated" Changed "is already in another set" Same;
+    OpenForWriting "open-for-writing" Changed "is open for writing in another program" Same;
+    Differs "differs" Changed "differs from the kept file at byte {offset}" Same;
+    Keeper "kept-file" Changed "cannot rely on the kept file: {because}" Same;
+    SameFile "same-file" Changed
+        "is a hard link to the kept file, and removing it would free nothing" Same;
+    SeemsOne "seems-one" Changed
+        "seems to be the same file as the kept name: while this name was moved aside, the other {because}" Same;
+    ReliedOn "relied-on" Changed "stays, because this run acted on a copy of it" Same;
+    Together "together" Changed "belongs together with {other}, which stays ({because})" Same;
+    Full "full" Changed
+        "the kept file has the maximum number of names: the remaining files of its set become links to this one" Same;
+
+    OneFolder "one-folder" Unfit
+        "seems to be the same file as the kept name: both paths lead to the same folder, seen through two mounts" Same;
+    Unprovable "unprovable" Unfit
+        "may be the kept file itself, seen through another mount: {what} may answer from a cache" MOUNTS;
+    HidesFiles "hides-files" Unfit
+        "hides files of the same name on other branches of the mount, which would change as well: run seekless on the branches"
+        More(" (--allow unproven-mounts acts anyway)");
+    NoTrash "no-trash" Unfit "has no usable trash folder: {what}"
+        More("; use move, or remove without --trash");
+    NoHardLinks "no-hard-links" Unfit "is on a file system without hard links: use remove or move"
+        Instead("is on a file system without hard links: use remove --trash or move");
+    LinkLooksLikeCopy "link-looks-like-copy" Unfit
+        "is on a mount that shows hard links as separate files: use remove or move" Same;
+    NoSymlinks "no-symlinks" Unfit
+        "is on a file system that cannot hold a symbolic link to the kept file: use remove or move" Same;
+    NoSharedBlocks "no-shared-blocks" Unfit
+        "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links"
+        Same;
+
+    Unreadable "unreadable" Failed "cannot be read: {cause}" Same;
+    Immutable "immutable" Failed "is immutable (run chattr -i on it)" Same;
+    AppendOnly "append-only" Failed "is append-only (run chattr -a on it)" Same;
+    ImmutableFolder "immutable-folder" Failed
+        "is in an immutable folder (run chattr -i on the folder)" Same;
+    AppendOnlyFolder "append-only-folder" Failed
+        "is in an append-only folder (run chattr -a on the folder)" Same;
+    Failed "failed" Failed "cannot {what}: {cause}{advice}" Same;
+    JournalFull "journal-full" Failed
+        "cannot {what}: {cause}; free some space for the journal, or put it on another disk"
+        Instead("cannot {what}: {cause}; free some space for the journal, or use --journal DIR on another disk");
+    TrashFailed "trash-failed" Failed "cannot {what}: {cause}; act without the trash"
+        Instead("cannot {what}: {cause}; use move, or remove without --trash");
+    TrashNotOurs "trash-not-ours" Failed
+        "cannot {what}: {cause}; new files there do not belong to you (a server may squash root): act without the trash"
+        Instead("cannot {what}: {cause}; new files there do not belong to you (a server may squash root): use move, or remove without --trash");
+    NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to"
+        Instead("cannot {what}: {cause}; name the destination with --to DIR");
+    DestinationNotOwners "destination-not-owners" Failed
+        "cannot {what}: {cause}; that folder belongs to another user than the original folder: move it away, or choose another folder"
+        More(" with --to");
+    DestinationBase "destination-base" Failed
+        "cannot {what}: {cause}; that folder belongs to a user who has no access to the original folder: choose another folder"
+        More(" with --to");
+    DestinationOpen "destination-open" Failed
+        "cannot {what}: {cause}; more users have access to that folder than to the original folder: close it (chmod), or choose another folder"
+        More(" with --to");
+    DestinationForeign "destination-foreign" Failed
+        "cannot {what}: {cause}; that folder is on a mount that a program of another user serves: unmount it, or choose another folder"
+        More(" with --to");
+    Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone"
+        Instead("cannot {what}: {cause}; run 'seekless undo' once the cause is gone");
+}
+
+impl Code {
+    /// Its row.
+    pub fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// A reason of this kind about something that words name.
+    pub(super) fn about(self, what: impl Into<String>) -> Reason {
+        let what = Some(what.into());
+        self.with(Facts {
+            what,
+            ..Facts::default()
+        })
+    }
+
+    pub(super) fn with(self, facts: Facts) -> Reason {
+        Reason { code: self, facts }
+    }
+}
+
+impl From<Code> for Reason {
+    fn from(code: Code) -> Self {
+        code.with(Facts::default())
+    }
+}
+
+impl From<Hold> for Reason {
+    fn from(hold: Hold) -> Self {
+        Self::from(match hold {
+            Hold::Reference => Code::Reference,
+            Hold::Protected => Code::Protected,
+            Hold::Outside => Code::Outside,
+            Hold::Older => Code::Older,
+        })
+    }
+}
+
+impl Facts {
+    fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// An operation that the system refused.
+    pub(super) fn refused(what: &str, error: &io::Error) -> Self {
+        Self {
+            what: Some(what.to_owned()),
+            cause: Some(error.to_string()),
+            errno: error.raw_os_error(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Reason {
+    /// What lies in a hidden folder, or in a folder that a program manages.
+    pub(super) fn managed(row: RowNumber) -> Self {
+        Code::Managed.about(row.row().words)
+    }
+
+    /// A file that cannot be read.
+    pub(super) fn unreadable(error: &io::Error) -> Self {
+        Code::Unreadable.with(Facts {
+            what: None,
+            ..Facts::refused("", error)
+        })
+    }
+
+    /// A file that differs in this from others, as these words say.
+    pub(super) fn apart(apart: Apart, whom: &str) -> Self {
+        let code = match apart {
+            Apart::Metadata => Code::Metadata,
+            _ => Code::Apart,
+        };
+        code.with(Facts {
+            what: Some(apart.to_string()),
+            whom: Some(whom.to_owned()),
+            ..Facts::default()
+        })
+    }
+
+    /// A file that differs in this from its copies in the reference folders.
+    pub(super) fn apart_from_reference(apart: Apart) -> Self {
+        let code = match apart {
+            Apart::Metadata => Code::MetadataOfReference,
+            _ => Code::ApartFromReference,
+        };
+        code.about(apart.to_string())
+    }
+
+    /// True if a file is not as it was reported or cannot be changed, which the exit status tells.
+    pub fn is_problem(&self) -> bool {
+        self.code.row().class != Class::Rule
+    }
+
+    /// The name of its code: `changed`. `docs/reference/reasons.md` lists all.
+    pub fn name(&self) -> &'static str {
+        self.code.row().name
+    }
+
+    /// Its words, with the options of the program.
+    pub fn typed(&self) -> String {
+        let row = self.code.row();
+        match row.typed {
+            Same => self.filled(row.words, Self::typed),
+            More(more) => self.filled(row.words, Self::typed) + more,
+            Instead(words) => self.filled(words, Self::typed),
+        }
+    }
+
+    /// The words with the facts in them.
+    fn filled(&self, words: &str, because: fn(&Self) -> String) -> String {
+        let Facts {
+            what,
+            whom,
+            cause,
+            advice,
+            other,
+            offset,
+            because: reason,
+            ..
+        } = &self.facts;
+        let mut parts = words.split('{');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (fact, rest) = part.split_once('}').unwrap_or((part, ""));
+            let said = match fact {
+                "what" => what.clone(),
+                "whom" => whom.clone(),
+                "cause" => cause.clone(),
+                "advice" => advice.as_ref().map(|advice| format!("; {advice}")),
+                "other" => other
+                    .as_ref()
+                    .map(|other| String::from_utf8_lossy(other).into_owned()),
+                "offset" => offset.map(|offset| offset.to_string()),
+                _ => reason.as_deref().map(because),
+            };
+            text.push_str(&said.unwrap_or_default());
+            text.push_str(rest);
+        }
+        text
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.filled(self.code.row().words, ToString::to_string))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_code_once_and_in_order() {
+        for (place, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.code as usize, place, "{}", row.name);
+            let is_same = |other: &&Row| other.name == row.name;
+            assert_eq!(TABLE.iter().filter(is_same).count(), 1, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn only_the_program_names_options() {
+        for row in TABLE {
+            assert!(!row.words.contains("--"), "{}", row.words);
+        }
+    }
+
+    #[test]
+    fn words_hold_their_facts() {
+        let because = Reason::apart(Apart::Owner, "the kept file");
+        let together = Code::Together.with(Facts {
+            other: Some(b"/a{what}".to_vec()),
+            because: Some(Box::new(because)),
+            ..Facts::default()
+        });
+        assert_eq!(
+            together.to_string(),
+            "belongs together with /a{what}, which stays (has another owner than the kept file)"
+        );
+        assert_eq!(
+            together.typed(),
+            "belongs together with /a{what}, which stays (has another owner than the kept file (--allow other-owners \
+             includes it))"
+        );
+        let failed = Code::Failed.with(Facts::refused("link it", &io::Error::from_raw_os_error(1)));
+        assert_eq!(
+            failed.to_string(),
+            "cannot link it: Operation not permitted (os error 1)"
+        );
+        assert_eq!(failed.facts.errno, Some(1));
+    }
+}
