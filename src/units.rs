@@ -7,7 +7,7 @@ use std::str::FromStr;
 ///
 /// `k`, `M`, `G`, `T` (with or without `B`) are powers of ten, `Ki`, `Mi`, `Gi`, `Ti`
 /// (with or without `B`) powers of two, as in fd and in the SI.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct Bytes(pub u64);
 
 /// Says why a text is not a size.

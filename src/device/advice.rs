@@ -3,6 +3,8 @@
 //! A table like the rules, but every row may speak. A row speaks only where there is evidence: a
 //! flag that contradicts something else, or a setting outside of what was measured to do no harm.
 
+use serde::Serialize;
+
 use super::class::Class;
 use super::leaf::{Leaf, LeafKind};
 use super::volume::Volume;
@@ -16,7 +18,7 @@ pub struct Hint {
 }
 
 /// Something worth changing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Advice {
     /// Name of the row that says so.
     pub name: &'static str,

@@ -1,7 +1,9 @@
 //! Several devices that act as one.
 
+use serde::Serialize;
+
 /// Several devices that act as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Array {
     /// Name of the whole: `md0`, or the file system's type if it is its own array.
     pub name: String,
@@ -17,6 +19,7 @@ pub struct Array {
     /// do, and keeps a stream on its member: as many as there are copies side by side. (Of far
     /// copies it prefers the first; btrfs chooses the member by process id, so that all streams
     /// of one process may end on one head.)
+    #[serde(skip)]
     pub sweeps: usize,
 }
 

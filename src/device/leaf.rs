@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::sysfs::{BlockDevice, Sysfs};
 use crate::units::Bytes;
 
@@ -10,7 +12,7 @@ const SECTOR: u64 = 512;
 
 /// The lowest thing under a volume that can be seen. Executors are keyed by its name: two
 /// partitions of one disk have one leaf.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Leaf {
     /// The name that the system uses: `sda`, `nvme0n1`; `//nas` for a server, `zfs:tank` for a pool.
     pub name: String,
@@ -30,19 +32,23 @@ pub struct Leaf {
     pub size: Option<Bytes>,
     /// True if the disk is made up by a hypervisor or served over a network: its flag is then its
     /// driver's default and says nothing about metal.
+    #[serde(rename = "virtual")]
     pub is_virtual: bool,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
     /// The schedulers that there are to choose from.
+    #[serde(skip)]
     pub schedulers: Vec<String>,
     /// Kibibytes that the kernel reads ahead.
+    #[serde(rename = "read_ahead_kib")]
     pub readahead_kib: Option<u64>,
     /// Requests that the scheduler may hold for it.
     pub requests: Option<u64>,
 }
 
 /// The sorts of leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LeafKind {
     /// A disk: something with a request queue.
     Disk,

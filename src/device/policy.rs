@@ -8,7 +8,7 @@ use super::leaf::Leaf;
 use super::rules::Facts;
 
 /// How a volume is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Policy {
     /// In which order: as they come, by pools of threads that many volumes share, or in physical order, by threads
     /// that the volume's disks have to themselves.
@@ -22,6 +22,7 @@ pub struct Policy {
     /// Files that each of those threads has under way at a time: more than one only in physical order.
     pub sequential_depth: usize,
     /// Whole files that are not in the page cache are read one at a time.
+    #[serde(skip)]
     pub one_uncached: bool,
     /// Threads that list folders and ask for metadata.
     pub metadata_threads: usize,
