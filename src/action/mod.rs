@@ -74,7 +74,7 @@ mod undone;
 pub use access::{Apart, Common, Rights};
 pub use action_kind::{ActionKind, Reversal};
 pub use actor::{Actor, BATCH, FolderTally, Tell};
-pub use apply::{ApplyControl, ApplyTally, apply};
+pub use apply::{ApplyControl, ApplyTally, TellStep, apply};
 pub use journal::Journal;
 pub use journal_error::JournalError;
 pub use journal_folder::check_journals;

@@ -75,17 +75,6 @@ impl Class {
     }
 }
 
-/// The words of the program, which has options.
-enum Typed {
-    /// Those of the library.
-    Same,
-    /// The same, and this behind them.
-    More(&'static str),
-    /// Others.
-    Instead(&'static str),
-}
-use Typed::{Instead, More, Same};
-
 /// A row of [`TABLE`].
 pub struct Row {
     /// The code.
@@ -96,11 +85,10 @@ pub struct Row {
     pub class: Class,
     /// Its words, with the names of facts in braces. They follow the name of the file.
     pub words: &'static str,
-    typed: Typed,
 }
 
 macro_rules! reasons {
-    ($($code:ident $name:literal $class:ident $words:literal $typed:expr;)*) => {
+    ($($code:ident $name:literal $class:ident $words:literal;)*) => {
         /// The kind of a reason.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
@@ -114,132 +102,108 @@ macro_rules! reasons {
             name: $name,
             class: Class::$class,
             words: $words,
-            typed: $typed,
         },)*];
     };
 }
 
-const OWNERS: Typed = More(" (--allow other-owners includes it)");
-const METADATA: Typed = More(" (--same-metadata excludes it)");
-const MOUNTS: Typed =
-    More(" (--trash and move can be undone; --allow unproven-mounts acts anyway)");
-
 reasons! {
-    Reference "reference" Rule "reference" Same;
-    Protected "protected" Rule "protected" Same;
-    Outside "outside" Rule "outside the folders that may be changed" Instead("not below --only-under");
-    Older "older" Rule "older than the files that may be changed" Instead("older than --newer");
-    SamePath "same-path" Rule "below the same given path" More(" (--isolate)");
-    ByRule "keep-rule" Rule "{what}" Same;
-    Chosen "chosen" Rule "chosen" Same;
-    Marked "marked" Rule "marked in the report" Same;
-    CopyNeedsIt "copy-needs-it" Rule "stays for a copy in a folder of the report" Same;
-    NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names" Same;
-    NameIsSafer "safer-name" Rule "other users can remove the other names that stay" Same;
-    LinkLimit "link-limit" Rule "the file kept before it already has {what} names, the maximum" Same;
+    Reference "reference" Rule "reference";
+    Protected "protected" Rule "protected";
+    Outside "outside" Rule "outside the folders that may be changed";
+    Older "older" Rule "older than the files that may be changed";
+    SamePath "same-path" Rule "below the same given path";
+    ByRule "keep-rule" Rule "{what}";
+    Chosen "chosen" Rule "chosen";
+    Marked "marked" Rule "marked in the report";
+    CopyNeedsIt "copy-needs-it" Rule "stays for a copy in a folder of the report";
+    NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names";
+    NameIsSafer "safer-name" Rule "other users can remove the other names that stay";
+    LinkLimit "link-limit" Rule "the file kept before it already has {what} names, the maximum";
 
     OtherFileSystem "other-file-system" Rule
-        "is alone on its file system, and hard links cannot cross file systems" Same;
+        "is alone on its file system, and hard links cannot cross file systems";
     OtherMount "other-mount" Rule
-        "is alone on its mount, and hard links cannot cross mounts, even of one file system" Same;
-    Group "group" Rule "belongs together with a file that stays" Same;
-    NoPair "no-pair" Rule "has no copy beside a copy of its photo" Same;
-    NotAsked "not-asked" Rule "has no answer yet" Same;
-    OutsidePaths "outside-paths" Rule "is outside the given paths" Same;
-    Followed "followed" Rule "is reached through a symbolic link" Same;
-    Aside "in-destination" Rule "is in the destination folder" Same;
-    Trash "in-trash" Rule "is in a trash folder that is not one of the given paths" Same;
-    Managed "managed" Rule "belongs to {what}" More(" (--allow managed includes it)");
-    NoReference "no-reference" Rule "has no copy below a reference folder"
-        Instead("has no copy below a --reference");
+        "is alone on its mount, and hard links cannot cross mounts, even of one file system";
+    Group "group" Rule "belongs together with a file that stays";
+    NoPair "no-pair" Rule "has no copy beside a copy of its photo";
+    NotAsked "not-asked" Rule "has no answer yet";
+    OutsidePaths "outside-paths" Rule "is outside the given paths";
+    Followed "followed" Rule "is reached through a symbolic link";
+    Aside "in-destination" Rule "is in the destination folder";
+    Trash "in-trash" Rule "is in a trash folder that is not one of the given paths";
+    Managed "managed" Rule "belongs to {what}";
+    NoReference "no-reference" Rule "has no copy below a reference folder";
     ReferenceElsewhere "reference-elsewhere" Rule
-        "has its copy below a reference folder on another file system or mount, and hard links cannot cross them"
-        Instead("has its copy below a --reference on another file system or mount, and hard links cannot cross them");
-    SameName "same-name" Rule "is the same name as another in the report, seen through another mount" Same;
-    Apart "apart" Rule "{what} {whom}" OWNERS;
-    Metadata "metadata" Rule "{what} {whom}" METADATA;
-    ApartFromReference "apart-from-reference" Rule "{what} its copy below a reference folder"
-        Instead("{what} its copy below a --reference (--allow other-owners includes it)");
-    MetadataOfReference "metadata-of-reference" Rule "{what} its copy below a reference folder"
-        Instead("{what} its copy below a --reference (--same-metadata excludes it)");
+        "has its copy below a reference folder on another file system or mount, and hard links cannot cross them";
+    SameName "same-name" Rule "is the same name as another in the report, seen through another mount";
+    Apart "apart" Rule "{what} {whom}";
+    Metadata "metadata" Rule "{what} {whom}";
+    ApartFromReference "apart-from-reference" Rule "{what} its copy below a reference folder";
+    MetadataOfReference "metadata-of-reference" Rule "{what} its copy below a reference folder";
 
-    Gone "gone" Changed "no longer exists" Same;
-    NoFolder "no-folder" Changed "is a relative path, and the report does not name its folder" Same;
-    BadPath "bad-path" Changed "not an absolute path without .." Same;
-    Link "link" Changed "is a symbolic link" Same;
+    Gone "gone" Changed "no longer exists";
+    NoFolder "no-folder" Changed "is a relative path, and the report does not name its folder";
+    BadPath "bad-path" Changed "not an absolute path without ..";
+    Link "link" Changed "is a symbolic link";
     ThroughLink "through-link" Changed
-        "is reached through a symbolic link; give the folder's real path" Same;
-    NotRegular "not-regular" Changed "is not a regular file" Same;
-    Size "size" Changed "has a different size than in the report" Same;
-    ChangedSinceReport "changed-since-report" Changed "has changed since the report" Same;
-    Changed "changed" Changed "has changed since it was compared ({what})" Same;
-    OutsideRoots "outside-roots" Changed "is outside the searched paths" Same;
-    NoDigest "no-digest" Changed "has no digest in the report, or only one from the cache"
-        More(" (make the report with --digest always --cache off)");
-    Repeated "repeated" Changed "is already in another set" Same;
-    OpenForWriting "open-for-writing" Changed "is open for writing in another program" Same;
-    Differs "differs" Changed "differs from the kept file at byte {offset}" Same;
-    Keeper "kept-file" Changed "cannot rely on the kept file: {because}" Same;
+        "is reached through a symbolic link; give the folder's real path";
+    NotRegular "not-regular" Changed "is not a regular file";
+    Size "size" Changed "has a different size than in the report";
+    ChangedSinceReport "changed-since-report" Changed "has changed since the report";
+    Changed "changed" Changed "has changed since it was compared ({what})";
+    OutsideRoots "outside-roots" Changed "is outside the searched paths";
+    NoDigest "no-digest" Changed "has no digest in the report, or only one from the cache";
+    Repeated "repeated" Changed "is already in another set";
+    OpenForWriting "open-for-writing" Changed "is open for writing in another program";
+    Differs "differs" Changed "differs from the kept file at byte {offset}";
+    Keeper "kept-file" Changed "cannot rely on the kept file: {because}";
     SameFile "same-file" Changed
-        "is a hard link to the kept file, and removing it would free nothing" Same;
+        "is a hard link to the kept file, and removing it would free nothing";
     SeemsOne "seems-one" Changed
-        "seems to be the same file as the kept name: while this name was moved aside, the other {because}" Same;
-    ReliedOn "relied-on" Changed "stays, because this run acted on a copy of it" Same;
-    Together "together" Changed "belongs together with {other}, which stays ({because})" Same;
+        "seems to be the same file as the kept name: while this name was moved aside, the other {because}";
+    ReliedOn "relied-on" Changed "stays, because this run acted on a copy of it";
+    Together "together" Changed "belongs together with {other}, which stays ({because})";
     Full "full" Changed
-        "the kept file has the maximum number of names: the remaining files of its set become links to this one" Same;
+        "the kept file has the maximum number of names: the remaining files of its set become links to this one";
 
     OneFolder "one-folder" Unfit
-        "seems to be the same file as the kept name: both paths lead to the same folder, seen through two mounts" Same;
+        "seems to be the same file as the kept name: both paths lead to the same folder, seen through two mounts";
     Unprovable "unprovable" Unfit
-        "may be the kept file itself, seen through another mount: {what} may answer from a cache" MOUNTS;
+        "may be the kept file itself, seen through another mount: {what} may answer from a cache";
     HidesFiles "hides-files" Unfit
-        "hides files of the same name on other branches of the mount, which would change as well: run seekless on the branches"
-        More(" (--allow unproven-mounts acts anyway)");
-    NoTrash "no-trash" Unfit "has no usable trash folder: {what}"
-        More("; use move, or remove without --trash");
-    NoHardLinks "no-hard-links" Unfit "is on a file system without hard links: use remove or move"
-        Instead("is on a file system without hard links: use remove --trash or move");
+        "hides files of the same name on other branches of the mount, which would change as well: run seekless on the branches";
+    NoTrash "no-trash" Unfit "has no usable trash folder: {what}";
+    NoHardLinks "no-hard-links" Unfit "is on a file system without hard links: use remove or move";
     LinkLooksLikeCopy "link-looks-like-copy" Unfit
-        "is on a mount that shows hard links as separate files: use remove or move" Same;
+        "is on a mount that shows hard links as separate files: use remove or move";
     NoSymlinks "no-symlinks" Unfit
-        "is on a file system that cannot hold a symbolic link to the kept file: use remove or move" Same;
+        "is on a file system that cannot hold a symbolic link to the kept file: use remove or move";
     NoSharedBlocks "no-shared-blocks" Unfit
-        "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links"
-        Same;
+        "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links";
 
-    Unreadable "unreadable" Failed "cannot be read: {cause}" Same;
-    Immutable "immutable" Failed "is immutable (run chattr -i on it)" Same;
-    AppendOnly "append-only" Failed "is append-only (run chattr -a on it)" Same;
+    Unreadable "unreadable" Failed "cannot be read: {cause}";
+    Immutable "immutable" Failed "is immutable (run chattr -i on it)";
+    AppendOnly "append-only" Failed "is append-only (run chattr -a on it)";
     ImmutableFolder "immutable-folder" Failed
-        "is in an immutable folder (run chattr -i on the folder)" Same;
+        "is in an immutable folder (run chattr -i on the folder)";
     AppendOnlyFolder "append-only-folder" Failed
-        "is in an append-only folder (run chattr -a on the folder)" Same;
-    Failed "failed" Failed "cannot {what}: {cause}{advice}" Same;
+        "is in an append-only folder (run chattr -a on the folder)";
+    Failed "failed" Failed "cannot {what}: {cause}{advice}";
     JournalFull "journal-full" Failed
-        "cannot {what}: {cause}; free some space for the journal, or put it on another disk"
-        Instead("cannot {what}: {cause}; free some space for the journal, or use --journal DIR on another disk");
-    TrashFailed "trash-failed" Failed "cannot {what}: {cause}; act without the trash"
-        Instead("cannot {what}: {cause}; use move, or remove without --trash");
+        "cannot {what}: {cause}; free some space for the journal, or put it on another disk";
+    TrashFailed "trash-failed" Failed "cannot {what}: {cause}; act without the trash";
     TrashNotOurs "trash-not-ours" Failed
-        "cannot {what}: {cause}; new files there do not belong to you (a server may squash root): act without the trash"
-        Instead("cannot {what}: {cause}; new files there do not belong to you (a server may squash root): use move, or remove without --trash");
-    NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to"
-        Instead("cannot {what}: {cause}; name the destination with --to DIR");
+        "cannot {what}: {cause}; new files there do not belong to you (a server may squash root): act without the trash";
+    NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to";
     DestinationNotOwners "destination-not-owners" Failed
-        "cannot {what}: {cause}; that folder belongs to another user than the original folder: move it away, or choose another folder"
-        More(" with --to");
+        "cannot {what}: {cause}; that folder belongs to another user than the original folder: move it away, or choose another folder";
     DestinationBase "destination-base" Failed
-        "cannot {what}: {cause}; that folder belongs to a user who has no access to the original folder: choose another folder"
-        More(" with --to");
+        "cannot {what}: {cause}; that folder belongs to a user who has no access to the original folder: choose another folder";
     DestinationOpen "destination-open" Failed
-        "cannot {what}: {cause}; more users have access to that folder than to the original folder: close it (chmod), or choose another folder"
-        More(" with --to");
+        "cannot {what}: {cause}; more users have access to that folder than to the original folder: close it (chmod), or choose another folder";
     DestinationForeign "destination-foreign" Failed
-        "cannot {what}: {cause}; that folder is on a mount that a program of another user serves: unmount it, or choose another folder"
-        More(" with --to");
-    Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone"
-        Instead("cannot {what}: {cause}; run 'seekless undo' once the cause is gone");
+        "cannot {what}: {cause}; that folder is on a mount that a program of another user serves: unmount it, or choose another folder";
+    Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone";
 }
 
 impl Code {
@@ -341,18 +305,8 @@ impl Reason {
         self.code.row().name
     }
 
-    /// Its words, with the options of the program.
-    pub fn typed(&self) -> String {
-        let row = self.code.row();
-        match row.typed {
-            Same => self.filled(row.words, Self::typed),
-            More(more) => self.filled(row.words, Self::typed) + more,
-            Instead(words) => self.filled(words, Self::typed),
-        }
-    }
-
-    /// The words with the facts in them.
-    fn filled(&self, words: &str, because: fn(&Self) -> String) -> String {
+    /// These words with its facts in the place of their names in braces. `because` says the reason for another file.
+    pub fn filled(&self, words: &str, because: fn(&Self) -> String) -> String {
         let Facts {
             what,
             whom,
@@ -405,13 +359,6 @@ mod tests {
     }
 
     #[test]
-    fn only_the_program_names_options() {
-        for row in TABLE {
-            assert!(!row.words.contains("--"), "{}", row.words);
-        }
-    }
-
-    #[test]
     fn words_hold_their_facts() {
         let because = Reason::apart(Apart::Owner, "the kept file");
         let together = Code::Together.with(Facts {
@@ -422,11 +369,6 @@ mod tests {
         assert_eq!(
             together.to_string(),
             "belongs together with /a{what}, which stays (has another owner than the kept file)"
-        );
-        assert_eq!(
-            together.typed(),
-            "belongs together with /a{what}, which stays (has another owner than the kept file (--allow other-owners \
-             includes it))"
         );
         let failed = Code::Failed.with(Facts::refused("link it", &io::Error::from_raw_os_error(1)));
         assert_eq!(

@@ -1,19 +1,22 @@
 //! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use seekless::acting::searched_trees;
-use seekless::action::plan::{MountCheckMode, MountTests, Plan};
-use seekless::action::{self, ActionKind, TreeLock};
+use seekless::acting::{Carry, Host, PlanHost, Session, Stop, searched_trees};
+use seekless::action::plan::{Plan, Settings};
+use seekless::action::{self, ActionKind};
 
 use super::act_args::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::answers::Answers;
 use super::ask;
 use super::begin::begin;
 use super::console::Console;
 use super::dangling_text;
 use super::exit::Exit;
 use super::from_folders::{self, Opened};
-use super::gather::{self, Gathered};
+use super::from_report::FromReport;
+use super::gather::{self, OpenedReport};
 use super::in_force::InForce;
 use super::journal_place::JournalPlace;
 use super::output::{NotWritten, OutputStream};
@@ -23,14 +26,15 @@ use super::plan_json::PlanJson;
 use super::plan_preview;
 use super::plan_summary;
 use super::plan_text::PlanText;
+use super::problem_limit::ProblemLimit;
 use super::question;
+use super::resolve_act::Use;
 use super::resolve_act::{ActRun, Special, resolve};
-use super::source::Source;
+use super::resolve_search::Source;
 use super::sweep;
-use super::use_of_plan::Use;
 
 /// `seekless remove`
-pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
+pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
     let action = match args.trash {
         true => ActionKind::Trash,
         false => ActionKind::Remove,
@@ -43,7 +47,7 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
 }
 
 /// `seekless hardlink`
-pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Exit {
+pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
         ..action::Settings::default()
@@ -52,7 +56,7 @@ pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Exit {
 }
 
 /// `seekless symlink`
-pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Exit {
+pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
         absolute_links: args.absolute,
@@ -62,7 +66,7 @@ pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Exit {
 }
 
 /// `seekless reflink`
-pub fn reflink(args: ActArgs, in_force: &InForce) -> Exit {
+pub fn reflink(args: ActArgs, in_force: &InForce) -> Result<Exit, Exit> {
     act(
         args,
         special(ActionKind::Reflink, action::Settings::default()),
@@ -71,7 +75,7 @@ pub fn reflink(args: ActArgs, in_force: &InForce) -> Exit {
 }
 
 /// `seekless move`
-pub fn relocate(args: MoveArgs, in_force: &InForce) -> Exit {
+pub fn relocate(args: MoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
     let special = Special {
         to: Some(args.to),
         folders: args.folders,
@@ -89,183 +93,219 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
     }
 }
 
-fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
-    let begun = begin(
+fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
+    let (mut run, console) = begin(
         in_force,
         |around| resolve(args, special, around),
         |run: &ActRun| run.talk,
-    );
-    let (mut run, console) = match begun {
-        Ok(begun) => begun,
-        Err(exit) => return exit,
-    };
+    )?;
+    let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
     let place = match JournalPlace::of(run.journal.as_deref()) {
         Ok(place) => Some(place),
         // A plan that is only shown needs none.
-        Err(why) if matches!(run.use_of_plan, Use::Act | Use::Confirm) => {
-            return refuse(&console, &why);
-        }
+        Err(why) if acts => return console.refuse(why),
         Err(_) => None,
     };
-    let is_written = matches!(run.use_of_plan, Use::Show | Use::Json);
-    let patience = run.patience;
-    if let Some(place) = &place
-        && !is_written
-        && let Err(error) = patiently(patience, &console, Changes::None, || {
-            action::check_journals(&place.folder)
-        })
-    {
-        let error = place.with_way_out(&error);
-        return refuse(&console, &format!("{error}; nothing was done"));
-    }
     let answers = run.ask.then(|| ask::answers(&console));
     // Before any work is done for it.
-    let mut output = None;
-    if is_written {
-        match OutputStream::open(run.output.as_deref(), patience, &console) {
-            Ok(place) => output = Some(place),
-            Err(error) => return refuse(&console, &error),
-        }
-    }
-    let (report, folders_about, usable) = match from_folders::open(&mut run, &console) {
-        Ok(Opened::Paths) => (None, None, Exit::Done),
-        Ok(Opened::Files(input, about)) => (Some((input, about)), None, Exit::Done),
-        Ok(Opened::Folders(about, usable)) => (None, Some(about), usable),
-        Err(exit) => return exit,
+    let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), run.patience, &console));
+    let output = output.transpose().or_else(|error| console.refuse(error))?;
+    let (report, about, usable) = match from_folders::open(&mut run, &console)? {
+        Opened::Paths => (None, None, Exit::Done),
+        Opened::Files(input, about) => (Some((input, about)), None, Exit::Done),
+        Opened::Folders(about, usable) => (None, Some(about), usable),
     };
-    // Before the search: what another run changes while this one looks would make the plan a wrong one.
-    let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
-    let mut lock = None;
-    let mut swept = Exit::Done;
-    if let Source::Search(config) = &run.source {
-        let (trees, taken) = patiently(patience, &console, Changes::None, || {
-            let trees = searched_trees(config);
-            let taken = acts.then(|| TreeLock::for_acting(&run.acting, &trees));
-            (trees, taken)
-        });
-        match taken.transpose() {
-            Ok(taken) => lock = taken,
-            Err(occupied) => return refuse(&console, &occupied),
-        }
-        if let Some(place) = &place {
-            swept = sweep::before(&run, place, &trees, &console);
-        }
-    }
-    let Gathered {
-        mut plan,
-        found,
-        any_links,
+    let trees = match &run.source {
+        Source::Search(config) => Some(patiently(run.patience, &console, Changes::None, || {
+            searched_trees(config)
+        })),
+        Source::Report(_) | Source::Stdin => None,
+    };
+    let settings = run.plan.take();
+    let session = Session {
+        acting: &run.acting,
+        home_trash: &run.home_trash,
+        journals: place.as_ref().filter(|_| acts).map(|it| &*it.folder),
+        header: run.header(),
+    };
+    let mut caller = Caller {
+        run: &run,
+        console: &console,
+        in_force,
+        place: place.as_ref(),
+        settings,
+        report,
         about,
-    } = match gather::plan(&mut run, report, &console) {
-        Ok(gathered) => gathered,
-        Err(exit) => return exit,
+        answers,
+        output,
+        any_links: false,
+        so_far: usable,
+        limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+        is_stopped: false,
     };
-    if acts && lock.is_none() && plan.totals().steps > 0 {
-        let trees = match plan.folders() {
-            Ok(trees) => trees,
-            Err(error) => return refuse(&console, &error),
-        };
-        let taken = patiently(patience, &console, Changes::None, || {
-            TreeLock::for_acting(&run.acting, &trees)
-        });
-        match taken {
-            Ok(taken) => lock = Some(taken),
-            Err(occupied) => return refuse(&console, &occupied),
+    let done = session.run(trees.as_deref(), &mut caller);
+    let so_far = caller.so_far;
+    let stop = match (done, &place) {
+        (Ok(Some((plan, tally))), Some(place)) => {
+            let is_stopped = caller.is_stopped;
+            let done = (&plan, &tally);
+            let exit = perform::told(&run, place, done, is_stopped, &caller.limit, &console);
+            if run.talk.summary {
+                let lines = dangling_text::after(&plan);
+                lines.iter().for_each(|line| console.line(line));
+            }
+            return Ok(so_far.worse(exit));
         }
-        if let Some(place) = &place {
-            swept = sweep::before(&run, place, &trees, &console);
+        (Ok(_), _) => return Ok(so_far),
+        (Err(Ending::Said(exit)), _) => return Err(exit),
+        (Err(Ending::Stop(stop)), _) => stop,
+    };
+    match (stop, &place) {
+        (Stop::Journal(error), Some(place)) => {
+            console.refuse(format!("{}; nothing was done", place.with_way_out(&error)))
         }
+        (Stop::Journal(error), None) => console.refuse(error),
+        (Stop::Occupied(occupied), _) => console.refuse(occupied),
+        (Stop::NotKept(error), _) => console.refuse(format!("cannot store the plan: {error}")),
     }
-    let about = about.or(folders_about);
-    let found = found.worse(swept).worse(usable);
-    if let Some(answers) = answers {
-        plan = match ask::each_set(plan, answers, &console, &run) {
-            Ok(plan) => plan,
-            Err(error) => return refuse(&console, &error),
-        };
-    }
-    let mode = MountCheckMode {
-        trust_mounts: run.acting.trust_mounts,
-        absolute_links: run.acting.absolute_links,
-        preserve_times: run.acting.preserve_times,
-    };
-    let tests = place.as_ref().filter(|_| acts);
-    let tests = tests.map(|place| MountTests::new(&place.folder, run.header()));
-    let home_trash = &run.home_trash;
-    let checked = patiently(patience, &console, Changes::None, move || {
-        plan.check_mounts(mode, tests)?.check_trash(home_trash)
-    });
-    plan = match checked {
-        Ok(plan) => plan,
-        Err(error) => return refuse(&console, &format!("cannot store the plan: {error}")),
-    };
-    // Where nobody is told, nobody asks.
-    let any_links = any_links && (run.talk.summary || is_written);
-    if let Err(exit) = gather::look_around(&run, &mut plan, any_links, &console) {
-        return exit;
-    }
-    let so_far = match plan.totals().has_problems() {
-        true => found.worse(Exit::of_part(plan.totals().steps)),
-        false => found,
-    };
-    if plan.is_all_outside() {
-        let words = about.as_ref();
-        let words = words.map(|about| about.has_none_below("file", &run.limits));
-        return refuse(&console, &words.unwrap_or_default());
-    }
-    let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
-    // Whoever is asked needs to know what the report is about.
-    if let Some(about) = about.as_ref()
-        && (asks || run.talk.summary && about.is_untrusted() && run.use_of_plan != Use::Confirm)
-    {
-        console.sentence(&about.sentence());
-    }
-    // A plan names the links itself.
-    if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
-        run.links.lines().iter().for_each(|line| console.line(line));
-    }
-    if run.talk.summary {
-        in_force
-            .line()
-            .iter()
-            .for_each(|line| console.sentence(line));
-        if asks && let Err(error) = plan_preview::show(&run, &mut plan, &console) {
-            return refuse(&console, &format!("cannot read the plan: {error}"));
-        }
-        plan_summary::lines(&plan, &run.acting, run.talk.columns)
-            .iter()
-            .for_each(|line| console.line(line));
-    } else {
-        plan_summary::unmatched(&plan)
-            .iter()
-            .for_each(|line| console.complain(line));
-    }
-    if let Some(output) = output {
-        let (run, plan) = (&run, &mut plan);
-        let changes = Changes::Few(MAYBE_NOT_WRITTEN);
-        let written = patiently(patience, &console, changes, || written(run, plan, output));
-        return match written {
-            Ok(()) | Err(NotWritten::Closed) => so_far,
-            Err(error) => refuse(&console, &error),
-        };
-    }
-    let Some(place) = place else { return so_far };
-    if plan.totals().steps == 0 || !agreed(&run, &plan, &console) {
-        return so_far;
-    }
-    let done = perform::plan(&run, &place, &mut plan, &console);
-    drop(lock);
-    if run.talk.summary {
-        dangling_text::after(&plan)
-            .iter()
-            .for_each(|line| console.line(line));
-    }
-    so_far.worse(done)
 }
 
-fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
-    console.complain(&error.to_string());
-    Exit::Nothing
+/// The program as the caller of a run.
+struct Caller<'a> {
+    run: &'a ActRun,
+    console: &'a Console,
+    in_force: &'a InForce,
+    place: Option<&'a JournalPlace>,
+    /// How the plan is made; taken when it is.
+    settings: Option<Settings>,
+    report: Option<OpenedReport>,
+    about: Option<FromReport>,
+    answers: Option<Answers>,
+    /// Where the plan is written that is only shown.
+    output: Option<OutputStream>,
+    any_links: bool,
+    so_far: Exit,
+    limit: ProblemLimit,
+    is_stopped: bool,
+}
+
+/// Why nothing more was done.
+enum Ending {
+    /// The message was said.
+    Said(Exit),
+    Stop(Stop),
+}
+
+impl From<Stop> for Ending {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<Exit> for Ending {
+    fn from(exit: Exit) -> Self {
+        Self::Said(exit)
+    }
+}
+
+impl Host for Caller<'_> {
+    type End = Ending;
+
+    fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
+        patiently(self.run.patience, self.console, Changes::None, work)
+    }
+
+    fn sweep(&mut self, trees: &[PathBuf]) {
+        if let Some(place) = self.place {
+            let swept = sweep::before(self.run, place, trees, self.console);
+            self.so_far = self.so_far.worse(swept);
+        }
+    }
+
+    fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
+        // Links are named in the plan and in the summary.
+        let any_links = self.any_links && (self.run.talk.summary || self.output.is_some());
+        let run = self.run;
+        self.during(|| gather::look_around(run, plan, any_links))
+    }
+
+    fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T {
+        let place = self
+            .place
+            .expect("a run that acts has a place for its journal");
+        let (run, console, limit) = (self.run, self.console, &self.limit);
+        let (done, is_stopped) = perform::steps(run, place, plan, limit, console, work);
+        self.is_stopped = is_stopped;
+        done
+    }
+}
+
+impl PlanHost for Caller<'_> {
+    fn gather(&mut self) -> Result<Plan, Ending> {
+        let settings = self.settings.take().ok_or(Exit::Nothing)?;
+        let gathered = gather::plan(self.run, settings, self.report.take(), self.console)?;
+        self.any_links = gathered.any_links;
+        self.so_far = self.so_far.worse(gathered.found);
+        self.about = gathered.about.or(self.about.take());
+        Ok(gathered.plan)
+    }
+
+    fn choose(&mut self, plan: Plan) -> Result<Plan, Ending> {
+        match self.answers.take() {
+            Some(answers) => {
+                let asked = ask::each_set(plan, answers, self.console, self.run);
+                Ok(asked.or_else(|error| self.console.refuse(error))?)
+            }
+            None => Ok(plan),
+        }
+    }
+
+    fn show(&mut self, plan: &mut Plan) -> Result<bool, Ending> {
+        let (run, console, about) = (self.run, self.console, self.about.as_ref());
+        let steps = plan.totals().steps;
+        if plan.totals().has_problems() {
+            self.so_far = self.so_far.worse(Exit::of_part(steps));
+        }
+        if plan.is_all_outside() {
+            let words = about.map(|about| about.has_none_below("file", &run.limits));
+            return Ok(console.refuse(words.unwrap_or_default())?);
+        }
+        let asks = run.use_of_plan == Use::Confirm && steps > 0;
+        // Whoever is asked needs to know what the report is about.
+        if let Some(about) = about
+            && (asks || run.talk.summary && about.is_untrusted() && run.use_of_plan != Use::Confirm)
+        {
+            console.sentence(&about.sentence());
+        }
+        // A plan names the links itself.
+        let is_written = self.output.is_some();
+        if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
+            run.links.lines().iter().for_each(|line| console.line(line));
+        }
+        if run.talk.summary {
+            let line = self.in_force.line();
+            line.iter().for_each(|line| console.sentence(line));
+            if asks && let Err(error) = plan_preview::show(run, plan, console) {
+                return Ok(console.refuse(format!("cannot read the plan: {error}"))?);
+            }
+            let lines = plan_summary::lines(plan, &run.acting, run.talk.columns);
+            lines.iter().for_each(|line| console.line(line));
+        } else {
+            let lines = plan_summary::unmatched(plan);
+            lines.iter().for_each(|line| console.complain(line));
+        }
+        if let Some(output) = self.output.take() {
+            let changes = Changes::Few(MAYBE_NOT_WRITTEN);
+            let written = patiently(run.patience, console, changes, || {
+                written(run, plan, output)
+            });
+            return match written {
+                Ok(()) | Err(NotWritten::Closed) => Ok(false),
+                Err(error) => Ok(console.refuse(error)?),
+            };
+        }
+        Ok(steps > 0 && agreed(run, plan, console))
+    }
 }
 
 /// Shows the plan.

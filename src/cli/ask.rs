@@ -10,6 +10,7 @@ use seekless::units::{Bytes, plural};
 
 use super::answers::Answers;
 use super::console::Console;
+use super::option_words::typed;
 use super::progress_text::count;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
@@ -170,7 +171,7 @@ fn show(console: &Console, run: &ActRun, set: &SetPlan, number: u64, total: u64)
             ));
         }
         if let Fate::Keep(why) = &file.fate {
-            console.line(&format!("         {}", why.typed()));
+            console.line(&format!("         {}", typed(why)));
         }
     }
 }

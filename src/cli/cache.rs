@@ -22,22 +22,19 @@ use super::option_words;
 use super::patience::patiently_about;
 use super::progress_text::count;
 use super::question;
-use super::sanitize::{complain, message, path, say};
+use super::sanitize::{complain, message, path, refuse, say};
 use super::shell_word;
 use super::time_arg::Moment;
 
 /// Shows or removes what is kept.
-pub fn cache(args: CacheArgs) -> Exit {
+pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
     let done = match args.task {
         None => show(&args.shown),
         Some(CacheTask::Info(args)) => show(&args),
         Some(CacheTask::Prune(args)) => prune(&args),
         Some(CacheTask::Clear(args)) => clear(&args.place, args.yes),
     };
-    done.unwrap_or_else(|wrong| {
-        complain(&wrong);
-        Exit::Nothing
-    })
+    done.or_else(refuse)
 }
 
 /// A cache folder, or the path where there is none.

@@ -42,15 +42,12 @@ struct ComparisonRun {
 }
 
 /// Compares, reports and answers by the exit status.
-pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
-    let (run, console) = match begin(
+pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let (run, console) = begin(
         in_force,
         |around| resolve(args, around),
         |run: &ComparisonRun| run.talk,
-    ) {
-        Ok(begun) => begun,
-        Err(exit) => return exit,
-    };
+    )?;
     if run.talk.summary {
         in_force
             .line()
@@ -67,20 +64,14 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     );
     watch.draw.clear();
     listener.sum_up();
-    let tree = match seen {
-        Ok(tree) => tree,
-        Err(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
-    };
+    let tree = seen.or_else(|error| console.refuse(error))?;
     if watch.interrupted {
-        return Exit::Interrupted;
+        return Err(Exit::Interrupted);
     }
     answer(&run, &tree, &console)
 }
 
-fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
+fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, Exit> {
     let comparison = Comparison::new(tree, run.question);
     // The search has named each side that is not there.
     let is_new = |obstacle: &&Obstacle| match obstacle {
@@ -112,18 +103,17 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Exit {
         match written {
             Ok(()) => {}
             // Whoever closed the pipe did not hear all of the answer.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Exit::Nothing),
             Err(error) => {
-                console.complain(&format!("cannot write to standard output: {error}"));
-                return Exit::Nothing;
+                return console.refuse(format!("cannot write to standard output: {error}"));
             }
         }
     }
-    match comparison.answer() {
+    Ok(match comparison.answer() {
         ComparisonAnswer::Yes => Exit::Done,
         ComparisonAnswer::No => Exit::SomeLeft,
         ComparisonAnswer::Unknown => Exit::Nothing,
-    }
+    })
 }
 
 /// The parts of a path, without those that lead nowhere else.

@@ -4,7 +4,7 @@
 //! rules (`--keep`), classes and disks (`--threads`), and the runs that `undo` can name. The shell asks for disks and
 //! runs when they are needed, so the script can stay a file.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 
 use clap_complete::Shell;
 use seekless::action::keep::RULES;
@@ -16,14 +16,10 @@ use super::exit::Exit;
 use super::sanitize;
 
 /// Prints the script on stdout.
-pub fn print(args: &CompletionsArgs) -> Exit {
-    match io::stdout().lock().write_all(script(args.shell).as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            sanitize::complain(&format!("cannot write to standard output: {error}"));
-            Exit::Nothing
-        }
-        _ => Exit::Done,
-    }
+pub fn print(args: &CompletionsArgs) -> Result<Exit, Exit> {
+    let script = script(args.shell);
+    sanitize::printed(io::stdout().lock().write_all(script.as_bytes()))?;
+    Ok(Exit::Done)
 }
 
 fn script(shell: Shell) -> String {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use super::definition::readers;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::in_force::{InForce, Options};
-use super::sanitize::{complain, message, path};
+use super::sanitize::{message, path, printed, refuse};
 use super::{args, config_folder, refusal};
 
 /// What the files and the presets set. `docs/reference/formats.md` says what its JSON promises.
@@ -55,15 +55,9 @@ fn records<S: serde::Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok,
 }
 
 /// Prints what is in force.
-pub fn show(args: &ConfigCommandArgs) -> Exit {
+pub fn show(args: &ConfigCommandArgs) -> Result<Exit, Exit> {
     let folder = config_folder::config();
-    let shown = match shown(args, folder.as_ref()) {
-        Ok(shown) => shown,
-        Err(wrong) => {
-            complain(&wrong);
-            return Exit::Nothing;
-        }
-    };
+    let shown = shown(args, folder.as_ref()).or_else(refuse)?;
     let mut stdout = io::stdout().lock();
     let written = match args.document.format {
         DocumentFormat::Json => write_json(&mut stdout, &shown).and_then(|()| writeln!(stdout)),
@@ -71,13 +65,8 @@ pub fn show(args: &ConfigCommandArgs) -> Exit {
             .lines()
             .try_for_each(|line| writeln!(stdout, "{}", message(line))),
     };
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            complain(&format!("cannot write to standard output: {error}"));
-            Exit::Nothing
-        }
-        _ => Exit::Done,
-    }
+    printed(written)?;
+    Ok(Exit::Done)
 }
 
 fn shown<'a>(args: &ConfigCommandArgs, folder: Option<&'a PathBuf>) -> Result<Shown<'a>, String> {

@@ -1,9 +1,11 @@
 //! Lines on stderr, which must not tear the progress that is drawn there.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 
+use super::exit::Exit;
 use super::talk_args::Progress;
 use super::{fit, sanitize};
 
@@ -70,6 +72,12 @@ impl Console {
     /// Prints a message in the program's name.
     pub fn complain(&self, text: &str) {
         self.sentence(&format!("seekless: {text}"));
+    }
+
+    /// Prints why a command ends early.
+    pub fn refuse<T>(&self, why: impl Display) -> Result<T, Exit> {
+        self.complain(&why.to_string());
+        Err(Exit::Nothing)
     }
 
     /// Prints a message about a path, which is not broken.

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
 
+use seekless::device::Terms;
 use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId};
 use seekless::report::devices::{write_json, write_table};
 
@@ -14,14 +15,13 @@ use super::args::DevicesArgs;
 use super::color;
 use super::config_folder;
 use super::console::Console;
-use super::device_terms::DEVICE_TERMS;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::patience::patiently_about;
 use super::sanitize;
 
 /// Looks, prints, and complains about what could not be looked at.
-pub fn show(args: &DevicesArgs) -> Exit {
+pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
     let overrides = Overrides {
         profiles: config_folder::profiles(),
         ..Overrides::default()
@@ -30,15 +30,12 @@ pub fn show(args: &DevicesArgs) -> Exit {
     let mut device_map = DeviceMap::new(SystemRoot::default(), overrides, cores);
     let mut complaints = Vec::new();
     let chosen = match args.paths.as_slice() {
-        [] => match mounted(&mut device_map, args.all) {
-            Ok(ids) => ids,
-            Err(error) => {
-                sanitize::complain(&format!(
-                    "cannot read the list of mounts: {error}; give a folder as PATH"
-                ));
-                return Exit::Nothing;
-            }
-        },
+        [] => mounted(&mut device_map, args.all).or_else(|error| {
+            let way_out = "give a folder as PATH";
+            sanitize::refuse(format!(
+                "cannot read the list of mounts: {error}; {way_out}"
+            ))
+        })?,
         paths => named(&mut device_map, paths, &mut complaints),
     };
     let unused = device_map.take_complaints();
@@ -50,17 +47,15 @@ pub fn show(args: &DevicesArgs) -> Exit {
         sanitize::complain(&complaint);
     }
     if chosen.is_empty() && !complaints.is_empty() {
-        return Exit::Nothing;
+        return Err(Exit::Nothing);
     }
     let volumes: Vec<_> = chosen.iter().map(|&id| device_map.get(id)).collect();
-    match print(&volumes, args.document.format) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            sanitize::complain(&format!("cannot write to standard output: {error}"));
-            Exit::Nothing
-        }
-        _ if complaints.is_empty() => Exit::Done,
-        _ => Exit::SomeLeft,
-    }
+    sanitize::printed(print(&volumes, args.document.format))?;
+    Ok(if complaints.is_empty() {
+        Exit::Done
+    } else {
+        Exit::SomeLeft
+    })
 }
 
 fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
@@ -140,3 +135,10 @@ fn on_device(device_map: &mut DeviceMap, rdev: u64) -> Vec<VolumeId> {
         false => found,
     }
 }
+
+/// What the user can set about disks, as options.
+pub const DEVICE_TERMS: Terms = Terms {
+    guess: "measure it with seekless probe, or set --threads unknown:hdd for a spinning disk",
+    threads: "--threads",
+    depth: "--depth-random",
+};

@@ -14,7 +14,7 @@ use seekless::decide::Summary;
 
 use super::begin::begin;
 use super::console::Console;
-use super::device_terms::DEVICE_TERMS;
+use super::devices::DEVICE_TERMS;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
@@ -31,31 +31,24 @@ use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
-pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
-    let (mut run, console) = match begin(
+pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let (mut run, console) = begin(
         in_force,
         |around| resolve(args, around),
         |run: &FindRun| run.talk,
-    ) {
-        Ok(begun) => begun,
-        Err(exit) => return exit,
-    };
+    )?;
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.
         if run.exit_code {
-            return Exit::Nothing;
+            return Ok(Exit::Nothing);
         }
     }
     let ranking = run.ranking.take();
     if let Some(wanted) = &run.wanted {
-        return match find_report::select(&run, wanted, ranking, &console) {
-            Ok(selected) => find_report::report(run, selected, in_force, &console),
-            Err(error) => {
-                console.complain(&error);
-                Exit::Nothing
-            }
-        };
+        let selected = find_report::select(&run, wanted, ranking, &console);
+        let selected = selected.or_else(|error| console.refuse(error))?;
+        return find_report::report(run, selected, in_force, &console);
     }
     search(&run, ranking, in_force, &console)
 }
@@ -73,14 +66,9 @@ fn search(
     mut ranking: Option<Ranking>,
     in_force: &InForce,
     console: &Console,
-) -> Exit {
-    let output = match ReportOutput::open(run, console) {
-        Ok(output) => Mutex::new(Some(output)),
-        Err(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
-    };
+) -> Result<Exit, Exit> {
+    let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
+    let output = Mutex::new(Some(output));
     let control = Control::default();
     let listener = Listener::new(console);
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
@@ -110,17 +98,11 @@ fn search(
     idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
     let summary = match outcome {
         FindOutcome::Told(summary) => summary,
-        FindOutcome::NothingDone => return Exit::Nothing,
+        FindOutcome::NothingDone => return Err(Exit::Nothing),
         // With --exit-code, whoever closed the pipe did not hear all of the answer.
-        FindOutcome::NotWritten(NotWritten::Closed) if !run.exit_code => return Exit::Done,
-        FindOutcome::NotWritten(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
-        FindOutcome::Failed(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
+        FindOutcome::NotWritten(NotWritten::Closed) if !run.exit_code => return Ok(Exit::Done),
+        FindOutcome::NotWritten(error) => return console.refuse(error),
+        FindOutcome::Failed(error) => return console.refuse(error),
     };
     if run.talk.summary {
         if !run.summary_is_result() {
@@ -142,14 +124,16 @@ fn search(
             .for_each(|line| console.sentence(line));
     }
     // An interruption that came too late to cut anything short leaves a whole report.
-    let exit = match summary.interrupted {
-        true => Exit::Interrupted,
-        false => listener.exit(run.config.roots.len(), seen(&summary)),
+    let exit = if summary.interrupted {
+        Exit::Interrupted
+    } else {
+        listener.exit(run.config.roots.len(), seen(&summary))
     };
-    match run.exit_code {
-        true => exit.of_question(summary.sets > 0),
-        false => exit,
-    }
+    Ok(if run.exit_code {
+        exit.of_question(summary.sets > 0)
+    } else {
+        exit
+    })
 }
 
 /// Runs the engine and writes what it finds; the only part that is on another thread.

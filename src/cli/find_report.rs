@@ -9,17 +9,18 @@ use seekless::report::escape::escape;
 
 use super::console::Console;
 use super::exit::Exit;
+use super::from_report::with_command;
 use super::from_report::{FromReport, tell_what_is_typed};
 use super::in_force::InForce;
+use super::option_words::typed;
 use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
 use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
-use super::report_error::with_command;
 use super::report_progress::ReportProgress;
 use super::resolve::FindRun;
-use super::source::Source;
-use super::wanted::Wanted;
+use super::resolve::Wanted;
+use super::resolve_search::Source;
 use super::{next_command, sanitize, summary};
 
 /// What was selected, and where it goes.
@@ -97,7 +98,12 @@ fn length(source: &Source) -> u64 {
 }
 
 /// Reports what was selected.
-pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console: &Console) -> Exit {
+pub fn report(
+    mut run: FindRun,
+    selected: Selected,
+    in_force: &InForce,
+    console: &Console,
+) -> Result<Exit, Exit> {
     let Selected { place, reported } = selected;
     let Reported {
         header,
@@ -124,11 +130,8 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
     match written {
         Ok(()) => {}
         // With --exit-code, whoever closed the pipe did not hear all of the answer.
-        Err(NotWritten::Closed) if !run.exit_code => return Exit::Done,
-        Err(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
+        Err(NotWritten::Closed) if !run.exit_code => return Ok(Exit::Done),
+        Err(error) => return console.refuse(error),
     }
     if run.talk.summary {
         if !run.summary_is_result() {
@@ -140,14 +143,13 @@ pub fn report(mut run: FindRun, selected: Selected, in_force: &InForce, console:
             .chain(next_command::lines(&run, &summary))
             .for_each(|line| console.sentence(&line));
     }
-    let exit = match left.is_empty() && absent.is_empty() && !summary.interrupted {
-        true => Exit::Done,
-        false => Exit::SomeLeft,
-    };
-    match run.exit_code {
-        true => exit.of_question(summary.sets > 0),
-        false => exit,
-    }
+    let is_whole = left.is_empty() && absent.is_empty() && !summary.interrupted;
+    let exit = if is_whole { Exit::Done } else { Exit::SomeLeft };
+    Ok(if run.exit_code {
+        exit.of_question(summary.sets > 0)
+    } else {
+        exit
+    })
 }
 
 /// Names what cannot be in the answer; files that were removed are only counted.
@@ -159,7 +161,7 @@ fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
     }
     let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     for name in left {
-        let words = name.why.typed();
+        let words = typed(&name.why);
         if limit.meets(&words) {
             console.complain_about(&escape(&name.path), &format!("{words}; skipped"));
         }

@@ -14,32 +14,23 @@ use super::begin::begin;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
+use super::gather;
 use super::in_force::InForce;
 use super::listener::Listener;
 use super::output::{NotWritten, OutputStream};
 use super::patience::run_watched;
 use super::resolve_folders::{FoldersRun, resolve};
-use super::trash_text;
 
 /// Looks at folders and says what they have in common.
-pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
-    let begun = begin(
+pub fn folders(args: FoldersArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let (run, console) = begin(
         in_force,
         |around| resolve(args, around),
         |run: &FoldersRun| run.talk,
-    );
-    let (run, console) = match begun {
-        Ok(begun) => begun,
-        Err(exit) => return exit,
-    };
+    )?;
     // Before any work is done.
-    let place = match OutputStream::open(run.output.as_deref(), run.config.patience, &console) {
-        Ok(place) => Mutex::new(Some(place)),
-        Err(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
-    };
+    let place = OutputStream::open(run.output.as_deref(), run.config.patience, &console);
+    let place = Mutex::new(Some(place.or_else(|error| console.refuse(error))?));
     let control = Control::default();
     let listener = Listener::new(&console);
     let words = "interrupted: folders that were not read completely get no verdict";
@@ -58,13 +49,10 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     watch.draw.clear();
     listener.sum_up();
     if watch.interrupted && !matches!(outcome, FoldersOutcome::Told(_)) {
-        return Exit::Interrupted;
+        return Err(Exit::Interrupted);
     }
-    match outcome {
-        FoldersOutcome::Failed(why) => {
-            console.complain(&why);
-            Exit::Nothing
-        }
+    Ok(match outcome {
+        FoldersOutcome::Failed(why) => return console.refuse(why),
         FoldersOutcome::NothingSeen => Exit::Nothing,
         FoldersOutcome::Closed => listener.exit(run.config.roots.len(), 1),
         FoldersOutcome::Told(said) => {
@@ -86,7 +74,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
                 _ => exit.worse(Exit::SomeLeft),
             }
         }
-    }
+    })
 }
 
 /// How the part of a run that looks and writes ended.
@@ -205,7 +193,7 @@ impl Told {
             counted(self.files as u64, "file", "files"),
         )];
         lines.extend(self.incomplete());
-        lines.extend(trash_text::skipped(self.skipped_trash));
+        lines.extend(gather::skipped_trash(self.skipped_trash));
         lines
     }
 }

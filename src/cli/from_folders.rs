@@ -21,14 +21,14 @@ use seekless::units::counted;
 use super::console::Console;
 use super::exit::Exit;
 use super::folder_direction::directed;
+use super::from_report::with_command;
 use super::from_report::{FromReport, tell_what_is_typed};
 use super::gather::read_report;
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
-use super::report_error::with_command;
 use super::resolve_act::ActRun;
+use super::resolve_search::Source;
 use super::sanitize;
-use super::source::Source;
 
 /// Bytes that tell which report it is.
 const START: u64 = 256;
@@ -63,7 +63,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
             Err(error) => Err(format!("{}: {}", about.name(), ReadError::Io(error))),
         }
     });
-    let (start, input, mut about) = opened.or_else(|error| refuse(console, &error))?;
+    let (start, input, mut about) = opened.or_else(|error| console.refuse(error))?;
     let is_of_folders = read::is_of_folders(&start);
     let whole = Cursor::new(start).chain(input);
     if !is_of_folders {
@@ -72,8 +72,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
             .as_ref()
             .is_some_and(|plan| plan.remove_empty_folders);
         if removes && run.limits.is_empty() {
-            return refuse(
-                console,
+            return console.refuse(
                 "--remove-empty-folders: give a PATH as well; only folders below it are removed",
             );
         }
@@ -82,15 +81,11 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     let config = run.folder_search.take().ok_or(Exit::Nothing)?;
     if let Some(why) = misfit(run, &settings) {
-        return refuse(console, &format!("{}: {why}", about.name()));
+        return console.refuse(format!("{}: {why}", about.name()));
     }
     let found = read_report(run, console, || read::read_folders(whole));
-    let found = found.or_else(|error| {
-        refuse(
-            console,
-            &format!("{}: {}", about.name(), with_command(&error)),
-        )
-    })?;
+    let found = found
+        .or_else(|error| console.refuse(format!("{}: {}", about.name(), with_command(&error))))?;
     let header = Header {
         folder: found.folder.clone(),
         roots: found.roots.clone(),
@@ -101,7 +96,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     });
     about
         .may_be_acted_on(run)
-        .or_else(|error| refuse(console, &error))?;
+        .or_else(|error| console.refuse(error))?;
     if found.staying > 0 {
         console.complain(&format!(
             "{}: {} of the report cannot go as a whole; left alone",
@@ -202,9 +197,7 @@ fn take_over(
                 counted(more as u64, "more group", "more groups")
             ),
         };
-        return refuse(
-            console,
-            &format!(
+        return console.refuse(format!(
                 "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or \
                 --keep RULE; nothing was done",
                 about.name(),
@@ -231,18 +224,15 @@ fn take_over(
         false => Exit::SomeLeft,
     };
     if pairs.is_empty() && !places.bad.is_empty() {
-        return refuse(
-            console,
-            "no folder of the report can go now; nothing was done",
-        );
+        return console.refuse("no folder of the report can go now; nothing was done");
     }
     if !pairs.is_empty() && !is_any_given {
-        return refuse(console, &about.has_none_below("folder", &run.limits));
+        return console.refuse(about.has_none_below("folder", &run.limits));
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
     config.roots = roots.into_iter().map(Root::from).collect();
     let tied = run.links.tie(&mut config, &[], 0);
-    tied.or_else(|error| refuse(console, &error.to_string()))?;
+    tied.or_else(|error| console.refuse(error.to_string()))?;
     settings.policy.pairs = pairs;
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
     // The report says what may go because of what.
@@ -313,13 +303,11 @@ impl Places {
         }
         let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
         if !whole.is_absolute() {
-            return refuse(
-                console,
-                "the report does not say where its relative paths start: its line '# folder: ' is missing",
+            return console.refuse("the report does not say where its relative paths start: its line '# folder: ' is missing",
             );
         }
         let way = run.links.check(&whole);
-        let way = way.or_else(|error| refuse(console, &error.to_string()))?;
+        let way = way.or_else(|error| console.refuse(error.to_string()))?;
         let real = match way {
             Ok(way) if way.real.is_dir() => Some(way.real),
             Ok(_) => {
@@ -336,9 +324,4 @@ impl Places {
         self.known.insert(path.to_vec(), real.clone());
         Ok(real)
     }
-}
-
-fn refuse<T>(console: &Console, why: &str) -> Result<T, Exit> {
-    console.complain(why);
-    Err(Exit::Nothing)
 }

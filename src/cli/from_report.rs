@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use seekless::acting::ReportAbout;
 use seekless::report::Header;
+use seekless::report::read::ReadError;
 use seekless::report::read::{self, OpenError};
 
 use super::console::Console;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
-use super::source::Source;
-use super::use_of_plan::Use;
+use super::resolve_act::Use;
+use super::resolve_search::Source;
 use super::{sanitize, shell_word};
 
 /// Paths that are named; a report may list any number.
@@ -161,4 +162,33 @@ fn named(paths: &[PathBuf]) -> String {
         shown.push_str(&format!(" and {} more", count(more as u64)));
     }
     shown
+}
+
+/// The error, and the command that avoids it.
+pub fn with_command(error: &ReadError) -> String {
+    let command = match error {
+        ReadError::OtherFormat => ": create one with -f text, -f json or -f ndjson",
+        ReadError::FoldersNotText => ": create it again with -f text",
+        ReadError::OfFolders => {
+            return "this is a report of folders, and only remove and move can use it: \
+                create a report of files with 'seekless find'"
+                .to_owned();
+        }
+        _ => "",
+    };
+    format!("{error}{command}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_follows_where_one_helps() {
+        let said = with_command(&ReadError::FoldersNotText);
+        let wanted = "seekless reads reports of folders as text only: create it again with -f text";
+        assert_eq!(said, wanted);
+        let empty = ReadError::Empty;
+        assert_eq!(with_command(&empty), empty.to_string());
+    }
 }

@@ -1,24 +1,25 @@
 //! From a search or a report to a plan.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting::{self, PlannedReport};
 use seekless::action::bounds::Below;
-use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner};
+use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner, Settings};
 use seekless::engine::{Config, Control, ProgressLine};
 use seekless::report::read::Ending;
+use seekless::units::count;
+use seekless::units::plural;
 
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
+use super::from_report::with_command;
 use super::listener::Listener;
 use super::patience::{Changes, NOTHING_DONE, Patience, patiently, run_watched};
 use super::read_only_watch::ReadOnlyWatch;
-use super::report_error::with_command;
 use super::resolve_act::ActRun;
-use super::source::Source;
-use super::trash_text;
+use super::resolve_search::Source;
 
 /// A plan, and what the search said.
 pub struct Gathered {
@@ -37,11 +38,11 @@ pub type OpenedReport = (Box<dyn Read + Send>, FromReport);
 
 /// Makes the plan; an exit status if there is none.
 pub fn plan(
-    run: &mut ActRun,
+    run: &ActRun,
+    mut settings: Settings,
     opened: Option<OpenedReport>,
     console: &Console,
 ) -> Result<Gathered, Exit> {
-    let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
             // A report of folders says itself below what folders may go.
@@ -68,11 +69,6 @@ pub fn plan(
     }
 }
 
-fn refuse<T>(console: &Console, error: &str) -> Result<T, Exit> {
-    console.complain(error);
-    Err(Exit::Nothing)
-}
-
 /// Finds duplicates and plans for each set.
 fn search(
     run: &ActRun,
@@ -96,16 +92,14 @@ fn search(
     listener.sum_up();
     let exit = listener.exit(config.roots.len(), 1);
     match (found, exit) {
-        (Err(error), _) => refuse(console, &error.to_string()),
+        (Err(error), _) => console.refuse(error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
-        (Ok(_), _) if listener.missed_ignore_file() => refuse(
-            console,
-            "files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
+        (Ok(_), _) if listener.missed_ignore_file() => console.refuse("files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
              use --exclude; nothing was done",
         ),
         (Ok(summary), found) => {
             if run.talk.summary {
-                let trash = trash_text::skipped(summary.left_out.trash);
+                let trash = skipped_trash(summary.left_out.trash);
                 trash.iter().for_each(|line| console.sentence(line));
             }
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
@@ -115,7 +109,7 @@ fn search(
             let totals = gathered.plan.totals();
             match has_all || totals.steps > 0 || totals.has_problems() {
                 true => Ok(gathered),
-                false => refuse(console, NOTHING_DONE),
+                false => console.refuse(NOTHING_DONE),
             }
         }
     }
@@ -123,12 +117,7 @@ fn search(
 
 /// Looks for folders that will be empty, if they are to go, and for symbolic links that will lead nowhere: where the
 /// search was, or beside what a report names.
-pub fn look_around(
-    run: &ActRun,
-    plan: &mut Plan,
-    any_links: bool,
-    console: &Console,
-) -> Result<(), Exit> {
+pub fn look_around(run: &ActRun, plan: &mut Plan, any_links: bool) -> io::Result<()> {
     let places = match &run.source {
         _ if !any_links => LinkPlaces::Nowhere,
         Source::Search(config) => LinkPlaces::Below {
@@ -143,16 +132,8 @@ pub fn look_around(
         },
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
-    let mut watch = ReadOnlyWatch::new(run.patience, console, Vec::new);
-    let looked = run_watched(
-        watch.watchlist(),
-        || {
-            plan.look_for_links(&places)?;
-            plan.look_for_empty_folders()
-        },
-        &mut watch,
-    );
-    looked.or_else(|error| refuse(console, &format!("cannot store the plan: {error}")))
+    plan.look_for_links(&places)?;
+    plan.look_for_empty_folders()
 }
 
 fn finish(
@@ -168,7 +149,7 @@ fn finish(
             any_links,
             about: None,
         }),
-        Err(error) => refuse(console, &format!("cannot store the plan: {error}")),
+        Err(error) => console.refuse(format!("cannot store the plan: {error}")),
     }
 }
 
@@ -182,7 +163,7 @@ fn report(
     let trust_hash = run.acting.trust_hash;
     about
         .may_be_believed(trust_hash)
-        .or_else(|error| refuse(console, &error))?;
+        .or_else(|error| console.refuse(error))?;
     let read = AtomicU64::new(0);
     let mut watch = ReadOnlyWatch::new(run.patience, console, || {
         vec![planning(read.load(Ordering::Relaxed))]
@@ -197,7 +178,7 @@ fn report(
         Ok(planned) => planned,
         Err(error) => {
             let said = format!("{}: {}", about.name(), with_command(&error));
-            return refuse(console, &said);
+            return console.refuse(said);
         }
     };
     patiently(run.patience, console, Changes::None, || {
@@ -205,18 +186,15 @@ fn report(
     });
     about
         .may_be_acted_on(run)
-        .or_else(|error| refuse(console, &error))?;
+        .or_else(|error| console.refuse(error))?;
     if let Err(error) = kept {
-        return refuse(console, &format!("cannot store the plan: {error}"));
+        return console.refuse(format!("cannot store the plan: {error}"));
     }
     if trust_hash && frame.header.is_none() {
-        return refuse(
-            console,
-            &format!(
-                "{}: --allow uncompared needs the time of the report, and its header was removed",
-                about.name()
-            ),
-        );
+        return console.refuse(format!(
+            "{}: --allow uncompared needs the time of the report, and its header was removed",
+            about.name()
+        ));
     }
     if frame.ending != Ending::Complete {
         tracing::info!(
@@ -249,4 +227,17 @@ fn planning(files: u64) -> ProgressLine {
         bytes_total: 0,
         total_is_final: false,
     }
+}
+
+/// The line about trash folders, if there are any.
+pub fn skipped_trash(folders: u64) -> Option<String> {
+    let line = format!(
+        "{} not searched: a copy in the trash does not count. To search {}, give its path.",
+        match folders {
+            1 => "1 trash folder was".to_owned(),
+            _ => format!("{} trash folders were", count(folders)),
+        },
+        plural(folders, "it", "one of them"),
+    );
+    (folders > 0).then_some(line)
 }

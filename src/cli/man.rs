@@ -1,6 +1,6 @@
 //! `seekless man`: manual pages, generated from the definition of the options.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Command;
@@ -15,27 +15,17 @@ use super::sanitize;
 const SYNOPSIS: &str = ".SH SYNOPSIS\n";
 
 /// Prints the page of the program, or writes the pages of all commands into a folder.
-pub fn write(args: &ManArgs) -> Exit {
-    let written = match &args.out {
-        None => to_stdout().map_err(|e| format!("cannot write to standard output: {e}")),
-        Some(folder) => to_folder(folder),
-    };
-    match written {
-        Ok(()) => Exit::Done,
-        Err(complaint) => {
-            sanitize::complain(&complaint);
-            Exit::Nothing
-        }
+pub fn write(args: &ManArgs) -> Result<Exit, Exit> {
+    match &args.out {
+        None => sanitize::printed(to_stdout())?,
+        Some(folder) => to_folder(folder).or_else(sanitize::refuse)?,
     }
+    Ok(Exit::Done)
 }
 
 fn to_stdout() -> io::Result<()> {
     let page = page(&args::command())?;
-    match io::stdout().lock().write_all(page.as_bytes()) {
-        // Whoever closed the pipe has read enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
+    io::stdout().lock().write_all(page.as_bytes())
 }
 
 /// Writes `seekless.1` and one page for each command, `seekless-find.1` and so on.

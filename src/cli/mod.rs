@@ -21,7 +21,6 @@ mod config_rules;
 mod console;
 mod dangling_text;
 mod definition;
-mod device_terms;
 mod devices;
 mod document_format;
 mod draw;
@@ -44,7 +43,6 @@ mod hidden_links;
 mod in_force;
 mod journal_place;
 mod listener;
-mod log;
 mod man;
 mod next_command;
 mod option_files;
@@ -65,13 +63,11 @@ mod question;
 mod read_args;
 mod read_only_watch;
 mod refusal;
-mod report_error;
 mod report_progress;
 mod resolve;
 mod resolve_act;
 mod resolve_filter;
 mod resolve_folders;
-mod resolve_noise;
 mod resolve_search;
 mod root_links;
 mod root_list;
@@ -80,18 +76,14 @@ mod sanitize;
 mod search_args;
 mod shell_word;
 mod slips;
-mod source;
 mod summary;
 mod sweep;
 mod talk_args;
 mod tilde;
 mod time_arg;
-mod trash_text;
 mod undo;
 mod undo_list;
 mod undo_text;
-mod use_of_plan;
-mod wanted;
 mod wrong_use;
 
 use std::ffi::OsString;
@@ -176,6 +168,7 @@ pub fn main() -> ExitCode {
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),
     };
+    let exit = exit.unwrap_or_else(|exit| exit);
     // What was not typed may be what is wrong.
     if exit == Exit::Nothing
         && let Some(line) = in_force.line()

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seekless::action::keep::BadRule;
+use seekless::action::{Code, Reason};
 use seekless::event::{Problem, ProblemKind};
 
 use super::{config_folder, shell_word};
@@ -34,6 +35,58 @@ pub fn cache_command(task: &str, folder: &Path) -> String {
     format!("'seekless cache {task}{option}'")
 }
 
+/// A reason, with the options of this program. What it says more or otherwise than the library is here.
+pub fn typed(reason: &Reason) -> String {
+    const OWNERS: &str = " (--allow other-owners includes it)";
+    const METADATA: &str = " (--same-metadata excludes it)";
+    const REFERENCE: &str = "{what} its copy below a --reference";
+    const FAILED: &str = "cannot {what}: {cause}; ";
+    let same = reason.code.row().words;
+    let (words, more) = match reason.code {
+        Code::Outside => ("not below --only-under", ""),
+        Code::Older => ("older than --newer", ""),
+        Code::SamePath => (same, " (--isolate)"),
+        Code::Managed => (same, " (--allow managed includes it)"),
+        Code::NoReference => ("has no copy below a --reference", ""),
+        Code::ReferenceElsewhere => (
+            "has its copy below a --reference on another file system or mount, and hard links cannot cross them",
+            "",
+        ),
+        Code::Apart => (same, OWNERS),
+        Code::Metadata => (same, METADATA),
+        Code::ApartFromReference => (REFERENCE, OWNERS),
+        Code::MetadataOfReference => (REFERENCE, METADATA),
+        Code::NoDigest => (same, " (make the report with --digest always --cache off)"),
+        Code::Unprovable => (
+            same,
+            " (--trash and move can be undone; --allow unproven-mounts acts anyway)",
+        ),
+        Code::HidesFiles => (same, " (--allow unproven-mounts acts anyway)"),
+        Code::NoTrash => (same, "; use move, or remove without --trash"),
+        Code::NoHardLinks => (
+            "is on a file system without hard links: use remove --trash or move",
+            "",
+        ),
+        Code::JournalFull => (
+            FAILED,
+            "free some space for the journal, or use --journal DIR on another disk",
+        ),
+        Code::TrashFailed => (FAILED, "use move, or remove without --trash"),
+        Code::TrashNotOurs => (
+            FAILED,
+            "new files there do not belong to you (a server may squash root): use move, or remove without --trash",
+        ),
+        Code::NoDestination => (FAILED, "name the destination with --to DIR"),
+        Code::DestinationNotOwners
+        | Code::DestinationBase
+        | Code::DestinationOpen
+        | Code::DestinationForeign => (same, " with --to"),
+        Code::Stuck => (FAILED, "run 'seekless undo' once the cause is gone"),
+        _ => (same, ""),
+    };
+    reason.filled(words, typed) + more
+}
+
 /// A text that is no rule.
 pub fn rule(error: &BadRule) -> String {
     match error {
@@ -49,7 +102,37 @@ pub fn rule(error: &BadRule) -> String {
 
 #[cfg(test)]
 mod tests {
+    use seekless::action::reason::Facts;
+
     use super::*;
+
+    #[test]
+    fn each_fact_of_a_reason_is_filled_in() {
+        for row in seekless::action::reason::TABLE {
+            let words = typed(&row.code.into());
+            assert!(!words.contains(['{', '}']), "{words}");
+        }
+        let owner = Reason {
+            code: Code::ApartFromReference,
+            facts: Facts {
+                what: Some("has another owner than".to_owned()),
+                ..Facts::default()
+            },
+        };
+        let together = Reason {
+            code: Code::Together,
+            facts: Facts {
+                other: Some(b"/a".to_vec()),
+                because: Some(Box::new(owner)),
+                ..Facts::default()
+            },
+        };
+        assert_eq!(
+            typed(&together),
+            "belongs together with /a, which stays (has another owner than its copy below a --reference (--allow \
+            other-owners includes it))"
+        );
+    }
 
     #[test]
     fn what_an_option_makes_possible_names_that_option() {

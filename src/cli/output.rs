@@ -190,7 +190,12 @@ impl ReportOutput {
     pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
         if let Some((of, columns)) = self.summary_of {
             let lines = summary::lines(summary, of, columns);
-            let mut lines = lines.iter().map(|line| sanitize::message(line));
+            // A later result may replace what names seekless.
+            let is_file = matches!(self.place, OutputStream::File(_));
+            let title =
+                is_file.then(|| concat!("# seekless ", env!("CARGO_PKG_VERSION"), " summary"));
+            let lines = title.into_iter().map(str::to_owned).chain(lines);
+            let mut lines = lines.map(|line| sanitize::message(&line).into_owned());
             self.place
                 .write(|out| lines.try_for_each(|line| writeln!(out, "{line}")))?;
             return self.place.finish();
@@ -242,9 +247,7 @@ pub fn may_replace(run: &FindRun, reported: &[Vec<u8>]) -> impl Fn(&[u8]) -> boo
             let end = run.format.end_of_names;
             end.is_some_and(|end| earlier::is_list(start, end, roots))
         };
-        earlier::is_result(start)
-            || is_list()
-            || run.summary_is_result() && summary::is_summary(start)
+        earlier::is_result(start) || is_list()
     }
 }
 

@@ -3,9 +3,10 @@
 use std::process;
 use std::sync::Arc;
 
+use seekless::acting::Carry;
 use seekless::action::plan::Plan;
 use seekless::action::{
-    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reason, Reversal, Step,
+    ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reversal, Step,
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
@@ -15,6 +16,7 @@ use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
+use super::option_words::typed;
 use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::plan_summary::{hard_links, names, symbolic_links};
 use super::problem_limit::ProblemLimit;
@@ -22,8 +24,15 @@ use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
 
-/// Carries out all steps of a plan.
-pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Console) -> Exit {
+/// Carries out all steps of a plan, and says what was not done; true if it was interrupted.
+pub fn steps<T: Send>(
+    run: &ActRun,
+    place: &JournalPlace,
+    plan: &mut Plan,
+    limit: &ProblemLimit,
+    console: &Console,
+    work: impl Carry<T>,
+) -> (T, bool) {
     let control = Arc::new(ApplyControl::default());
     let mut watch = Watch {
         control: &control,
@@ -34,24 +43,27 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         watchdog: Watchdog::new(run.patience, console),
         console,
     };
-    let header = run.header();
-    let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     let done = run_watched(
         watch.watchdog.watchlist(),
         || {
-            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, &limit, step, outcome);
-            action::apply(plan, &run.acting, &place.folder, header, &control, tell)
+            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, limit, step, outcome);
+            work(plan, &control, tell)
         },
         &mut watch,
     );
     watch.draw.clear();
-    let tally = match done {
-        Ok(tally) => tally,
-        Err(error) => {
-            console.complain(&format!("{}; nothing was done", place.with_way_out(&error)));
-            return Exit::Nothing;
-        }
-    };
+    (done, control.is_stopped())
+}
+
+/// Says what became of a plan.
+pub fn told(
+    run: &ActRun,
+    place: &JournalPlace,
+    (plan, tally): (&Plan, &ApplyTally),
+    is_stopped: bool,
+    limit: &ProblemLimit,
+    console: &Console,
+) -> Exit {
     let left = tally.folders.left.iter();
     for (folder, why) in left.filter(|(_, why)| limit.meets(why)) {
         console.complain_about(&escape(folder), why);
@@ -70,11 +82,11 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         console.complain(&format!("cannot read the rest of the plan: {error}"));
     }
     if run.talk.summary {
-        lines(&tally, place, plan)
+        lines(tally, place, plan)
             .iter()
             .for_each(|line| console.sentence(line));
     }
-    if control.is_stopped() && tally.unreached(plan) > 0 {
+    if is_stopped && tally.unreached(plan) > 0 {
         Exit::Interrupted
     } else if tally.skipped + tally.failed > 0
         || tally.unwritten
@@ -106,15 +118,15 @@ fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome)
     };
     match outcome {
         // It is no matter of this file.
-        Outcome::Failed(why) if why.is_unwritten() => console.complain(&Reason::from(why).typed()),
+        Outcome::Failed(why) if why.is_unwritten() => console.complain(&typed(&why.into())),
         Outcome::Done(done) => {
             for note in &done.notes {
                 tracing::info!("{path}: {note}");
             }
         }
         Outcome::Already => {}
-        Outcome::Skipped(why) => complain(&format!("{}; left alone", Reason::from(why).typed())),
-        Outcome::Failed(why) => complain(&Reason::from(why).typed()),
+        Outcome::Skipped(why) => complain(&format!("{}; left alone", typed(&why.into()))),
+        Outcome::Failed(why) => complain(&typed(&why.into())),
     }
 }
 

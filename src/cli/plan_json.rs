@@ -9,6 +9,7 @@ use seekless::action::reason::Facts;
 use seekless::report::{Name, SCHEMA, write_json};
 use serde::Serialize;
 
+use super::option_words::typed;
 use super::plan_text::{left_name, takes_part};
 use super::resolve_act::ActRun;
 
@@ -110,7 +111,7 @@ impl PlanJson {
             path: Name::new(&left.path),
             file: None,
             fate: "leave",
-            why: Some(left.why.typed()),
+            why: Some(typed(&left.why)),
             code: Some(left.why.name()),
             facts: Some(left.why.facts.clone()),
             keeper: None,
@@ -215,7 +216,7 @@ fn record<'a>(
         Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
         Fate::Keep(why) => {
             let why = name.why_kept().unwrap_or_else(|| why.clone());
-            ("keep", Some((why.typed(), why)), None, 0)
+            ("keep", Some((typed(&why), why)), None, 0)
         }
         // What a file frees is said once.
         Fate::Act { keeper, frees } => {

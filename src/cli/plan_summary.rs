@@ -13,6 +13,7 @@ use seekless::units::{Bytes, counted, plural};
 use super::dangling_text;
 use super::fit;
 use super::hidden_links::HiddenLinks;
+use super::option_words::typed;
 use super::progress_text::count;
 
 /// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
@@ -170,7 +171,7 @@ fn untouched(totals: &Totals) -> String {
     let reasons = totals.untouched.iter().map(|(&code, &number)| {
         let place = match code {
             Code::Reference => "below --reference".to_owned(),
-            code => Reason::from(code).typed(),
+            code => typed(&code.into()),
         };
         let are = plural(number, "is", "are");
         format!("{} {are} {place}", names(number))
@@ -236,7 +237,7 @@ fn left_alone(totals: &Totals, why: &Reason, names: u64) -> String {
         .filter(|_| why.code == Code::Group);
     let example = group.map(|(one, other)| format!(": {} stays with {}", whole(one), whole(other)));
     let example = example.unwrap_or_default();
-    format!("{} {what} {}{example}.", count(names), why.typed())
+    format!("{} {what} {}{example}.", count(names), typed(why))
 }
 
 /// Says how many sets took no part since no reference holds a copy.

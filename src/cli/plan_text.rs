@@ -9,6 +9,7 @@ use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
+use super::option_words::typed;
 use super::resolve_act::ActRun;
 use super::root_links::RootLinks;
 use super::{dangling_text, plan_summary, sanitize};
@@ -71,7 +72,7 @@ impl<'r> PlanText<'r> {
             }
         }
         for left in &set.left {
-            self.line(out, "leave", &left.path, Some(&left.why.typed()))?;
+            self.line(out, "leave", &left.path, Some(&typed(&left.why)))?;
         }
         Ok(())
     }
@@ -107,9 +108,9 @@ impl<'r> PlanText<'r> {
                 let why = "a hard link to a kept file: frees no space";
                 (self.action.name(), Some(why.to_owned()))
             }
-            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().map(|why| why.typed())),
+            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().as_ref().map(typed)),
             Fate::Keep(_) if is_explained => ("keep", Some(SAME_FILE.to_owned())),
-            Fate::Keep(why) => ("keep", Some(why.typed())),
+            Fate::Keep(why) => ("keep", Some(typed(why))),
             Fate::Leave(why) => ("leave", Some(left_name(why, name))),
             Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {
                 (self.action.name(), Some(SAME_FILE.to_owned()))
@@ -227,7 +228,7 @@ pub fn digest(set: &SetPlan) -> String {
 pub fn left_name(why: &Reason, name: &PlannedName) -> String {
     match (why.code, name.stays_with()) {
         (Code::Group, Some(other)) => format!("stays with {}", escape(other)),
-        _ => why.typed(),
+        _ => typed(why),
     }
 }
 

@@ -26,17 +26,11 @@ use super::sanitize;
 const COLUMNS: usize = 80;
 
 /// Measures, reports, draws and saves.
-pub fn probe(args: ProbeArgs) -> Exit {
+pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     make_room();
     let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
-    let rate = match args.limit.rate() {
-        Ok(rate) => rate,
-        Err(wrong) => {
-            console.complain(&wrong.to_string());
-            return Exit::Nothing;
-        }
-    };
+    let rate = args.limit.rate().or_else(|wrong| console.refuse(wrong))?;
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
@@ -51,8 +45,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
         terms: terms(),
     };
     if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {
-        console.complain(&wrong);
-        return Exit::Nothing;
+        return console.refuse(wrong);
     }
     let profiles = config_folder::profiles();
     let overrides = Overrides {
@@ -75,8 +68,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
                 }
                 ProbeError::NoPath { .. } => "",
             };
-            console.complain(&format!("{error}{way_out}"));
-            return Exit::Nothing;
+            return console.refuse(format!("{error}{way_out}"));
         }
     };
     let findings = &measured.findings;
@@ -86,7 +78,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
     };
     if let Err(error) = print(findings, args.document.format) {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return exit;
+            return Ok(exit);
         }
         console.complain(&format!("cannot write to standard output: {error}"));
         exit = Exit::Nothing;
@@ -99,7 +91,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
     if args.save && !save(&measured, &console) {
         exit = Exit::Nothing;
     }
-    exit
+    Ok(exit)
 }
 
 fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {

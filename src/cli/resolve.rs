@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use seekless::acting::Selection;
 use seekless::action::keep::{RULES, Rules};
@@ -13,13 +14,12 @@ use super::color::Terminal;
 use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
 use super::option_words;
+use super::resolve_search::Source;
 use super::resolve_search::search;
 use super::root_links::RootLinks;
 use super::shell_word;
-use super::source::Source;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
-use super::wanted::Wanted;
 use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
 
 /// All decisions of one `seekless find`.
@@ -223,6 +223,17 @@ pub fn keep_rules<'r>(
         ));
     }
     Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
+}
+
+/// A report, and what is wanted of it.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The report.
+    pub source: Source,
+    /// What is wanted.
+    pub selection: Selection,
+    /// How long to wait for a file system.
+    pub patience: Duration,
 }
 
 #[cfg(test)]

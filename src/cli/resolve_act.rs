@@ -6,24 +6,23 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::process::geteuid;
-use seekless::acting::FoundFolder;
-use seekless::action::bounds::{BadPlace, Below, Bounds, Place};
-use seekless::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Policy, Sidecars};
-use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
-use seekless::device::Mounts;
+use seekless::acting::{Asked, FoundFolder};
+use seekless::action::plan::Noise;
+use seekless::action::plan::{self, FurtherNames, HomeTrash, Sidecars};
+use seekless::action::{self, ActionKind, Raw, RunHeader};
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, RouteError, own_trash};
 
-use super::act_args::{ActArgs, Allowed, FolderArgs, SidecarChoice, StayArgs};
+use super::act_args::WayArgs;
+use super::act_args::{ActArgs, Allowed, FolderArgs, SidecarChoice};
+use super::document_format::DocumentFormat;
 use super::environment::Environment;
 use super::resolve::keep_rules;
-use super::resolve_noise::noise;
+use super::resolve_search::Source;
 use super::resolve_search::{EMPTY_PATH, meant, search};
 use super::root_links::RootLinks;
-use super::source::Source;
 use super::talk_args::Talk;
-use super::use_of_plan::{Use, use_of_plan};
+use super::wrong_use::meant_as_file;
 use super::wrong_use::{WrongUse, contradiction, not_onto_report};
 
 /// All decisions of a command that acts.
@@ -134,53 +133,31 @@ pub fn resolve(
     };
     let reads = args.reads.of_a_change()?;
     let limits = limits(&args, &mut links, around)?;
-    let StayArgs {
-        reference,
-        protect,
-        only_under,
-        ..
-    } = &args.stay;
-    let mut bounds = Bounds {
-        reference: folders("reference", reference, &mut links)?,
-        protected: protected(protect, &mut links, around)?,
-        only_under: folders("only-under", only_under, &mut links)?,
-        tops: limits.iter().map(|top| Below::from_real(top)).collect(),
-        ..Bounds::default()
-    }
-    .through(Mounts::read());
-    let to = special
-        .to
-        .as_deref()
-        .map(|to| destination(to, &mut links, around))
-        .transpose()?;
-    bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let bytes = |found_folder: &FoundFolder| found_folder.path.as_os_str().as_bytes().to_vec();
+    let stay = &args.stay;
+    let [reference, protected, only_under] = [
+        ("reference", &stay.reference),
+        ("protect", &stay.protect),
+        ("only-under", &stay.only_under),
+    ]
+    .map(|(option, given)| paths(option, given));
     let home_trash = home_trash(around);
-    Ok(ActRun {
-        plan: Some(plan::Settings {
-            policy: Policy {
-                action,
-                rules,
-                keep: usize::try_from(args.stay.keep_n).unwrap_or(usize::MAX),
-                isolate: false,
-                by_reference: !args.stay.reference.is_empty(),
-                by_name: false,
-                pairs: FolderPairs::default(),
-                common: Common::demanded(action, allows(Allowed::OtherOwners), geteuid().is_root()),
-                same_metadata: special.acting.same_metadata,
-            },
-            bounds,
-            sidecars: match args.stay.sidecars {
-                SidecarChoice::KeepTogether => Sidecars::KeepTogether,
-                SidecarChoice::Ignore => Sidecars::Ignore,
-            },
-            further_names: further_names(&args, action)?,
-            allows_managed: allows(Allowed::Managed),
-            strict: allows(Allowed::Uncompared),
-            destination: to.as_ref().map(|to| to.dev),
-            remove_empty_folders: special.folders.remove_empty_folders,
-            noise,
-        }),
+    let asked = Asked {
+        action,
+        rules,
+        keep: usize::try_from(stay.keep_n).unwrap_or(usize::MAX),
+        reference: &reference?,
+        protected: &protected?,
+        only_under: &only_under?,
+        tops: &limits,
+        destination: special.to.as_deref(),
+        sidecars: match stay.sidecars {
+            SidecarChoice::KeepTogether => Sidecars::KeepTogether,
+            SidecarChoice::Ignore => Sidecars::Ignore,
+        },
+        further_names: further_names(&args, action)?,
+        allows_managed: allows(Allowed::Managed),
+        remove_empty_folders: special.folders.remove_empty_folders,
+        noise,
         acting: action::Settings {
             across_owners: allows(Allowed::OtherOwners),
             trust_hash: allows(Allowed::Uncompared),
@@ -188,10 +165,15 @@ pub fn resolve(
             preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
-            destination: to.as_ref().map(bytes),
             home_trash: home_trash.usable().map(<[u8]>::to_vec),
             ..special.acting
         },
+        folder: &around.folder,
+    };
+    let (plan, acting) = asked.settings(|path| links.check(path))?;
+    Ok(ActRun {
+        plan: Some(plan),
+        acting,
         home_trash,
         source,
         folder_search,
@@ -313,65 +295,12 @@ fn limits(
     given.iter().chain(&args.stay.reference).map(real).collect()
 }
 
-/// Given folders, as they were looked at: to follow their paths anew could lead elsewhere.
-fn folders(
-    option: &str,
-    given: &[OsString],
-    links: &mut RootLinks,
-) -> Result<Vec<Below>, WrongUse> {
+/// The paths of an option.
+fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, WrongUse> {
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(format!("--{option}: {EMPTY_PATH}"));
     }
-    let folder = |given: &OsString| match links.check(Path::new(given))? {
-        Ok(way) => Ok(Below::from_real(&way.real)),
-        Err(_) => Below::folder(Path::new(given)).map_err(|e| not_a_place(option, &e)),
-    };
-    given.iter().map(folder).collect()
-}
-
-/// Files and folders that are never touched, and patterns of such.
-fn protected(
-    given: &[OsString],
-    links: &mut RootLinks,
-    around: &Environment<'_>,
-) -> Result<Vec<Place>, WrongUse> {
-    if given.iter().any(|path| path.is_empty()) {
-        return contradiction(format!("--protect: {EMPTY_PATH}"));
-    }
-    let place = |given: &OsString| {
-        let real = links.check(Path::new(given))?.ok().map(|way| way.real);
-        let place = Place::parse(given, real.as_deref(), &around.folder);
-        place.map_err(|e| not_a_place("protect", &e))
-    };
-    given.iter().map(place).collect()
-}
-
-/// Says what to check if a place is missing.
-fn not_a_place(option: &str, cause: &BadPlace) -> WrongUse {
-    match cause {
-        BadPlace::Missing { .. } => wrong(
-            option,
-            &format!("{cause}; check the path, and whether its disk is mounted"),
-        ),
-        _ => wrong(option, cause),
-    }
-}
-
-fn wrong(option: &str, cause: &dyn std::fmt::Display) -> WrongUse {
-    WrongUse::Contradiction(format!("--{option}: {cause}"))
-}
-
-/// The folder that files are moved to. What there is of it is where its links were seen to lead, and what is missing
-/// will be made there: a link that takes its place meanwhile is not followed.
-fn destination(
-    folder: &Path,
-    links: &mut RootLinks,
-    around: &Environment<'_>,
-) -> Result<FoundFolder, WrongUse> {
-    FoundFolder::look(&around.folder.join(folder), |there| {
-        let way = links.check(there)?;
-        Ok(way.ok().map(|way| (way.real, way.id.0)))
-    })
+    Ok(given.iter().map(PathBuf::from).collect())
 }
 
 fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, WrongUse> {
@@ -379,4 +308,57 @@ fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, 
         let real = there.canonicalize().ok();
         Ok(real.and_then(|real| real.metadata().ok().map(|now| (real, now.dev()))))
     })
+}
+
+/// The files that may go without a copy that stays, if any may.
+pub fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
+    if !folders.with_noise {
+        return Ok(None);
+    }
+    if !action.takes_content_along() {
+        return contradiction(
+            "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
+        );
+    }
+    let noise = Noise::named(&folders.noise).map_err(WrongUse::pattern("noise"))?;
+    Ok(Some(noise))
+}
+
+/// The use of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is carried out.
+    Act,
+    /// It is carried out if the user agrees.
+    Confirm,
+    /// It is shown.
+    Show,
+    /// It is shown to a program.
+    Json,
+}
+
+/// Decides what becomes of the plan.
+pub fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
+    meant_as_file(way.output.as_deref())?;
+    if way.ask && !around.can_ask {
+        return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
+    }
+    match (way.dry_run, way.format) {
+        (true, DocumentFormat::Json) => return Ok(Use::Json),
+        (true, DocumentFormat::Text) => return Ok(Use::Show),
+        (false, DocumentFormat::Json) => {
+            return contradiction("--format json applies to a plan: add --dry-run");
+        }
+        (false, DocumentFormat::Text) if way.output.is_some() => {
+            return contradiction("--output applies to a plan: add --dry-run");
+        }
+        (false, DocumentFormat::Text) => {}
+    }
+    match (way.yes, around.can_ask) {
+        (true, _) => Ok(Use::Act),
+        (false, true) => Ok(Use::Confirm),
+        (false, false) => contradiction(
+            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
+        ),
+    }
 }

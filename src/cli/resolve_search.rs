@@ -206,3 +206,24 @@ fn roots(
     let roots = paths.into_iter().map(PathBuf::from);
     Ok(roots.map(Root::from).collect())
 }
+
+/// Where sets come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A search.
+    Search(Box<Config>),
+    /// A report in a file.
+    Report(PathBuf),
+    /// A report on standard input.
+    Stdin,
+}
+
+impl Source {
+    /// The report that `--from` names.
+    pub fn of_report(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Self::Stdin,
+            false => Self::Report(path.to_owned()),
+        }
+    }
+}

@@ -1,9 +1,12 @@
 //! Nothing that a name contains may steer the terminal it is shown on.
 
 use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::exit::Exit;
 use super::fit;
 use seekless::report::escape::escape;
 use seekless::report::printable::{characters, is_printable};
@@ -51,6 +54,22 @@ pub fn complain(text: &str) {
         None => vec![text],
     };
     lines.iter().for_each(|line| say(line));
+}
+
+/// Ends a command that could not write its result. Whoever closed the pipe has read enough.
+pub fn printed(written: io::Result<()>) -> Result<(), Exit> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            refuse(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints why a command ends early.
+pub fn refuse<T>(why: impl Display) -> Result<T, Exit> {
+    complain(&why.to_string());
+    Err(Exit::Nothing)
 }
 
 /// Prints one line on stderr. Where stderr is closed there is nobody to tell.

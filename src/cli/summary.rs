@@ -29,60 +29,6 @@ const UNREAD: &str =
     "INCOMPLETE: folders or files that could not be listed or read may hold more copies.";
 const UNANSWERED: &str = "INCOMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.";
 
-/// True if a file that begins like this is a summary: its first line is one that a summary can begin with.
-pub fn is_summary(start: &[u8]) -> bool {
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
-    let Ok(line) = std::str::from_utf8(line) else {
-        return false;
-    };
-    [
-        INCOMPLETE,
-        MEMORY_SHORT,
-        REPORT_INCOMPLETE,
-        UNREAD,
-        UNANSWERED,
-    ]
-    .contains(&line)
-        || is_found(line)
-}
-
-/// True for a line of the form that [`found`] gives.
-fn is_found(line: &str) -> bool {
-    let parts = line
-        .strip_prefix("Found ")
-        .and_then(|line| line.split_once(' '));
-    let Some((sets, what)) = parts else {
-        return false;
-    };
-    let is_number = sets.starts_with(|first: char| first.is_ascii_digit())
-        && sets.chars().all(|c| c.is_ascii_digit() || c == ',');
-    let of = [
-        "set of duplicates",
-        "sets of duplicates",
-        "unique file",
-        "unique files",
-        "content",
-        "contents",
-    ];
-    let (what, freed) = match what.split_once(": ") {
-        Some((what, freed)) => (what, Some(freed)),
-        None => (what.strip_suffix('.').unwrap_or_default(), None),
-    };
-    let what = match what.rsplit_once(" in ") {
-        Some((what, files)) if sets == "no" && files.contains(" file") => what,
-        _ => what,
-    };
-    let copies = [" with ", " that is under ", " that are under "];
-    let is_known = of.iter().any(|of| {
-        let rest = what.strip_prefix(of);
-        rest.is_some_and(|rest| rest.is_empty() || copies.iter().any(|with| rest.starts_with(with)))
-    });
-    let is_freed = |freed: &str| {
-        freed.contains(" redundant file") && freed.contains(" of disk space can be freed")
-    };
-    (sets == "no" || is_number) && is_known && freed.is_none_or(is_freed)
-}
-
 /// Renders the summary, one line each. Lines fit into the columns of the terminal that they are for: sentences continue
 /// on the next line, tables leave columns out.
 pub fn lines(summary: &Summary, of: SummaryOf, columns: Option<usize>) -> Vec<String> {
@@ -496,38 +442,6 @@ mod tests {
                 memory_short: 0,
                 changed: 1,
             },
-        }
-    }
-
-    #[test]
-    fn its_first_line_is_recognized_and_other_text_is_not() {
-        for sets in [0, 1, 4000] {
-            for redundant_files in [0, 1, 5000] {
-                let summary = Summary {
-                    sets,
-                    redundant_files,
-                    ..full()
-                };
-                for copies in ["1..", "2..", "1000..", "1", "..3", "..1000", "3", "2..1000"] {
-                    let copies = copies.parse().expect("a range");
-                    for isolate in [false, true] {
-                        let lines = lines(&summary, of(copies, isolate), None);
-                        assert!(is_summary(lines.join("\n").as_bytes()), "{}", lines[0]);
-                    }
-                }
-            }
-        }
-        for text in [
-            "",
-            "Found",
-            "Found it",
-            "Found no content",
-            "Found 3 sets of keys.",
-            "Found 3 contents: call me.",
-            "INCOMPLETE: chapter 2",
-            "INCOMPLETE: chapter 2",
-        ] {
-            assert!(!is_summary(text.as_bytes()), "{text}");
         }
     }
 

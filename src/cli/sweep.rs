@@ -20,9 +20,9 @@ use super::problem_limit::ProblemLimit;
 use super::progress_text::count;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
+use super::resolve_act::Use;
 use super::sanitize::{complain, say};
 use super::undo_text;
-use super::use_of_plan::Use;
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {

@@ -16,20 +16,14 @@ use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
 use super::problem_limit::ProblemLimit;
 use super::question::{self, Reply};
-use super::sanitize::{complain, message, path, say};
+use super::sanitize::{complain, message, path, refuse, say};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
 
 /// Undoes what was asked for, or lists.
-pub fn undo(args: &UndoArgs) -> Exit {
-    let place = match JournalPlace::of(args.journal.as_deref()) {
-        Ok(place) => place,
-        Err(why) => {
-            complain(why);
-            return Exit::Nothing;
-        }
-    };
+pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
+    let place = JournalPlace::of(args.journal.as_deref()).or_else(refuse)?;
     let is_missing = |folder: &&Path| {
         looking(args, || {
             current::ask_about(folder.as_os_str().as_bytes());
@@ -37,32 +31,22 @@ pub fn undo(args: &UndoArgs) -> Exit {
         })
     };
     if let Some(folder) = args.journal.as_deref().filter(is_missing) {
-        complain(&format!(
+        return refuse(format!(
             "--journal {}: no such folder: give the folder that the run was given, or omit --journal",
             path(folder)
         ));
-        return Exit::Nothing;
     }
-    let reads = match args.reads.of_a_change() {
-        Ok(reads) => (reads, args.reads.io_idle),
-        Err(wrong) => {
-            complain(&wrong.to_string());
-            return Exit::Nothing;
-        }
-    };
+    let reads = args.reads.of_a_change().or_else(refuse)?;
+    let reads = (reads, args.reads.io_idle);
     if args.document.format == DocumentFormat::Json && !args.list {
-        complain("--format json applies to the list of runs: add --list");
-        return Exit::Nothing;
+        return refuse("--format json applies to the list of runs: add --list");
     }
     let done = match (args.list, args.sweep) {
         (true, _) => undo_list::list(&place, args.document.format, args.patience.time()),
         (_, true) => sweep::command(&place, args, &reads),
         _ => take_back(&place, args, &reads),
     };
-    done.unwrap_or_else(|error| {
-        complain(&place.with_way_out(&error));
-        Exit::Nothing
-    })
+    done.or_else(|error| refuse(place.with_way_out(&error)))
 }
 
 fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {

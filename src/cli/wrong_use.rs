@@ -3,7 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use seekless::acting::NoFolder;
+use seekless::acting::{BadBound, NoFolder};
+use seekless::action::bounds::BadPlace;
 use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
@@ -57,6 +58,16 @@ fn way_out(pattern: &BadPattern) -> &'static str {
             ": write a glob with --name or --path"
         }
         _ => "",
+    }
+}
+
+impl From<BadBound> for WrongUse {
+    fn from(BadBound { bound, cause }: BadBound) -> Self {
+        let check = match cause {
+            BadPlace::Missing { .. } => "; check the path, and whether its disk is mounted",
+            _ => "",
+        };
+        Self::Contradiction(format!("--{bound}: {cause}{check}"))
     }
 }
 

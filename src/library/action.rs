@@ -8,20 +8,16 @@ use std::sync::atomic::AtomicU64;
 use super::error::{Cause, Error};
 use super::paths::real;
 use super::plan::Plan;
-use super::reads::reads;
+use super::reading::reads;
 use super::rule::Rule;
 use super::set::{Set, Sets};
 use super::times::nanoseconds;
-use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
-use crate::action::bounds::{Below, Bounds, Place};
+use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::keep::Rules;
 use crate::action::plan::{
-    Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Noise, Origin, Planner, Policy,
-    Settings, Sidecars,
+    Claim, ClaimedFacts, ClaimedFile, FurtherNames, Noise, Origin, Planner, Settings, Sidecars,
 };
-use crate::action::{self, ActionKind, Common};
-use crate::device::Mounts;
-use crate::file::trust;
+use crate::action::{self, ActionKind};
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -255,9 +251,8 @@ impl Action {
             .with_hard_links(found_in.hard_links)
             .newer(found_in.newer_ns);
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
-        let settings = self.settings(&roots)?;
-        let acting = self.acting(&settings)?;
-        let mut planner = Planner::new(settings.0, origin);
+        let (settings, acting) = self.settings(&roots)?;
+        let mut planner = Planner::new(settings, origin);
         for set in sets {
             planner.add(claim(set)).map_err(Cause::NotKept)?;
         }
@@ -281,10 +276,9 @@ impl Action {
         };
         let limits = self.within.iter().map(|path| real(path));
         let limits = limits.collect::<Result<Vec<_>, Error>>()?;
-        let settings = self.settings(&limits)?;
-        let acting = self.acting(&settings)?;
+        let (settings, acting) = self.settings(&limits)?;
         let trust_hash = acting.trust_hash;
-        let mut planner = Planner::new(settings.0, Origin::default());
+        let mut planner = Planner::new(settings, Origin::default());
         let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
         let planned = planned.map_err(|error| Cause::Report {
             path: report.to_owned(),
@@ -303,71 +297,39 @@ impl Action {
     }
 
     /// `tops` are the real paths below which folders may go.
-    fn settings(&self, tops: &[PathBuf]) -> Result<(Settings, Option<FoundFolder>), Error> {
+    fn settings(&self, tops: &[PathBuf]) -> Result<(Settings, action::Settings), Error> {
         if self.copies == 0 {
             return Err(Cause::NoCopies.into());
         }
-        let below = |paths: &[PathBuf]| {
-            let below = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
-                Ok(way) => Ok(Below::from_real(&way.real)),
-                Err(_) => Ok(Below::folder(path).map_err(Cause::from)?),
-            };
-            paths.iter().map(below).collect::<Result<Vec<_>, Error>>()
-        };
-        let here = std::env::current_dir().unwrap_or_default();
-        let place = |path: &PathBuf| {
-            let real = own_way(path).map_err(Cause::from)?.ok().map(|way| way.real);
-            let place = Place::parse(path.as_os_str(), real.as_deref(), &here);
-            Ok(place.map_err(Cause::from)?)
-        };
-        let protected = self.protected.iter().map(place);
-        let to = match &self.destination {
-            // Joined to the current folder, it would be that folder.
-            Some(folder) if folder.as_os_str().is_empty() => {
-                return Err(
-                    Cause::NoPath("the path of the destination is empty".to_owned()).into(),
-                );
-            }
-            Some(folder) => Some(FoundFolder::look(&here.join(folder), |there| {
-                let way = own_way(there)?;
-                Ok::<_, Cause>(way.ok().map(|way| (way.real, way.id.0)))
-            })?),
-            None => None,
-        };
-        let mut bounds = Bounds {
-            reference: below(&self.reference)?,
-            protected: protected.collect::<Result<_, Error>>()?,
-            only_under: below(&self.only_under)?,
-            tops: tops.iter().map(|top| Below::from_real(top)).collect(),
-            ..Bounds::default()
+        let destination = self.destination.as_deref();
+        // Joined to the current folder, it would be that folder.
+        if destination.is_some_and(|to| to.as_os_str().is_empty()) {
+            return Err(Cause::NoPath("the path of the destination is empty".to_owned()).into());
         }
-        .through(Mounts::read());
-        bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-        let settings = Settings {
-            policy: Policy {
-                action: self.kind,
-                rules: Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?,
-                keep: self.copies,
-                isolate: false,
-                by_reference: !self.reference.is_empty(),
-                by_name: false,
-                pairs: FolderPairs::default(),
-                common: Common::demanded(self.kind, self.acting.across_owners, trust::is_root()),
-                same_metadata: self.acting.same_metadata,
-            },
-            bounds,
+        let asked = Asked {
+            action: self.kind,
+            rules: Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?,
+            keep: self.copies,
+            reference: &self.reference,
+            protected: &self.protected,
+            only_under: &self.only_under,
+            tops,
+            destination,
             sidecars: self.sidecars,
             further_names: match self.kind {
                 ActionKind::Hardlink | ActionKind::Reflink => FurtherNames::Stay,
                 _ => FurtherNames::AsReported,
             },
             allows_managed: self.allows_managed,
-            strict: self.acting.trust_hash,
-            destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,
             noise: self.noise()?,
+            acting: action::Settings {
+                reads: reads(self.bytes_per_second)?,
+                ..self.acting.clone()
+            },
+            folder: &std::env::current_dir().unwrap_or_default(),
         };
-        Ok((settings, to))
+        Ok(asked.settings(|path| own_way(path).map_err(Cause::from))?)
     }
 
     fn noise(&self) -> Result<Option<Noise>, Error> {
@@ -376,15 +338,6 @@ impl Action {
             Some(globs) => Ok(Some(Noise::named(globs).map_err(Cause::from)?)),
             None => Ok(None),
         }
-    }
-
-    fn acting(&self, (_, to): &(Settings, Option<FoundFolder>)) -> Result<action::Settings, Error> {
-        let to = to.as_ref();
-        Ok(action::Settings {
-            destination: to.map(|to| to.path.as_os_str().as_bytes().to_vec()),
-            reads: reads(self.bytes_per_second)?,
-            ..self.acting.clone()
-        })
     }
 }
 

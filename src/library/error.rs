@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::acting::{NoFolder, UntrustedLink};
+use crate::acting::{BadBound, NoFolder, Stop, UntrustedLink};
 use crate::action::bounds::BadPlace;
 use crate::action::keep::BadRule;
 use crate::action::{JournalError, Occupied};
@@ -115,7 +115,7 @@ pub(super) enum Cause {
     #[error(transparent)]
     Rule(#[from] BadRule),
     #[error(transparent)]
-    Place(#[from] BadPlace),
+    Place(BadPlace),
     #[error(transparent)]
     Folder(#[from] NoFolder),
     #[error(transparent)]
@@ -138,4 +138,20 @@ pub(super) enum Cause {
     Probe(#[from] ProbeError),
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
+}
+
+impl From<BadBound> for Cause {
+    fn from(bad: BadBound) -> Self {
+        Self::Place(bad.cause)
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        Self(match stop {
+            Stop::Journal(error) => error.into(),
+            Stop::Occupied(occupied) => occupied.into(),
+            Stop::NotKept(error) => Cause::NotKept(error),
+        })
+    }
 }

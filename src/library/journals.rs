@@ -11,7 +11,7 @@ use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::paths::{path, real};
-use super::reads::reads;
+use super::reading::reads;
 use super::times::time;
 use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
 

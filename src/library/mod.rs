@@ -13,7 +13,6 @@ mod plan;
 mod probe;
 mod progress;
 mod reading;
-mod reads;
 mod rule;
 mod search;
 mod searching;

@@ -14,9 +14,10 @@ use super::error::{Cause, Error};
 use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
-use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
+use crate::acting::{Carry, Host, Session};
+use crate::action::plan::{self, Choice, HomeTrash, LinkPlaces, Planner, SetPlan};
 use crate::action::{
-    self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings, TreeLock,
+    self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings,
 };
 use crate::hash::ContentDigest;
 use crate::scan::FilterSpec;
@@ -25,8 +26,8 @@ use crate::scan::FilterSpec;
 pub struct Plan<'a> {
     plan: plan::Plan,
     acting: Settings,
-    cancel: Cancel,
-    on_step: Option<Callback<'a, Step>>,
+    home_trash: HomeTrash,
+    caller: Caller<'a>,
 }
 
 impl fmt::Debug for Plan<'_> {
@@ -187,12 +188,20 @@ pub struct Applied {
 impl<'a> Plan<'a> {
     pub(super) fn new(planner: Planner, acting: Settings) -> Result<Self, Error> {
         let plan = planner.finish().map_err(Cause::NotKept)?;
-        Ok(Self {
-            plan: looked_over(plan, &acting, None)?,
+        let plan = Self {
+            plan,
+            home_trash: acting.home_trash.clone().into(),
             acting,
-            cancel: Cancel::default(),
-            on_step: None,
-        })
+            caller: Caller::default(),
+        };
+        plan.checked()
+    }
+
+    /// Leaves alone what cannot be acted on, without creating any file to find out.
+    fn checked(mut self) -> Result<Self, Error> {
+        let session = session(&self.acting, &self.home_trash, None);
+        let plan = session.checked(self.plan, &mut self.caller)?;
+        Ok(Self { plan, ..self })
     }
 
     /// The totals.
@@ -299,21 +308,21 @@ impl<'a> Plan<'a> {
         let chosen = self
             .plan
             .reconsider(|set| io::Result::Ok(choose(&planned(set, action))));
-        let plan = looked_over(chosen.map_err(Cause::NotKept)?, &self.acting, None)?;
-        Ok(Self { plan, ..self })
+        let plan = chosen.map_err(Cause::NotKept)?;
+        Self { plan, ..self }.checked()
     }
 
     /// Ends early when this is cancelled, between two steps.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.cancel = cancel.clone();
+        self.caller.cancel = cancel.clone();
         self
     }
 
     /// Receives each step after it has been synced to disk, which is up to 2,048 steps later.
     #[must_use]
     pub fn on_step(mut self, tell: impl FnMut(&Step) + Send + 'a) -> Self {
-        self.on_step = Some(Box::new(tell));
+        self.caller.on_step = Some(Box::new(tell));
         self
     }
 
@@ -323,27 +332,15 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// If another run acts on these files, or there can be no journal. Nothing was done then.
-    pub fn apply(mut self, journals: &Journals) -> Result<Applied, Error> {
-        action::check_journals(journals.folder()).map_err(Cause::from)?;
-        let trees = self.plan.folders().map_err(Cause::NotKept)?;
-        let _lock = TreeLock::for_acting(&self.acting, &trees).map_err(Cause::from)?;
-        let header = RunHeader {
-            version: 0,
-            started_ns: nanoseconds(SystemTime::now()),
-            command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
-        };
-        let tests = MountTests::new(journals.folder(), header.clone());
-        let mut plan = looked_over(self.plan, &self.acting, Some(tests))?;
-        let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
-        let mut on_step = self.on_step;
-        let mut tell = |step: &action::Step, outcome: &Outcome| {
-            if let Some(tell) = &mut on_step {
-                tell(&Step::new(step, outcome));
-            }
-        };
-        let folder = journals.folder();
-        let tally = action::apply(&mut plan, &self.acting, folder, header, &control, &mut tell);
-        let tally = tally.map_err(Cause::from)?;
+    pub fn apply(self, journals: &Journals) -> Result<Applied, Error> {
+        let Self {
+            plan,
+            acting,
+            home_trash,
+            mut caller,
+        } = self;
+        let session = session(&acting, &home_trash, Some(journals.folder()));
+        let (plan, tally) = session.apply(plan, &mut caller)?;
         let named = |(folder, why): (Vec<u8>, String)| (path(&folder), why);
         Ok(Applied {
             unreached: tally.unreached(&plan),
@@ -361,24 +358,41 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Leaves alone what its mount does not support and what no trash takes, then looks for the folders that become empty.
-/// Without `tests`, no file is created to find out.
-fn looked_over(
-    plan: plan::Plan,
-    acting: &Settings,
-    tests: Option<MountTests>,
-) -> Result<plan::Plan, Error> {
-    let mode = MountCheckMode {
-        trust_mounts: acting.trust_mounts,
-        absolute_links: acting.absolute_links,
-        preserve_times: acting.preserve_times,
-    };
-    let home = acting.home_trash.clone().into();
-    let checked = plan.check_mounts(mode, tests);
-    let checked = checked.and_then(|plan| plan.check_trash(&home));
-    let mut plan = checked.map_err(Cause::NotKept)?;
-    plan.look_for_empty_folders().map_err(Cause::NotKept)?;
-    Ok(plan)
+fn session<'a>(
+    acting: &'a Settings,
+    home_trash: &'a HomeTrash,
+    journals: Option<&'a Path>,
+) -> Session<'a> {
+    Session {
+        acting,
+        home_trash,
+        journals,
+        header: RunHeader {
+            version: 0,
+            started_ns: nanoseconds(SystemTime::now()),
+            command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
+        },
+    }
+}
+
+/// The caller's side of a run.
+#[derive(Default)]
+struct Caller<'a> {
+    cancel: Cancel,
+    on_step: Option<Callback<'a, Step>>,
+}
+
+impl Host for Caller<'_> {
+    type End = Error;
+
+    fn apply<T: Send>(&mut self, plan: &mut plan::Plan, work: impl Carry<T>) -> T {
+        let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
+        work(plan, &control, &mut |step, outcome| {
+            if let Some(tell) = &mut self.on_step {
+                tell(&Step::new(step, outcome));
+            }
+        })
+    }
 }
 
 fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {

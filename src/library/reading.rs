@@ -7,8 +7,10 @@ use crossbeam_channel::Sender;
 use super::beside::Beside;
 use super::error::{Cause, Error};
 use super::watch::Watch;
+use crate::action::Reads;
 use crate::engine::{self, Config, LEAST_MEMORY, LEAST_RATE};
 use crate::event::Problem;
+use crate::read::PageUse;
 use crate::tree::{Scope, Tree};
 
 /// Classifies the files of a comparison, beside the calling thread. The problems that the caller does not hear of are
@@ -96,3 +98,13 @@ macro_rules! reading_settings {
 }
 
 pub(super) use reading_settings;
+
+/// Reads that keep to a limit, if there is one.
+pub(super) fn reads(bytes_per_second: Option<u64>) -> Result<Reads, Error> {
+    check_rate(bytes_per_second)?;
+    Ok(match bytes_per_second {
+        // What is compared before an action is read again when it is copied.
+        Some(_) => Reads::new(bytes_per_second, PageUse::KeepWhileFree),
+        None => Reads::default(),
+    })
+}
