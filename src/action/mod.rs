@@ -10,7 +10,6 @@ mod action_kind;
 mod actor;
 mod apply;
 pub mod bounds;
-mod byte_text;
 mod check;
 mod closed_folder;
 mod coherence;

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Apart;
 use super::bounds::Hold;
-use super::byte_text;
-use crate::file::RowNumber;
+use crate::file::{Raw, RowNumber};
 
 /// Why a file stays, is left alone, or could not be changed. Its text names no option of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,8 +39,8 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
     /// Another file: its absolute path.
-    #[serde(with = "byte_text::option", skip_serializing_if = "Option::is_none")]
-    pub other: Option<Vec<u8>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<Raw>,
     /// A position in a file, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
@@ -328,7 +327,7 @@ impl Reason {
                 "advice" => advice.as_ref().map(|advice| format!("; {advice}")),
                 "other" => other
                     .as_ref()
-                    .map(|other| String::from_utf8_lossy(other).into_owned()),
+                    .map(|other| String::from_utf8_lossy(&other.0).into_owned()),
                 "offset" => offset.map(|offset| offset.to_string()),
                 _ => reason.as_deref().map(because),
             };
@@ -362,7 +361,7 @@ mod tests {
     fn words_hold_their_facts() {
         let because = Reason::apart(Apart::Owner, "the kept file");
         let together = Code::Together.with(Facts {
-            other: Some(b"/a{what}".to_vec()),
+            other: Some(Raw(b"/a{what}".to_vec())),
             because: Some(Box::new(because)),
             ..Facts::default()
         });

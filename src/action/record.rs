@@ -1,10 +1,10 @@
 //! The records of a journal. `docs/explanation/safety.md` documents them; their format is a promise.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::action_kind::ActionKind;
 use super::folder_identity::FolderIdentity;
+pub use crate::file::Raw;
 use crate::hash::ContentDigest;
 
 /// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders;
@@ -14,39 +14,6 @@ pub const VERSION: u32 = 5;
 
 /// The versions that are understood.
 pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
-
-/// Any bytes: as text where they are UTF-8, else in base64.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Raw(pub Vec<u8>);
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Spelled {
-    Text(String),
-    Bytes(String),
-}
-
-impl Serialize for Raw {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let spelled = match str::from_utf8(&self.0) {
-            Ok(text) => Spelled::Text(text.to_owned()),
-            Err(_) => Spelled::Bytes(BASE64_STANDARD.encode(&self.0)),
-        };
-        spelled.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Spelled::deserialize(deserializer)? {
-            Spelled::Text(text) => Ok(Self(text.into_bytes())),
-            Spelled::Bytes(encoded) => BASE64_STANDARD
-                .decode(encoded)
-                .map(Self)
-                .map_err(serde::de::Error::custom),
-        }
-    }
-}
 
 /// The BLAKE3 digest of a file's content, in hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use super::access::Apart;
 use super::action_kind::ActionKind;
 use super::reads::Reads;
 use super::reason::{Code, Facts, Reason};
+use crate::file::Raw;
 use crate::hash::ContentDigest;
 
 /// The state of a file when it was found. `None` is not compared.
@@ -248,7 +249,7 @@ impl From<&Skip> for Reason {
             Skip::Unprovable(kind) => Code::Unprovable.about(kind.as_str()),
             Skip::Kept => Code::ReliedOn.into(),
             Skip::Together { with, because } => Code::Together.with(Facts {
-                other: Some(with.clone()),
+                other: Some(Raw(with.clone())),
                 because: Some(because.clone()),
                 ..Facts::default()
             }),

@@ -220,12 +220,8 @@ pub fn read_report<T: Send>(run: &ActRun, console: &Console, work: impl FnOnce()
 fn planning(files: u64) -> ProgressLine {
     ProgressLine {
         stage: "plan",
-        device: String::new(),
         files_done: files,
-        files_total: 0,
-        bytes_done: 0,
-        bytes_total: 0,
-        total_is_final: false,
+        ..ProgressLine::default()
     }
 }
 

@@ -122,7 +122,7 @@ mod tests {
         let together = Reason {
             code: Code::Together,
             facts: Facts {
-                other: Some(b"/a".to_vec()),
+                other: Some(seekless::action::Raw(b"/a".to_vec())),
                 because: Some(Box::new(owner)),
                 ..Facts::default()
             },

@@ -24,7 +24,7 @@ impl Drop for Asking<'_> {
 }
 
 /// The progress of one stage on one device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgressLine {
     /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.
     pub stage: &'static str,

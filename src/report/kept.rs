@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::record::{Name, write_json as write_record};
+use super::record::write_json as write_record;
 use super::time::rfc3339;
 use crate::cache::StoredVolume;
+use crate::file::Name;
 
 /// Number of the document's layout; grows when a key changes its meaning.
 const CACHE_SCHEMA: u32 = 1;

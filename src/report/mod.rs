@@ -31,7 +31,8 @@ mod temporary;
 mod text;
 mod time;
 
-pub use record::{Name, write_json};
+pub use crate::file::Name;
+pub use record::write_json;
 
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
 pub const SCHEMA: u32 = 1;

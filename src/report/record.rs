@@ -7,46 +7,14 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::Serialize;
 use serde::ser::Serializer;
-use serde::{Deserialize, Serialize};
 use serde_json::ser::Formatter;
 
 use super::printable::{characters, is_printable};
 use super::{Header, Options, time};
 use crate::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
-
-/// A name: text where it is valid UTF-8, else its bytes in base64.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Name<'a> {
-    /// As it is.
-    Text(Cow<'a, str>),
-    /// In base64.
-    Bytes(Cow<'a, str>),
-}
-
-impl<'a> Name<'a> {
-    /// Of these bytes.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        match str::from_utf8(bytes) {
-            Ok(text) => Self::Text(Cow::Borrowed(text)),
-            Err(_) => Self::Bytes(Cow::Owned(BASE64_STANDARD.encode(bytes))),
-        }
-    }
-
-    pub(super) fn all(names: &'a [Vec<u8>]) -> Vec<Self> {
-        names.iter().map(|name| Self::new(name)).collect()
-    }
-
-    /// `None` if what should be base64 is not.
-    pub fn into_bytes(self) -> Option<Vec<u8>> {
-        match self {
-            Self::Text(text) => Some(text.into_owned().into_bytes()),
-            Self::Bytes(encoded) => BASE64_STANDARD.decode(encoded.as_bytes()).ok(),
-        }
-    }
-}
+use crate::file::Name;
 
 #[derive(Serialize)]
 pub struct HeaderRecord<'a> {

@@ -1,8 +1,7 @@
 //! The group of a name: files that belong together by their names.
 
+use super::byte_text;
 use serde::{Deserialize, Serialize};
-
-use crate::action::byte_text;
 
 /// The group of a name: the files of its folder with the same stem, which have at least two roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@
 
 mod by_folder;
 mod by_name;
+mod byte_text;
 mod claim;
 mod classes;
 mod dangling;

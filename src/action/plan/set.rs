@@ -5,11 +5,11 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
+use super::byte_text;
 use super::group::Group;
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
-use crate::action::byte_text;
 use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;

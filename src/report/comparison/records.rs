@@ -137,16 +137,9 @@ fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
     }
 }
 
-fn obstacle(obstacle: &Obstacle) -> FactRecord {
-    let (kind, sides, count, reason) = match obstacle {
-        Obstacle::Side(side, unseen) => {
-            ("side", vec![*side], None, Some(unseen.words().to_owned()))
-        }
-        Obstacle::NoFiles(side) => ("no-files", vec![*side], None, None),
-        Obstacle::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
-        Obstacle::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
-        Obstacle::UnknownDisk(a, b) => ("unknown-disk", vec![*a, *b], None, None),
-    };
+fn fact(
+    (kind, sides, count, reason): (&'static str, Vec<u32>, Option<u64>, Option<String>),
+) -> FactRecord {
     FactRecord {
         kind,
         sides,
@@ -155,8 +148,20 @@ fn obstacle(obstacle: &Obstacle) -> FactRecord {
     }
 }
 
+fn obstacle(obstacle: &Obstacle) -> FactRecord {
+    fact(match obstacle {
+        Obstacle::Side(side, unseen) => {
+            ("side", vec![*side], None, Some(unseen.words().to_owned()))
+        }
+        Obstacle::NoFiles(side) => ("no-files", vec![*side], None, None),
+        Obstacle::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
+        Obstacle::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+        Obstacle::UnknownDisk(a, b) => ("unknown-disk", vec![*a, *b], None, None),
+    })
+}
+
 fn note(note: &Note) -> FactRecord {
-    let (kind, sides, count, reason) = match note {
+    fact(match note {
         Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
         Note::SameBlocks(side, count) => ("shared-blocks", vec![*side], Some(*count), None),
         Note::Sidecars(side, count, _) => ("sidecars", vec![*side], Some(*count), None),
@@ -165,13 +170,7 @@ fn note(note: &Note) -> FactRecord {
         Note::Trash(side, count) => ("trash", vec![*side], Some(*count), None),
         Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
         Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
-    };
-    FactRecord {
-        kind,
-        sides,
-        count,
-        reason,
-    }
+    })
 }
 
 fn with_entry<T>(

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::DEVICES_SCHEMA;
 use crate::device::{Advice, Array, Class, Leaf, Policy, Profile, Volume};
-use crate::report::record::{Name, write_json};
+use crate::report::{Name, write_json};
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::verdict_words::{can_go, other, places, verdict};
 use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{FolderEntry, FolderLine, Said};
-use crate::report::record::{Name, write_json};
+use crate::report::{Name, write_json};
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {

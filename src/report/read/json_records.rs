@@ -8,7 +8,7 @@ use serde::de::{SeqAccess, Visitor};
 
 use super::room::Room;
 use super::{BadLine, Ending, Facts, ReadMember, ReadSet, checked_name, digest};
-use crate::report::record::Name;
+use crate::file::Name;
 use crate::report::{Header, Options, time};
 
 #[derive(Deserialize)]
