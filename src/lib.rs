@@ -134,8 +134,9 @@ pub use event::{Problem, ProblemKind};
 pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
-    Difference, DiskAdvice, Error, ErrorKind, Fate, File, FolderEntry, FolderFinding,
-    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, Places, Plan, PlanTotals,
-    PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search, Searching, Set,
-    Sets, Step, StepOutcome, Summary, Undo, UndoOutcome, UndoPreview, UndoSummary, UndoneFile,
+    Difference, DiskAdvice, Error, ErrorKind, Fate, File, FilesOnlyHere, FolderEntry,
+    FolderFinding, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
+    Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
+    Searching, Set, Sets, Step, StepOutcome, Summary, Undo, UndoOutcome, UndoPreview, UndoSummary,
+    UndoneFile,
 };

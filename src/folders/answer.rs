@@ -1,6 +1,10 @@
 //! What is said about folders, in paths and numbers, as reports need it.
 
-use super::count::{Count, Percent};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::count::{Percent, Places};
 use super::forms::{Forms, Names};
 use super::groups::{CanGo, Entry, Member, entries};
 use super::seen::Seen;
@@ -32,88 +36,143 @@ pub struct FoldersAnswer {
     pub files: usize,
 }
 
-/// Folders that are much the same, or one alone.
+/// One folder, or several that are much the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FolderEntry {
-    /// Which of its folders can go.
+    /// Which of the folders can go.
     pub can_go: CanGo,
-    /// Bytes that are free once those files are gone that are elsewhere, too; of several folders, in all but the one of
+    /// Bytes that are freed if the files are removed that are also elsewhere; of several folders, in all but the one of
     /// the largest gain.
     pub gain: u64,
     /// The folders.
-    pub folders: Vec<FolderLine>,
+    pub folders: Vec<FolderFinding>,
 }
 
-/// What is said about one folder.
+/// One folder and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderLine {
-    /// Its path.
-    pub path: Vec<u8>,
+#[non_exhaustive]
+pub struct FolderFinding {
+    /// Its path, beginning with the path that was given.
+    pub path: PathBuf,
     /// The verdict.
-    pub said: Said,
-    /// Files below it whose content counts.
+    pub verdict: FolderVerdict,
+    /// Files below it, without noise.
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes that are free once those of its files are gone that are elsewhere, too.
+    /// Bytes that are freed if its files that are also elsewhere are removed.
     pub gain: u64,
     /// Files of noise below it.
     pub noise: usize,
     /// Symbolic links below it.
     pub links: usize,
-    /// Photos below it that are elsewhere, and their sidecars as well, but not beside each other.
+    /// Photos below it that are elsewhere, and their sidecar files as well, but not beside each other.
     pub torn_photos: usize,
     /// One of them.
-    pub torn_photo: Option<Vec<u8>>,
+    pub torn_photo: Option<PathBuf>,
 }
 
-/// The verdict, with paths.
+/// The verdict about a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// The same names, structure, contents and targets of links.
-    Identical { with: Vec<u8>, places: Count },
-    /// The same contents in another layout or under other names.
-    SameContents { with: Vec<u8>, places: Count },
-    /// Everything is in another folder.
-    Contained { inside: Vec<u8>, places: Count },
-    /// Everything is elsewhere, in several folders.
-    InParts { best: Vec<PartPlace>, places: Count },
-    /// Most of it is in another folder, and some of it nowhere else.
+#[non_exhaustive]
+pub enum FolderVerdict {
+    /// Other folders have the same names, structure, contents, targets of symbolic links and empty folders.
+    Identical {
+        /// The first of them.
+        other: PathBuf,
+        /// The number of them.
+        places: Places,
+    },
+    /// Other folders have the same contents, each as many times, in another layout or under other names.
+    SameContents {
+        /// The first of them.
+        other: PathBuf,
+        /// The number of them.
+        places: Places,
+    },
+    /// Other folders hold a copy of every file.
+    Contained {
+        /// The smallest of them.
+        other: PathBuf,
+        /// The number of them.
+        places: Places,
+    },
+    /// Every file has a copy elsewhere, but no single folder that stays holds all of them.
+    InParts {
+        /// The places that hold most of it.
+        largest: Vec<PartPlace>,
+        /// The number of places that together hold all of it.
+        places: Places,
+    },
+    /// Enough of it is also in another folder, and something is nowhere else.
     Overlaps {
-        with: Vec<u8>,
+        /// The folder that is most like it.
+        other: PathBuf,
+        /// Bytes that are in both, each content counted once.
         shared: u64,
+        /// Bytes of the folder, each content counted once.
         of: u64,
+        /// Files whose contents are nowhere else.
         only_here: FilesOnlyHere,
-        /// A content has more places than were looked at: another folder may be more like it.
+        /// True if a more similar folder may exist: some content has more copies than were examined.
         bounded: bool,
     },
-    /// Something was not seen.
+    /// All files that were seen are also elsewhere, but something was not seen.
     NotFullySeen {
-        unseen: Vec<(Vec<u8>, &'static str)>,
+        /// The number of places that were not seen.
         count: usize,
+        /// The first few, with the reason.
+        first: Vec<(PathBuf, &'static str)>,
     },
 }
 
-/// A folder that holds a part.
+impl FolderVerdict {
+    /// The other folder, if there is one.
+    pub fn other(&self) -> Option<&Path> {
+        match self {
+            Self::Identical { other, .. }
+            | Self::SameContents { other, .. }
+            | Self::Contained { other, .. }
+            | Self::Overlaps { other, .. } => Some(other),
+            Self::InParts { .. } | Self::NotFullySeen { .. } => None,
+        }
+    }
+
+    /// The number of places that were found, of folders whose files are all elsewhere.
+    pub fn places(&self) -> Option<Places> {
+        match self {
+            Self::Identical { places, .. }
+            | Self::SameContents { places, .. }
+            | Self::Contained { places, .. }
+            | Self::InParts { places, .. } => Some(*places),
+            Self::Overlaps { .. } | Self::NotFullySeen { .. } => None,
+        }
+    }
+}
+
+/// A folder that holds a part of another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PartPlace {
     /// Its path.
-    pub path: Vec<u8>,
-    /// Bytes of it.
+    pub path: PathBuf,
+    /// Bytes of the other folder that it holds, and that the places before it lack.
     pub bytes: u64,
-    /// Only files directly in the folder count.
+    /// True if only files directly in the folder count.
     pub directly: bool,
 }
 
 /// Files whose contents are nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilesOnlyHere {
-    /// How many.
+    /// Their number.
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// The first few.
-    pub first: Vec<Vec<u8>>,
+    /// The paths of the first few.
+    pub first: Vec<PathBuf>,
 }
 
 impl FoldersAnswer {
@@ -160,67 +219,73 @@ fn own_name<'s>(seen: &'s Seen<'_>, folder: Folder) -> &'s [u8] {
     &name[start..]
 }
 
-fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
+fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderFinding {
     let folder = member.finding.folder;
     let (torn_photos, first) = seen.torn_photos(folder);
-    FolderLine {
-        path: seen.path(folder),
-        said: said(seen, tallies, member),
+    FolderFinding {
+        path: path(seen.path(folder)),
+        verdict: verdict(seen, tallies, member),
         files: seen.tree().files_below(folder).len(),
         bytes: tallies.get(folder).total_bytes,
         gain: member.gain,
         noise: seen.noise(folder),
         links: seen.links(folder),
         torn_photos,
-        torn_photo: first.map(|file| seen.path_of_file(file)),
+        torn_photo: first.map(|file| path(seen.path_of_file(file))),
     }
 }
 
-fn said(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> Said {
+fn verdict(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderVerdict {
     let folder = member.finding.folder;
     let first = member.only_here.first.iter();
     match &member.finding.verdict {
-        &Verdict::Identical { with, count } => Said::Identical {
-            with: seen.path(with),
+        &Verdict::Identical { with, count } => FolderVerdict::Identical {
+            other: path(seen.path(with)),
             places: count,
         },
-        &Verdict::SameContents { with, count } => Said::SameContents {
-            with: seen.path(with),
+        &Verdict::SameContents { with, count } => FolderVerdict::SameContents {
+            other: path(seen.path(with)),
             places: count,
         },
-        &Verdict::Contained { inside, count } => Said::Contained {
-            inside: seen.path(inside),
+        &Verdict::Contained { inside, count } => FolderVerdict::Contained {
+            other: path(seen.path(inside)),
             places: count,
         },
         Verdict::InParts(parts) => {
-            let best = parts.places.iter().take(NAMED).map(|part| PartPlace {
-                path: seen.path(part.folder),
+            let largest = parts.places.iter().take(NAMED).map(|part| PartPlace {
+                path: path(seen.path(part.folder)),
                 bytes: part.bytes,
                 directly: part.directly,
             });
-            Said::InParts {
-                best: best.collect(),
+            FolderVerdict::InParts {
+                largest: largest.collect(),
                 places: parts.count,
             }
         }
-        Verdict::Overlaps(overlap) => Said::Overlaps {
-            with: seen.path(overlap.with),
+        Verdict::Overlaps(overlap) => FolderVerdict::Overlaps {
+            other: path(seen.path(overlap.with)),
             shared: overlap.shared,
             of: tallies.get(folder).bytes,
             only_here: FilesOnlyHere {
                 files: member.only_here.files,
                 bytes: member.only_here.bytes,
-                first: first.map(|&file| seen.path_of_file(file)).collect(),
+                first: first.map(|&file| path(seen.path_of_file(file))).collect(),
             },
             bounded: overlap.bounded,
         },
         Verdict::NotFullySeen => {
             let gaps = seen.gaps(folder);
             let named = gaps.iter().take(NAMED);
-            Said::NotFullySeen {
-                unseen: named.map(|gap| (seen.path_of_gap(gap), gap.why)).collect(),
+            FolderVerdict::NotFullySeen {
+                first: named
+                    .map(|gap| (path(seen.path_of_gap(gap)), gap.why))
+                    .collect(),
                 count: gaps.len(),
             }
         }
     }
+}
+
+fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
 }

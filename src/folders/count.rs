@@ -1,11 +1,12 @@
 //! Numbers and shares in verdicts.
 
-/// A number that may be larger than was counted.
+/// The number of places that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// How many were counted.
+#[non_exhaustive]
+pub struct Places {
+    /// Their number.
     pub number: usize,
-    /// True if counting ended early.
+    /// True if there may be more: some content has more copies than were examined.
     pub at_least: bool,
 }
 

@@ -4,7 +4,7 @@
 //! folder goes because of a home that was looked at already, and stays. Of folders with the same contents all but one
 //! can go: for what is looked at after them, the first one stays, and each other one would do as well.
 
-use super::count::Count;
+use super::count::Places;
 use super::forms::Forms;
 use super::homes::{Homes, same_contents};
 use super::left::Left;
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
             return identical;
         }
         let mut others = copies.iter().copied().filter(|&other| other != copy);
-        let count = Count {
+        let count = Places {
             number: copies.len() - 1,
             at_least,
         };
@@ -158,7 +158,7 @@ impl Search<'_, '_> {
         Some(match alike.first() {
             Some(&with) => Verdict::SameContents {
                 with,
-                count: Count {
+                count: Places {
                     number: alike.len(),
                     at_least: homes.count.at_least,
                 },
@@ -177,7 +177,7 @@ impl Search<'_, '_> {
         let with = same.find(is_left)?;
         Some(Verdict::Identical {
             with,
-            count: Count {
+            count: Places {
                 number,
                 at_least: false,
             },

@@ -1,6 +1,6 @@
 //! Folders outside of one that hold a copy of everything below it.
 
-use super::count::Count;
+use super::count::Places;
 use super::left::Left;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder, Tree};
@@ -19,7 +19,7 @@ pub struct Homes {
     /// In order.
     pub folders: Vec<Folder>,
     /// How many there are.
-    pub count: Count,
+    pub count: Places,
 }
 
 impl Homes {
@@ -54,7 +54,7 @@ impl Homes {
         found.sort_unstable();
         found.dedup();
         let folders = lowest(tree, &found);
-        let count = Count {
+        let count = Places {
             number: folders.len(),
             at_least: bounded,
         };

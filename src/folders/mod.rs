@@ -21,8 +21,10 @@ mod tallies;
 mod tree;
 mod verdict;
 
-pub use answer::{FilesOnlyHere, FolderEntry, FolderLine, FoldersAnswer, PartPlace, Said, Wanted};
-pub use count::{Count, Percent};
+pub use answer::{
+    FilesOnlyHere, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, PartPlace, Wanted,
+};
+pub use count::{Percent, Places};
 pub use forms::{Forms, Names};
 pub use groups::{CanGo, Entry, Member, OnlyHere, entries};
 pub use overlap::Overlap;

@@ -1,7 +1,7 @@
 //! Where the contents of a folder lie that is found elsewhere, but not in one folder.
 
 use super::beside::{Beside, bytes_below};
-use super::count::Count;
+use super::count::Places;
 use super::left::Left;
 use super::tallies::Tallies;
 use super::tree::{Content, Folder};
@@ -26,7 +26,7 @@ pub struct Parts {
     /// The places.
     pub places: Vec<FolderPart>,
     /// How many it takes.
-    pub count: Count,
+    pub count: Places,
 }
 
 impl Parts {
@@ -57,7 +57,7 @@ impl Parts {
                 directly,
             });
         }
-        let count = Count {
+        let count = Places {
             number: places.len(),
             at_least: bounded || !left.is_empty(),
         };

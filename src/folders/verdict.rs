@@ -1,6 +1,6 @@
 //! Verdicts about folders.
 
-use super::count::{Count, Percent};
+use super::count::{Percent, Places};
 use super::overlap::Overlap;
 use super::parts::Parts;
 use super::tree::Folder;
@@ -10,11 +10,11 @@ use super::tree::Folder;
 pub enum Verdict {
     /// Other folders have the same names, structure, contents and targets of symbolic links. `with` is the first of
     /// them.
-    Identical { with: Folder, count: Count },
+    Identical { with: Folder, count: Places },
     /// Another folder has the same contents, each as many times, in another layout or under other names.
-    SameContents { with: Folder, count: Count },
+    SameContents { with: Folder, count: Places },
     /// Another folder holds a copy of everything. `inside` is the smallest of them.
-    Contained { inside: Folder, count: Count },
+    Contained { inside: Folder, count: Places },
     /// Everything is found elsewhere, but not in one folder that stays, with the sidecars beside their photos.
     InParts(Parts),
     /// Enough of it is also in another folder, and something is nowhere else.

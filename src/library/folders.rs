@@ -1,7 +1,5 @@
 //! Answers about folders: which are the same, lie in another one, or mostly do.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::cancel::Cancel;
@@ -11,7 +9,7 @@ use super::watch::Watch;
 use crate::acting::outermost;
 use crate::engine::{Config, Root};
 use crate::event::Problem;
-use crate::folders::{self, CanGo, Count, FoldersAnswer, NOISE, Percent, Said, Seen, Wanted};
+use crate::folders::{FolderEntry, FoldersAnswer, NOISE, Percent, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
 use crate::tree::Scope;
 
@@ -60,120 +58,6 @@ pub struct FoldersFound {
     pub files: usize,
     /// Paths that could not be read, or that changed during the run.
     pub problems: Vec<Problem>,
-}
-
-/// One folder, or several that are much the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FolderEntry {
-    /// Which of the folders can go.
-    pub can_go: CanGo,
-    /// Bytes that are freed if the files are removed that are also elsewhere; of several folders, in all but the one of
-    /// the largest gain.
-    pub gain: u64,
-    /// The folders.
-    pub folders: Vec<FolderFinding>,
-}
-
-/// One folder and its verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FolderFinding {
-    /// Its path, beginning with the path that was given.
-    pub path: PathBuf,
-    /// The verdict.
-    pub verdict: FolderVerdict,
-    /// Files below it, without noise.
-    pub files: usize,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Bytes that are freed if its files that are also elsewhere are removed.
-    pub gain: u64,
-    /// Files of noise below it.
-    pub noise: usize,
-    /// Symbolic links below it.
-    pub links: usize,
-    /// Photos below it that are elsewhere, and their sidecar files as well, but not beside each other.
-    pub torn_photos: usize,
-}
-
-/// The number of places that were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Places {
-    /// Their number.
-    pub number: usize,
-    /// True if there may be more: some content has more copies than were examined.
-    pub at_least: bool,
-}
-
-/// The verdict about a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FolderVerdict {
-    /// Other folders have the same names, structure, contents, targets of symbolic links and empty folders.
-    Identical {
-        /// The first of them.
-        other: PathBuf,
-        /// The number of them.
-        places: Places,
-    },
-    /// Other folders have the same contents, each as many times, in another layout or under other names.
-    SameContents {
-        /// The first of them.
-        other: PathBuf,
-        /// The number of them.
-        places: Places,
-    },
-    /// Other folders hold a copy of every file.
-    Contained {
-        /// The smallest of them.
-        other: PathBuf,
-        /// The number of them.
-        places: Places,
-    },
-    /// Every file has a copy elsewhere, but no single folder that stays holds all of them.
-    InParts {
-        /// The places that hold most of it, with the bytes that those before them lack.
-        largest: Vec<(PathBuf, u64)>,
-        /// The number of places that together hold all of it.
-        places: Places,
-    },
-    /// Enough of it is also in another folder, and something is nowhere else.
-    Overlaps {
-        /// The folder that is most like it.
-        other: PathBuf,
-        /// Bytes that are in both, each content counted once.
-        shared: u64,
-        /// Bytes of the folder, each content counted once.
-        of: u64,
-        /// Files whose contents are nowhere else.
-        only_here_files: usize,
-        /// Their bytes.
-        only_here_bytes: u64,
-        /// True if a more similar folder may exist: some content has more copies than were examined.
-        bounded: bool,
-    },
-    /// All files that were seen are also elsewhere, but something was not seen.
-    NotFullySeen {
-        /// The number of places that were not seen.
-        count: usize,
-        /// The first few, with the reason.
-        first: Vec<(PathBuf, &'static str)>,
-    },
-}
-
-impl FolderVerdict {
-    /// The other folder, if there is one.
-    pub fn other(&self) -> Option<&std::path::Path> {
-        match self {
-            Self::Identical { other, .. }
-            | Self::SameContents { other, .. }
-            | Self::Contained { other, .. }
-            | Self::Overlaps { other, .. } => Some(other),
-            Self::InParts { .. } | Self::NotFullySeen { .. } => None,
-        }
-    }
 }
 
 impl<'a> Folders<'a> {
@@ -297,86 +181,10 @@ impl<'a> Folders<'a> {
         );
         Ok(FoldersFound {
             incomplete: !seen.is_whole(),
-            entries: answer.entries.into_iter().map(entry).collect(),
+            entries: answer.entries,
             folders: answer.folders,
             files: answer.files,
             problems,
         })
     }
-}
-
-fn entry(entry: folders::FolderEntry) -> FolderEntry {
-    let finding = |line: folders::FolderLine| FolderFinding {
-        path: path(line.path),
-        verdict: verdict(line.said),
-        files: line.files,
-        bytes: line.bytes,
-        gain: line.gain,
-        noise: line.noise,
-        links: line.links,
-        torn_photos: line.torn_photos,
-    };
-    FolderEntry {
-        can_go: entry.can_go,
-        gain: entry.gain,
-        folders: entry.folders.into_iter().map(finding).collect(),
-    }
-}
-
-fn verdict(said: Said) -> FolderVerdict {
-    match said {
-        Said::Identical { with, places: of } => FolderVerdict::Identical {
-            other: path(with),
-            places: places(of),
-        },
-        Said::SameContents { with, places: of } => FolderVerdict::SameContents {
-            other: path(with),
-            places: places(of),
-        },
-        Said::Contained { inside, places: of } => FolderVerdict::Contained {
-            other: path(inside),
-            places: places(of),
-        },
-        Said::InParts { best, places: of } => {
-            let largest = best
-                .into_iter()
-                .map(|place| (path(place.path), place.bytes));
-            FolderVerdict::InParts {
-                largest: largest.collect(),
-                places: places(of),
-            }
-        }
-        Said::Overlaps {
-            with,
-            shared,
-            of,
-            only_here,
-            bounded,
-        } => FolderVerdict::Overlaps {
-            other: path(with),
-            shared,
-            of,
-            only_here_files: only_here.files,
-            only_here_bytes: only_here.bytes,
-            bounded,
-        },
-        Said::NotFullySeen { unseen, count } => {
-            let first = unseen.into_iter().map(|(at, why)| (path(at), why));
-            FolderVerdict::NotFullySeen {
-                count,
-                first: first.collect(),
-            }
-        }
-    }
-}
-
-fn places(count: Count) -> Places {
-    Places {
-        number: count.number,
-        at_least: count.at_least,
-    }
-}
-
-fn path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
 }

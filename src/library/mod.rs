@@ -24,12 +24,14 @@ mod watch;
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
 pub use crate::file::Kind;
-pub use crate::folders::CanGo;
+pub use crate::folders::{
+    CanGo, FilesOnlyHere, FolderEntry, FolderFinding, FolderVerdict, PartPlace, Places,
+};
 pub use action::Action;
 pub use cancel::Cancel;
 pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
 pub use error::{Error, ErrorKind};
-pub use folders::{FolderEntry, FolderFinding, FolderVerdict, Folders, FoldersFound, Places};
+pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo, UndoOutcome, UndoPreview, UndoSummary, UndoneFile};
 pub use plan::{
     Applied, BrokenLink, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome,

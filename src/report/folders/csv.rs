@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use super::FolderReport;
-use super::verdict_words::{can_go, other, places, verdict};
-use crate::folders::Said;
+use super::verdict_words::{can_go, verdict};
+use crate::folders::FolderVerdict;
 use crate::report::csv::push_path;
 
 /// The first row.
@@ -18,9 +19,12 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     for (nth, entry) in report.answer.entries.iter().enumerate() {
         for line in &entry.folders {
             row.clear();
-            let places = places(&line.said).map(|places| places.number.to_string());
-            let shared = match &line.said {
-                Said::Overlaps {
+            let places = line
+                .verdict
+                .places()
+                .map(|places| places.number.to_string());
+            let shared = match &line.verdict {
+                FolderVerdict::Overlaps {
                     shared,
                     of,
                     only_here,
@@ -34,7 +38,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
                 "{},{},{},{},{shared},{},{},{},{},{},",
                 nth + 1,
                 can_go(entry.can_go),
-                verdict(&line.said),
+                verdict(&line.verdict),
                 places.unwrap_or_default(),
                 line.files,
                 line.bytes,
@@ -42,10 +46,10 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
                 line.noise,
                 line.links,
             );
-            push_path(&mut row, &line.path);
+            push_path(&mut row, line.path.as_os_str().as_bytes());
             row.push(',');
-            match other(&line.said) {
-                Some(other) => push_path(&mut row, other),
+            match line.verdict.other() {
+                Some(other) => push_path(&mut row, other.as_os_str().as_bytes()),
                 None => row.push(','),
             }
             row.push_str("\r\n");

@@ -1,12 +1,14 @@
 //! One document, or one object a line. The keys are a promise, so they are spelled out here.
 
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::verdict_words::{can_go, other, places, verdict};
+use super::verdict_words::{can_go, verdict};
 use super::{FOLDERS_SCHEMA, FolderReport};
-use crate::folders::{FolderEntry, FolderLine, Said};
+use crate::folders::{FolderEntry, FolderFinding, FolderVerdict};
 use crate::report::{Name, write_json};
 
 #[derive(Serialize)]
@@ -156,17 +158,17 @@ impl<'a> EntryRecord<'a> {
 }
 
 impl<'a> LineRecord<'a> {
-    fn new(line: &'a FolderLine) -> Self {
-        let places = places(&line.said);
+    fn new(line: &'a FolderFinding) -> Self {
+        let places = line.verdict.places();
         Self {
-            path: Name::new(&line.path),
-            verdict: verdict(&line.said),
-            other: other(&line.said).map(Name::new),
+            path: name(&line.path),
+            verdict: verdict(&line.verdict),
+            other: line.verdict.other().map(name),
             places: places.map(|places| places.number),
             at_least: places.is_some_and(|places| places.at_least),
-            parts: parts(&line.said),
-            overlap: overlap(&line.said),
-            unseen: unseen(&line.said),
+            parts: parts(&line.verdict),
+            overlap: overlap(&line.verdict),
+            unseen: unseen(&line.verdict),
             files: line.files,
             bytes: line.bytes,
             gain: line.gain,
@@ -177,26 +179,26 @@ impl<'a> LineRecord<'a> {
     }
 }
 
-fn parts(said: &Said) -> Vec<PartRecord<'_>> {
-    let Said::InParts { best, .. } = said else {
+fn parts(verdict: &FolderVerdict) -> Vec<PartRecord<'_>> {
+    let FolderVerdict::InParts { largest, .. } = verdict else {
         return Vec::new();
     };
-    let parts = best.iter().map(|place| PartRecord {
-        path: Name::new(&place.path),
+    let parts = largest.iter().map(|place| PartRecord {
+        path: name(&place.path),
         bytes: place.bytes,
         directly: place.directly,
     });
     parts.collect()
 }
 
-fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
-    let Said::Overlaps {
+fn overlap(verdict: &FolderVerdict) -> Option<OverlapRecord<'_>> {
+    let FolderVerdict::Overlaps {
         shared,
         of,
         only_here,
         bounded,
         ..
-    } = said
+    } = verdict
     else {
         return None;
     };
@@ -205,21 +207,25 @@ fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
         of: *of,
         only_here_files: only_here.files,
         only_here_bytes: only_here.bytes,
-        only_here: Name::all(&only_here.first),
+        only_here: only_here.first.iter().map(|path| name(path)).collect(),
         bounded: *bounded,
     })
 }
 
-fn unseen(said: &Said) -> Option<UnseenRecord<'_>> {
-    let Said::NotFullySeen { unseen, count } = said else {
+fn unseen(verdict: &FolderVerdict) -> Option<UnseenRecord<'_>> {
+    let FolderVerdict::NotFullySeen { first, count } = verdict else {
         return None;
     };
-    let first = unseen.iter().map(|(path, why)| GapRecord {
-        path: Name::new(path),
+    let first = first.iter().map(|(path, why)| GapRecord {
+        path: name(path),
         why,
     });
     Some(UnseenRecord {
         count: *count,
         first: first.collect(),
     })
+}
+
+fn name(path: &Path) -> Name<'_> {
+    Name::new(path.as_os_str().as_bytes())
 }

@@ -11,10 +11,12 @@
 //! On a terminal (`Style::columns`) the exact sizes and the comments at both ends are left out.
 
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::verdict_words;
 use super::{FOLDERS_SCHEMA, FolderReport};
-use crate::folders::{CanGo, Count, FolderEntry, FolderLine, Said};
+use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, Places};
 use crate::report::escape::escape;
 use crate::report::fit::{fitting, whole};
 use crate::units::{Bytes, count, plural};
@@ -98,7 +100,8 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
 fn head(entry: &FolderEntry, gain: &str) -> String {
     use verdict_words::{ALL_BUT_ONE, CAN_GO, ELSEWHERE, GAPS};
     let folders = counted(entry.folders.len(), "folder");
-    let has_gaps = |line: &FolderLine| matches!(line.said, Said::NotFullySeen { .. });
+    let has_gaps =
+        |line: &FolderFinding| matches!(line.verdict, FolderVerdict::NotFullySeen { .. });
     match entry.can_go {
         CanGo::All => format!("{gain}{CAN_GO}{folders}:"),
         CanGo::AllButOne => format!("{ALL_BUT_ONE}{folders}{CAN_GO}{gain}:"),
@@ -108,34 +111,32 @@ fn head(entry: &FolderEntry, gain: &str) -> String {
 }
 
 /// A path that begins a line, and is no comment.
-fn at_margin(path: &[u8]) -> String {
-    let shown = escape(path);
+fn at_margin(path: &Path) -> String {
+    let shown = escape(path.as_os_str().as_bytes());
     match shown.strip_prefix('#') {
         Some(rest) => format!("\\x23{rest}"),
         None => shown.into_owned(),
     }
 }
 
-fn verdict(line: &FolderLine) -> String {
-    match &line.said {
-        Said::Identical { with, .. } => {
-            format!("{}{}", verdict_words::IDENTICAL, on_one_line(with))
+fn verdict(line: &FolderFinding) -> String {
+    match &line.verdict {
+        FolderVerdict::Identical { other, .. } => {
+            format!("{}{}", verdict_words::IDENTICAL, shown(other))
         }
-        Said::SameContents { with, .. } => format!("{}{}", verdict_words::SAME, on_one_line(with)),
-        Said::Contained { inside, .. } => {
-            format!("{}{}", verdict_words::CONTAINED, on_one_line(inside))
+        FolderVerdict::SameContents { other, .. } => {
+            format!("{}{}", verdict_words::SAME, shown(other))
         }
-        Said::InParts { best, places } => {
-            let named = best.iter().map(|place| {
+        FolderVerdict::Contained { other, .. } => {
+            format!("{}{}", verdict_words::CONTAINED, shown(other))
+        }
+        FolderVerdict::InParts { largest, places } => {
+            let named = largest.iter().map(|place| {
                 let directly = if place.directly { " itself" } else { "" };
-                format!(
-                    "{} in {}{directly}",
-                    Bytes(place.bytes),
-                    on_one_line(&place.path)
-                )
+                format!("{} in {}{directly}", Bytes(place.bytes), shown(&place.path))
             });
             let named: Vec<String> = named.collect();
-            let rest = match places.number - best.len() {
+            let rest = match places.number - largest.len() {
                 0 if places.at_least => ", and elsewhere".to_owned(),
                 0 => String::new(),
                 rest => format!(
@@ -146,8 +147,8 @@ fn verdict(line: &FolderLine) -> String {
             };
             format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
         }
-        Said::Overlaps {
-            with,
+        FolderVerdict::Overlaps {
+            other,
             shared,
             only_here,
             ..
@@ -160,12 +161,12 @@ fn verdict(line: &FolderLine) -> String {
             verdict_words::ONLY_HERE,
             Bytes(*shared),
             verdict_words::ALSO_IN,
-            on_one_line(with)
+            shown(other)
         ),
-        Said::NotFullySeen { unseen, count } => {
-            let named = unseen
+        FolderVerdict::NotFullySeen { first, count } => {
+            let named = first
                 .iter()
-                .map(|(path, why)| format!("{} ({why})", on_one_line(path)));
+                .map(|(path, why)| format!("{} ({why})", shown(path)));
             let named: Vec<String> = named.collect();
             let rest = if *count > named.len() { ", …" } else { "" };
             format!(
@@ -179,20 +180,16 @@ fn verdict(line: &FolderLine) -> String {
 }
 
 /// All else about a folder, a comment each.
-fn remarks(line: &FolderLine) -> Vec<String> {
+fn remarks(line: &FolderFinding) -> Vec<String> {
     let mut remarks = Vec::new();
-    match &line.said {
-        Said::Identical { places, .. }
-        | Said::SameContents { places, .. }
-        | Said::Contained { places, .. } => remarks.extend(more(*places)),
-        Said::Overlaps {
+    match &line.verdict {
+        FolderVerdict::Identical { places, .. }
+        | FolderVerdict::SameContents { places, .. }
+        | FolderVerdict::Contained { places, .. } => remarks.extend(more(*places)),
+        FolderVerdict::Overlaps {
             only_here, bounded, ..
         } => {
-            let named: Vec<_> = only_here
-                .first
-                .iter()
-                .map(|path| on_one_line(path))
-                .collect();
+            let named: Vec<_> = only_here.first.iter().map(|path| shown(path)).collect();
             let rest = match only_here.files > named.len() {
                 true => ", …",
                 false => "",
@@ -204,7 +201,7 @@ fn remarks(line: &FolderLine) -> Vec<String> {
                 remarks.push("another folder may have more of it".to_owned());
             }
         }
-        Said::InParts { .. } | Said::NotFullySeen { .. } => {}
+        FolderVerdict::InParts { .. } | FolderVerdict::NotFullySeen { .. } => {}
     }
     if let Some(photo) = &line.torn_photo {
         remarks.push(format!(
@@ -219,7 +216,7 @@ fn remarks(line: &FolderLine) -> Vec<String> {
                 "their"
             },
             if line.torn_photos == 1 { "it" } else { "them" },
-            on_one_line(photo)
+            shown(photo)
         ));
     }
     let beside = beside(line);
@@ -229,18 +226,18 @@ fn remarks(line: &FolderLine) -> Vec<String> {
     remarks
 }
 
-fn beside(line: &FolderLine) -> Vec<String> {
+fn beside(line: &FolderFinding) -> Vec<String> {
     let mut beside = Vec::new();
     if line.noise > 0 {
         beside.push(format!("{} of noise", counted(line.noise, "file")));
     }
-    if line.links > 0 && !matches!(line.said, Said::Identical { .. }) {
+    if line.links > 0 && !matches!(line.verdict, FolderVerdict::Identical { .. }) {
         beside.push(counted(line.links, "symbolic link"));
     }
     beside
 }
 
-fn more(places: Count) -> Option<String> {
+fn more(places: Places) -> Option<String> {
     match (places.number, places.at_least) {
         (0 | 1, false) => None,
         (0 | 1, true) => Some("and possibly more".to_owned()),
@@ -252,7 +249,7 @@ fn more(places: Count) -> Option<String> {
     }
 }
 
-fn least(places: Count) -> &'static str {
+fn least(places: Places) -> &'static str {
     if places.at_least { "at least " } else { "" }
 }
 
@@ -266,6 +263,6 @@ fn counted(number: usize, what: &str) -> String {
 }
 
 /// A path that is not broken at its spaces.
-fn on_one_line(path: &[u8]) -> String {
-    whole(&escape(path))
+fn shown(path: &Path) -> String {
+    whole(&escape(path.as_os_str().as_bytes()))
 }

@@ -1,38 +1,16 @@
 //! What a verdict is called, the same in every format, and how text is told from it again.
 
-use crate::folders::{CanGo, Count, Said};
+use crate::folders::{CanGo, FolderVerdict};
 
 /// The verdict in the words of JSON and CSV.
-pub fn verdict(said: &Said) -> &'static str {
-    match said {
-        Said::Identical { .. } => "identical",
-        Said::SameContents { .. } => "same-contents",
-        Said::Contained { .. } => "contained",
-        Said::InParts { .. } => "in-parts",
-        Said::Overlaps { .. } => "overlaps",
-        Said::NotFullySeen { .. } => "not-fully-seen",
-    }
-}
-
-/// The other folder, if there is one.
-pub fn other(said: &Said) -> Option<&[u8]> {
-    match said {
-        Said::Identical { with, .. }
-        | Said::SameContents { with, .. }
-        | Said::Overlaps { with, .. } => Some(with),
-        Said::Contained { inside, .. } => Some(inside),
-        Said::InParts { .. } | Said::NotFullySeen { .. } => None,
-    }
-}
-
-/// In how many places it was found.
-pub fn places(said: &Said) -> Option<Count> {
-    match said {
-        Said::Identical { places, .. }
-        | Said::SameContents { places, .. }
-        | Said::Contained { places, .. }
-        | Said::InParts { places, .. } => Some(*places),
-        Said::Overlaps { .. } | Said::NotFullySeen { .. } => None,
+pub fn verdict(verdict: &FolderVerdict) -> &'static str {
+    match verdict {
+        FolderVerdict::Identical { .. } => "identical",
+        FolderVerdict::SameContents { .. } => "same-contents",
+        FolderVerdict::Contained { .. } => "contained",
+        FolderVerdict::InParts { .. } => "in-parts",
+        FolderVerdict::Overlaps { .. } => "overlaps",
+        FolderVerdict::NotFullySeen { .. } => "not-fully-seen",
     }
 }
 
