@@ -137,6 +137,6 @@ pub use library::{
     Difference, DiskAdvice, Error, ErrorKind, Fate, File, FilesOnlyHere, FolderEntry,
     FolderFinding, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
     Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
-    Searching, Set, Sets, Step, StepOutcome, Summary, Undo, UndoOutcome, UndoPreview, UndoSummary,
-    UndoneFile,
+    Searching, Set, Sets, Step, StepOutcome, Sum, Summary, Undo, UndoOutcome, UndoPreview,
+    UndoSummary, UndoneFile,
 };

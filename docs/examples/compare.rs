@@ -31,8 +31,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let side = &compared.sides[0];
     match compared.answer {
-        CompareAnswer::Yes => println!("files: {}, all of them are also there", side.files),
-        CompareAnswer::No => println!("files: {}, only here: {}", side.files, side.only_files),
+        CompareAnswer::Yes => println!("files: {}, all of them are also there", side.files.count),
+        CompareAnswer::No => println!(
+            "files: {}, only here: {}",
+            side.files.count, side.only.count
+        ),
         CompareAnswer::Unknown => println!("not compared: {}", side.unanswered),
     }
     Ok(())

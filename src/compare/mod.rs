@@ -47,13 +47,15 @@ impl Question {
 }
 
 /// The answer to the question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ComparisonAnswer {
-    /// All of it is also on another side.
+    /// Each regular file has a match on another side, which was read and would remain if its own side were deleted.
+    /// All other entries are there, too.
     Yes,
-    /// Something is not there.
+    /// Something is on one side only.
     No,
-    /// It could not be answered in full.
+    /// The answer is unknown: an entry was not seen, may be the same file as its match, or is on one disk with a side
+    /// that is a whole file system.
     Unknown,
 }
 

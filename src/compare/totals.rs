@@ -24,6 +24,7 @@ impl Sum {
 
 /// How much of a side is on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Side {
     /// Files that take part.
     pub files: Sum,

@@ -25,6 +25,7 @@ impl Drop for Asking<'_> {
 
 /// The progress of one stage on one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgressLine {
     /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.
     pub stage: &'static str,

@@ -3,16 +3,18 @@
 use std::panic;
 use std::sync::Arc;
 use std::thread::{self, Builder, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, tick, unbounded};
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::progress::{Progress, TICK};
 use super::watch::Watch;
 use crate::engine::Control;
 use crate::event::{Notice, Observer, Problem};
+
+/// How often callbacks hear of progress.
+pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// Results that the work may be ahead of whoever takes them.
 const AHEAD: usize = 64;
@@ -72,8 +74,7 @@ impl<R: Send + 'static, T: Send + 'static> Beside<R, T> {
                 },
                 recv(self.ticks) -> _ => {
                     if let Some(tell) = &mut watch.on_progress {
-                        let lines = self.control.progress().into_iter();
-                        tell(&lines.map(Progress::from).collect::<Vec<_>>());
+                        tell(&self.control.progress());
                     }
                 }
             }

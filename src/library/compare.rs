@@ -9,7 +9,9 @@ use super::error::{Cause, Error};
 use super::filtering::{built, filter_settings};
 use super::reading::{check, classified, reading_settings};
 use super::watch::Watch;
-use crate::compare::{ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question};
+use crate::compare::{
+    ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question, Side,
+};
 use crate::engine::{Config, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
@@ -40,47 +42,18 @@ pub struct Compare<'a> {
     watch: Watch<'a>,
 }
 
-/// The answer to a [`Compare`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CompareAnswer {
-    /// Each regular file has a match on another side, which was read and would remain if its own side were deleted.
-    /// All other entries are there, too.
-    Yes,
-    /// Something is on one side only.
-    No,
-    /// The answer is unknown: an entry was not seen, may be the same file as its match, or is on one disk with a side
-    /// that is a whole file system.
-    Unknown,
-}
-
 /// The result of a [`Compare`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Compared {
     /// The answer.
-    pub answer: CompareAnswer,
+    pub answer: ComparisonAnswer,
     /// The sides, in the order in which they were given.
-    pub sides: Vec<ComparedSide>,
+    pub sides: Vec<Side>,
     /// The entries that are not the same at the same path of all sides.
     pub differences: Vec<Difference>,
     /// Paths that could not be read, or that changed during the run.
     pub problems: Vec<Problem>,
-}
-
-/// How much of a side is on the others. A file with several names counts once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ComparedSide {
-    /// Files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Files that are on no other side.
-    pub only_files: u64,
-    /// Their bytes.
-    pub only_bytes: u64,
-    /// Files and other entries that could not be compared.
-    pub unanswered: u64,
 }
 
 /// An entry that is not the same at the same path of all sides.
@@ -155,7 +128,7 @@ impl<'a> Compare<'a> {
 
     filter_settings!();
 
-    /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`] then.
+    /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`](super::CompareAnswer::Unknown) then.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.watch.cancel = cancel.clone();
         self
@@ -167,7 +140,7 @@ impl<'a> Compare<'a> {
     ///
     /// # Errors
     /// If there are fewer than two sides, a pattern cannot be used, or the limits of the process leave too little to work
-    /// with. A side that is not there is a problem, and makes the answer [`CompareAnswer::Unknown`].
+    /// with. A side that is not there is a problem, and makes the answer [`CompareAnswer::Unknown`](super::CompareAnswer::Unknown).
     pub fn run(self) -> Result<Compared, Error> {
         if self.config.roots.len() < 2 {
             return Err(Cause::FewSides.into());
@@ -179,22 +152,11 @@ impl<'a> Compare<'a> {
         };
         let (tree, problems) = classified(config, Scope::AcrossRoots, self.watch)?;
         let comparison = Comparison::new(&tree, self.question);
-        let sides = comparison.sides.iter().map(|side| ComparedSide {
-            files: side.files.count,
-            bytes: side.files.bytes,
-            only_files: side.only.count,
-            only_bytes: side.only.bytes,
-            unanswered: side.unanswered,
-        });
         let differs = |line: &&ComparedEntry| line.marks.iter().any(|mark| *mark != Mark::Same);
         let lines = comparison.lines.iter().filter(differs);
         Ok(Compared {
-            answer: match comparison.answer() {
-                ComparisonAnswer::Yes => CompareAnswer::Yes,
-                ComparisonAnswer::No => CompareAnswer::No,
-                ComparisonAnswer::Unknown => CompareAnswer::Unknown,
-            },
-            sides: sides.collect(),
+            answer: comparison.answer(),
+            sides: comparison.sides.clone(),
             differences: lines.map(|line| difference(&tree, line)).collect(),
             problems,
         })

@@ -11,7 +11,6 @@ mod journals;
 mod paths;
 mod plan;
 mod probe;
-mod progress;
 mod reading;
 mod rule;
 mod search;
@@ -23,21 +22,21 @@ mod watch;
 /// Hears of something, on the calling thread. Whoever has one may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
+pub use crate::action::plan::Totals as PlanTotals;
+pub use crate::compare::{ComparisonAnswer as CompareAnswer, Side as ComparedSide, Sum};
+pub use crate::engine::ProgressLine as Progress;
 pub use crate::file::Kind;
 pub use crate::folders::{
     CanGo, FilesOnlyHere, FolderEntry, FolderFinding, FolderVerdict, PartPlace, Places,
 };
 pub use action::Action;
 pub use cancel::Cancel;
-pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
+pub use compare::{Compare, Compared, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo, UndoOutcome, UndoPreview, UndoSummary, UndoneFile};
-pub use plan::{
-    Applied, BrokenLink, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome,
-};
+pub use plan::{Applied, BrokenLink, Fate, Plan, PlannedFile, PlannedSet, Step, StepOutcome};
 pub use probe::{DiskAdvice, Probe, ProbeFindings};
-pub use progress::Progress;
 pub use rule::Rule;
 pub use search::Search;
 pub use searching::Searching;

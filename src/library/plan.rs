@@ -38,37 +38,6 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-/// The totals of a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PlanTotals {
-    /// Sets in which something is done.
-    pub sets: u64,
-    /// Names that are acted on.
-    pub steps: u64,
-    /// Bytes of the files of these steps, at their full length.
-    pub bytes: u64,
-    /// Bytes that are freed on the disk.
-    pub frees: u64,
-    /// Names of the files that stay.
-    pub kept: u64,
-    /// Steps that free nothing, because another name (hard link) of the file stays elsewhere.
-    pub free_nothing: u64,
-    /// Steps whose kept file belongs to another owner, who can change or remove it.
-    pub other_owner: u64,
-    /// Bytes of `frees` that are freed only if no other file or snapshot shares these blocks, which the kernel does not
-    /// report.
-    pub frees_unless_shared: u64,
-    /// Bytes that are not freed, because other files or snapshots share these blocks.
-    pub held: u64,
-    /// Sets that are left alone because none of their files is in a reference folder.
-    pub without_reference: u64,
-    /// Steps for which nothing proves that the kept file is another file: its file system may answer from a cache.
-    pub unproven: u64,
-    /// Steps that may be left alone after all: [`Plan::apply`] first creates test files on their mounts.
-    pub untested: u64,
-}
-
 /// One set of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -205,22 +174,18 @@ impl<'a> Plan<'a> {
     }
 
     /// The totals.
-    pub fn totals(&self) -> PlanTotals {
-        let totals = self.plan.totals();
-        PlanTotals {
-            sets: totals.sets,
-            steps: totals.steps,
-            bytes: totals.bytes,
-            frees: totals.frees,
-            kept: totals.kept,
-            free_nothing: totals.free_nothing,
-            other_owner: totals.other_owner,
-            frees_unless_shared: totals.frees_unless_shared,
-            held: totals.held,
-            without_reference: totals.without_reference,
-            unproven: self.plan.unproven().map_or(0, |(names, _)| names),
-            untested: self.plan.untested(),
-        }
+    pub fn totals(&self) -> &plan::Totals {
+        self.plan.totals()
+    }
+
+    /// Steps for which nothing proves that the kept file is another file: its file system may answer from a cache.
+    pub fn unproven(&self) -> u64 {
+        self.plan.unproven().map_or(0, |(names, _)| names)
+    }
+
+    /// Steps that may be left alone after all: [`Plan::apply`] first creates test files on their mounts.
+    pub fn untested(&self) -> u64 {
+        self.plan.untested()
     }
 
     /// The action.

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::Callback;
+use super::beside::TICK;
 use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
-use super::progress::TICK;
 use super::reading::check_rate;
 use crate::device::{Overrides, SystemRoot};
 use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, Terms, text};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Callback;
 use super::cancel::Cancel;
-use super::progress::Progress;
+use crate::engine::ProgressLine as Progress;
 use crate::event::Problem;
 
 /// The caller's side of a run: what ends it, and who hears of it.

@@ -9,6 +9,7 @@ use crate::action::reason::{Code, Reason};
 
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Sets in which the plan acts.
     pub sets: u64,
