@@ -71,7 +71,7 @@ impl ListedSets<'_> {
         let is_older = |member: &Member| self.newer_ns.is_some_and(|since| member.mtime_ns < since);
         let redundant: Vec<&Member> = members[1..]
             .iter()
-            .filter(|member| !(self.counting.isolate && is_beside(member)) && !is_older(member))
+            .filter(|member| !(is_older(member) || self.counting.isolate && is_beside(member)))
             .collect();
         let reclaimable = match names == listed && replicas == reported_replicas {
             true => reclaimable,

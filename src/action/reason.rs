@@ -14,9 +14,9 @@ use crate::file::{Raw, RowNumber};
 pub struct Reason {
     /// What kind of reason it is.
     pub code: Code,
-    /// What the code says it of.
-    #[serde(default, skip_serializing_if = "Facts::are_none")]
-    pub facts: Facts,
+    /// What the code says it of; most reasons need none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    facts: Option<Box<Facts>>,
 }
 
 /// The facts of a reason; its code says which there are.
@@ -220,7 +220,9 @@ impl Code {
         })
     }
 
-    pub(super) fn with(self, facts: Facts) -> Reason {
+    /// A reason of this kind, with these facts.
+    pub fn with(self, facts: Facts) -> Reason {
+        let facts = (facts != Facts::NONE).then(|| Box::new(facts));
         Reason { code: self, facts }
     }
 }
@@ -243,9 +245,16 @@ impl From<Hold> for Reason {
 }
 
 impl Facts {
-    fn are_none(&self) -> bool {
-        *self == Self::default()
-    }
+    const NONE: Self = Self {
+        what: None,
+        whom: None,
+        cause: None,
+        errno: None,
+        advice: None,
+        other: None,
+        offset: None,
+        because: None,
+    };
 
     /// An operation that the system refused.
     pub(super) fn refused(what: &str, error: &io::Error) -> Self {
@@ -299,6 +308,11 @@ impl Reason {
         self.code.row().class != Class::Rule
     }
 
+    /// What its code says it of.
+    pub fn facts(&self) -> &Facts {
+        self.facts.as_deref().unwrap_or(const { &Facts::NONE })
+    }
+
     /// The name of its code: `changed`. `docs/reference/reasons.md` lists all.
     pub fn name(&self) -> &'static str {
         self.code.row().name
@@ -315,7 +329,7 @@ impl Reason {
             offset,
             because: reason,
             ..
-        } = &self.facts;
+        } = self.facts();
         let mut parts = words.split('{');
         let mut text = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -374,6 +388,6 @@ mod tests {
             failed.to_string(),
             "cannot link it: Operation not permitted (os error 1)"
         );
-        assert_eq!(failed.facts.errno, Some(1));
+        assert_eq!(failed.facts().errno, Some(1));
     }
 }

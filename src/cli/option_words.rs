@@ -112,21 +112,15 @@ mod tests {
             let words = typed(&row.code.into());
             assert!(!words.contains(['{', '}']), "{words}");
         }
-        let owner = Reason {
-            code: Code::ApartFromReference,
-            facts: Facts {
-                what: Some("has another owner than".to_owned()),
-                ..Facts::default()
-            },
-        };
-        let together = Reason {
-            code: Code::Together,
-            facts: Facts {
-                other: Some(seekless::action::Raw(b"/a".to_vec())),
-                because: Some(Box::new(owner)),
-                ..Facts::default()
-            },
-        };
+        let owner = Code::ApartFromReference.with(Facts {
+            what: Some("has another owner than".to_owned()),
+            ..Facts::default()
+        });
+        let together = Code::Together.with(Facts {
+            other: Some(seekless::action::Raw(b"/a".to_vec())),
+            because: Some(Box::new(owner)),
+            ..Facts::default()
+        });
         assert_eq!(
             typed(&together),
             "belongs together with /a, which stays (has another owner than its copy below a --reference (--allow \

@@ -192,8 +192,11 @@ impl ReportOutput {
             let lines = summary::lines(summary, of, columns);
             // A later result may replace what names seekless.
             let is_file = matches!(self.place, OutputStream::File(_));
-            let title =
-                is_file.then(|| concat!("# seekless ", env!("CARGO_PKG_VERSION"), " summary"));
+            let title = is_file.then_some(concat!(
+                "# seekless ",
+                env!("CARGO_PKG_VERSION"),
+                " summary"
+            ));
             let lines = title.into_iter().map(str::to_owned).chain(lines);
             let mut lines = lines.map(|line| sanitize::message(&line).into_owned());
             self.place

@@ -209,7 +209,7 @@ fn managed(totals: &Totals) -> Vec<String> {
     if tracing::enabled!(tracing::Level::INFO) {
         let left = totals.left.iter();
         lines.extend(left.filter_map(|(why, &number)| {
-            let what = why.facts.what.as_ref()?;
+            let what = why.facts().what.as_ref()?;
             let path = totals
                 .managed
                 .get(what)

@@ -235,7 +235,7 @@ impl<'a> Deliverer<'a> {
             file_table,
             dirs,
             &draft.files,
-            &stays,
+            stays,
             self.config.follow_links,
             sharing,
             |file, bytes| {

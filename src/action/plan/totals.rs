@@ -110,7 +110,7 @@ impl Totals {
 
     fn leave(&mut self, why: &Reason, names: u64, path: &[u8]) {
         *self.left.entry(why.clone()).or_default() += names;
-        if let (Code::Managed, Some(what)) = (why.code, &why.facts.what) {
+        if let (Code::Managed, Some(what)) = (why.code, &why.facts().what) {
             let managed = self.managed.entry(what.clone());
             managed.or_insert_with(|| path.to_vec());
         }
