@@ -63,19 +63,19 @@ pub struct ActArgs {
 
 /// Which files to keep.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Which files to keep")]
 pub struct StayArgs {
     #[arg(
         short = 'k',
         long,
         value_name = "RULE",
         help = "Keep the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
-        long_help = keep_help("Keep the file of each set that RULE prefers"),
-        help_heading = "Which files to keep"
+        long_help = keep_help("Keep the file of each set that RULE prefers")
     )]
     pub keep: Vec<String>,
 
     /// Keep at least N files of each set
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files to keep")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub keep_n: u64,
 
     /// Only act on copies of files in DIR, and keep the files in DIR
@@ -83,7 +83,7 @@ pub struct StayArgs {
     /// seekless searches DIR as well. It leaves a set alone if none of its files is in DIR. Can be repeated: a file in
     /// one of the folders is enough. To prefer DIR without this restriction, use --keep 'under DIR' and give DIR as a
     /// PATH.
-    #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
+    #[arg(long, value_name = "DIR")]
     pub reference: Vec<OsString>,
 
     /// Never change this folder or file, or files that match this pattern
@@ -91,27 +91,28 @@ pub struct StayArgs {
     /// A pattern that matches a folder protects everything in it. A text with *, ?, [ or { that is also the path of a
     /// file protects that file and what the pattern matches. Protected files stay, and their copies elsewhere can be
     /// removed. Can be repeated.
-    #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files to keep")]
+    #[arg(long, value_name = "DIR|GLOB")]
     pub protect: Vec<OsString>,
 
     /// Change nothing outside DIR
     ///
     /// Files outside DIR stay, and their copies in DIR can be removed. Can be repeated. Nothing outside the given PATHs
     /// is changed in any case.
-    #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
+    #[arg(long, value_name = "DIR")]
     pub only_under: Vec<OsString>,
 
     /// How remove and move treat files that belong together by name: a photo or film and its sidecar files (.xmp, .aae,
     /// ...), RAW and JPEG files, or a live photo and its .mov file
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::KeepTogether, help_heading = "Which files to keep")]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::KeepTogether)]
     pub sidecars: SidecarChoice,
 }
 
 /// How to act.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to act")]
 pub struct WayArgs {
     /// Print the plan and change nothing
-    #[arg(short = 'n', long, help_heading = "How to act")]
+    #[arg(short = 'n', long)]
     pub dry_run: bool,
 
     /// Set the format of the plan that --dry-run prints
@@ -120,51 +121,44 @@ pub struct WayArgs {
         long,
         value_enum,
         value_name = "FORMAT",
-        default_value_t = DocumentFormat::Text,
-        help_heading = "How to act"
+        default_value_t = DocumentFormat::Text
     )]
     pub format: DocumentFormat,
 
     /// Write the plan to FILE; FILE is replaced only when it is complete
     ///
     /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
-    #[arg(short = 'o', long, value_name = "FILE", help_heading = "How to act")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Ask for each set which files to keep
     ///
     /// seekless saves the answers. If you stop, the next run continues with the remaining sets.
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub ask: bool,
 
     /// Do not ask; required without a terminal
-    #[arg(short = 'y', long, help_heading = "How to act")]
+    #[arg(short = 'y', long)]
     pub yes: bool,
 
     /// Keep the journal, which undo needs, in DIR
     ///
     /// seekless creates DIR if it does not exist. DIR must contain nothing but journals. Give undo the same --journal
     /// DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
-    #[arg(long, value_name = "DIR", help_heading = "How to act")]
+    #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
     /// Restore the modification times of the folders in which names change
     ///
     /// Without this option, a folder gets the time of the action when one of its files is removed, moved or replaced.
     /// With it, undo restores these times, too.
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub preserve_times: bool,
 
     /// Allow what seekless otherwise does not do
     ///
     /// Can be repeated. Write several values with commas: --allow managed,uncompared
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        value_delimiter = ',',
-        help_heading = "How to act"
-    )]
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub allow: Vec<Allowed>,
 }
 
@@ -231,6 +225,7 @@ pub struct MoveArgs {
 
 /// What becomes of the folders that files go from.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "How to act")]
 pub struct FolderArgs {
     /// Also remove the folders that are empty afterwards
     ///
@@ -238,7 +233,7 @@ pub struct FolderArgs {
     /// PATH. It never removes a PATH itself, a folder given with another option, or a mount point. A folder that holds
     /// anything else, even a hidden file, stays. Undo restores the folders after 'move' and 'remove --trash'. With
     /// --from a report of files, give a PATH.
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub remove_empty_folders: bool,
 
     /// Also move noise files out of folders that are otherwise empty, so that these folders can be removed
@@ -246,19 +241,14 @@ pub struct FolderArgs {
     /// Noise means empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It is moved to the trash
     /// or to the destination of 'move', even if no copy of it stays. 'remove' without --trash refuses this option. A
     /// noise file stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
-    #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]
+    #[arg(long, requires = "remove_empty_folders")]
     pub with_noise: bool,
 
     /// With --with-noise, count files with these names as noise
     ///
     /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
     /// Empty files are always noise.
-    #[arg(
-        long,
-        value_name = "GLOB",
-        requires = "with_noise",
-        help_heading = "How to act"
-    )]
+    #[arg(long, value_name = "GLOB", requires = "with_noise")]
     pub noise: Vec<String>,
 }
 

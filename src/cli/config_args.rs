@@ -6,16 +6,17 @@ use super::document_format::DocumentArgs;
 
 /// What every command has that reads configuration files.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Configuration")]
 pub struct ConfigArgs {
     /// Use the options of this preset: nas, photos (only in find), or a file preset.NAME
     ///
     /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos only looks
     /// for images and videos. 'seekless config' shows each preset.
-    #[arg(long, value_name = "NAME", help_heading = "Configuration")]
+    #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
 
     /// Do not read configuration files
-    #[arg(long, help_heading = "Configuration")]
+    #[arg(long)]
     pub no_config: bool,
 }
 

@@ -7,15 +7,10 @@ use clap::{ArgAction, Args};
 use super::color::{ColorChoice, Terminal};
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
 pub struct TalkArgs {
     /// When to use colors
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t = ColorChoice::Auto,
-        help_heading = "Output"
-    )]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     pub color: ColorChoice,
 
     /// How to show progress on standard error: auto, plain, json or never
@@ -28,21 +23,20 @@ pub struct TalkArgs {
         default_value = "auto",
         value_parser = ProgressChoice::parse,
         hide_default_value = true,
-        overrides_with = "no_progress",
-        help_heading = "Output"
+        overrides_with = "no_progress"
     )]
     pub progress: ProgressChoice,
 
     /// Do not show progress, like --progress never
-    #[arg(long, overrides_with = "progress", help_heading = "Output")]
+    #[arg(long, overrides_with = "progress")]
     pub no_progress: bool,
 
     /// Do not show progress or the summary (compare: nor the result); still name problems
-    #[arg(short = 'q', long, help_heading = "Output")]
+    #[arg(short = 'q', long)]
     pub quiet: bool,
 
     /// Explain decisions and name all problems; -vv and -vvv show more
-    #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
+    #[arg(short = 'v', long, action = ArgAction::Count)]
     pub verbose: u8,
 }
 
