@@ -71,10 +71,6 @@ impl Daemon {
         let state = Arc::new(State::default());
         let own = Arc::clone(&state);
         Self::with(place, state, move |request| {
-            let is_answered = own.flushes.load(Ordering::SeqCst);
-            if request.opcode() == FLUSH && is_answered {
-                return Some(Ok(Vec::new()));
-            }
             answer(request, shows, own.slow.load(Ordering::SeqCst) > 0)
         })
     }
@@ -283,7 +279,12 @@ fn serve(
         }
         let slow = state.slow.load(Ordering::SeqCst);
         thread::sleep(Duration::from_millis(slow));
-        let Some(answer) = answer(&request) else {
+        let is_flush = request.opcode() == FLUSH && state.flushes.load(Ordering::SeqCst);
+        let answer = match is_flush {
+            true => Some(Ok(Vec::new())),
+            false => answer(&request),
+        };
+        let Some(answer) = answer else {
             continue;
         };
         let counted = match request.opcode() {

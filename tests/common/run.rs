@@ -232,6 +232,22 @@ fn forbid_io_uring() -> [libc::sock_filter; 5] {
     ]
 }
 
+/// A hang of a run whose file system does not answer, not a slow machine.
+pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// Waits until the program has ended. The kernel may still hold a thread that waits for a file system.
+pub fn await_end(run: &Child) {
+    let began = Instant::now();
+    let stat = format!("/proc/{}/stat", run.id());
+    while !std::fs::read_to_string(&stat)
+        .expect("a child")
+        .contains(") Z ")
+    {
+        assert!(began.elapsed() < LONGEST, "it does not end");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits for a run that was spawned; a hang fails the test.
 pub fn finish(child: Child, patience: Duration) -> Run {
     collect(child, None, patience)

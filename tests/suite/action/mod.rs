@@ -11,6 +11,7 @@ mod folder_reports;
 mod folder_times;
 mod folders_refused;
 mod full_disk;
+mod hangs;
 mod journals;
 mod lost_replies;
 mod many_steps;

@@ -9,16 +9,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{Advice, fadvise};
 use tempfile::TempDir;
 
 use crate::common::daemon::{Daemon, FLUSH, LOOKUP, OPEN, READ, READDIR, Shows};
-use crate::common::run::{Seekless, finish};
+use crate::common::run::{LONGEST, Seekless, await_end, finish};
 use crate::common::volume::{Volume, sh};
 use crate::common::{Run, Sets, Tree, noise, seekless};
 
@@ -253,22 +253,6 @@ impl Scene {
             "another disk is named\n{run}"
         );
         run.says("z: did not answer")
-    }
-}
-
-/// A hang, not a slow machine.
-const LONGEST: Duration = Duration::from_secs(60);
-
-/// Waits until the program has ended. The kernel may still hold a thread that waits.
-fn await_end(run: &Child) {
-    let began = Instant::now();
-    let stat = format!("/proc/{}/stat", run.id());
-    while !fs::read_to_string(&stat).expect("a child").contains(") Z ") {
-        if began.elapsed() > LONGEST {
-            let said = fs::read_to_string(format!("/proc/{}/wchan", run.id()));
-            panic!("it does not end: {said:?}");
-        }
-        thread::sleep(Duration::from_millis(5));
     }
 }
 
