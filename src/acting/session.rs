@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::action::plan::{HomeTrash, MountCheckMode, MountTests, Plan};
+use crate::action::plan::{HomeTrash, Plan};
 use crate::action::{
     self, ApplyControl, ApplyTally, JournalError, Occupied, RunHeader, Settings, TellStep, TreeLock,
 };
@@ -122,15 +122,9 @@ impl Session<'_> {
     /// # Errors
     /// If the plan cannot be kept.
     pub fn checked<H: Host>(&self, plan: Plan, host: &mut H) -> Result<Plan, Stop> {
-        let mode = MountCheckMode {
-            trust_mounts: self.acting.trust_mounts,
-            absolute_links: self.acting.absolute_links,
-            preserve_times: self.acting.preserve_times,
-        };
-        let tests = self.journals;
-        let tests = tests.map(|journals| MountTests::new(journals, self.header.clone()));
+        let trust_mounts = self.acting.trust_mounts;
         let home_trash = self.home_trash;
-        let checked = host.during(move || plan.check_mounts(mode, tests)?.check_trash(home_trash));
+        let checked = host.during(move || plan.check_mounts(trust_mounts)?.check_trash(home_trash));
         let mut plan = checked.map_err(Stop::NotKept)?;
         host.look_around(&mut plan).map_err(Stop::NotKept)?;
         Ok(plan)

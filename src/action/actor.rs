@@ -29,7 +29,7 @@ use super::journal_error::JournalError;
 use super::reads;
 use super::reason::Code;
 use super::record::Record;
-use super::step::{Failure, Outcome, Settings, Step, StepFile};
+use super::step::{Failure, Outcome, Settings, Step};
 use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
@@ -51,8 +51,6 @@ pub struct Actor {
     missing: Vec<Record>,
     /// Kept files whose copies were acted on.
     kept: HashSet<Identity>,
-    /// Replacements for kept files that have the maximum number of names.
-    stand_ins: HashMap<Identity, StepFile>,
     synced: Synced,
     /// Whether each file system may answer from a cache.
     file_systems: FileSystems,
@@ -110,7 +108,6 @@ impl Actor {
             new_folders: HashSet::new(),
             missing: Vec::new(),
             kept: HashSet::new(),
-            stand_ins: HashMap::new(),
             synced: Synced::default(),
             file_systems: FileSystems::default(),
             folders: HashMap::new(),
@@ -191,10 +188,7 @@ impl Actor {
             });
             numbered.push(with_place.collect());
         }
-        // Steps whose kept file can have no further name come back for another one.
-        while !numbered.is_empty() {
-            numbered = self.perform_portion(numbered, tell);
-        }
+        self.perform_portion(numbered, tell);
     }
 
     /// Waits until all steps are on the disk, and reports the outcomes that were not reported yet.
@@ -230,12 +224,7 @@ impl Actor {
         self.unwritten
     }
 
-    /// Carries out a portion; returns the steps that must be checked again.
-    fn perform_portion(
-        &mut self,
-        groups: Vec<Vec<Numbered>>,
-        tell: Tell<'_>,
-    ) -> Vec<Vec<Numbered>> {
+    fn perform_portion(&mut self, groups: Vec<Vec<Numbered>>, tell: Tell<'_>) {
         let mut unsynced = Vec::new();
         let sketched = self.sketch_groups(groups, &mut unsynced);
         let intents = sketched
@@ -257,7 +246,6 @@ impl Actor {
                     };
                     self.end(of, outcome, None);
                 }
-                Vec::new()
             }
         }
     }

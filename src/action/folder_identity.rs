@@ -16,11 +16,9 @@ pub struct FolderIdentity {
     /// Creation time of the folder, nanoseconds since 1970, if the file system stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub birth_ns: Option<i64>,
-    /// True if the file system stores inode numbers, so that an unchanged folder keeps its own. Journals of older
-    /// versions do not record it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stable: Option<bool>,
-    /// The type of its file system: `f_type` of statfs(2). Journals of older versions do not record it.
+    /// True if the file system stores inode numbers, so that an unchanged folder keeps its own.
+    pub stable: bool,
+    /// The type of its file system: `f_type` of statfs(2), if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<u64>,
 }
@@ -31,7 +29,7 @@ impl FolderIdentity {
         Ok(Self {
             ino: stat::descriptor(&folder)?.ino,
             birth_ns: stat::birth_ns(&folder, c".", false),
-            stable: Some(statfs::served_by(&folder) == ServedBy::Kernel),
+            stable: statfs::served_by(&folder) == ServedBy::Kernel,
             file_system: statfs::magic(&folder),
         })
     }
@@ -48,10 +46,8 @@ impl FolderIdentity {
 
     /// True if both are on file systems of different types, or if only one of them is stored by the kernel.
     pub fn is_elsewhere(self, other: Self) -> bool {
-        let kinds = self.stable.zip(other.stable);
         let types = self.file_system.zip(other.file_system);
-        kinds.is_some_and(|(one, other)| one != other)
-            || types.is_some_and(|(one, other)| one != other)
+        self.stable != other.stable || types.is_some_and(|(one, other)| one != other)
     }
 }
 
@@ -64,7 +60,7 @@ mod tests {
         let folder = |ino, birth_ns| FolderIdentity {
             ino,
             birth_ns,
-            stable: None,
+            stable: true,
             file_system: None,
         };
         for (one, other, expected) in [
@@ -88,10 +84,9 @@ mod tests {
             file_system: None,
         };
         for (one, other, expected) in [
-            (Some(true), Some(true), true),
-            (Some(true), Some(false), false),
-            (Some(false), Some(false), true),
-            (None, Some(false), true),
+            (true, true, true),
+            (true, false, false),
+            (false, false, true),
         ] {
             assert_eq!(folder(one).is(folder(other)), expected, "{one:?} {other:?}");
             assert_eq!(folder(other).is(folder(one)), expected, "{other:?} {one:?}");
@@ -103,7 +98,7 @@ mod tests {
         let folder = |file_system| FolderIdentity {
             ino: 1,
             birth_ns: None,
-            stable: None,
+            stable: true,
             file_system,
         };
         assert!(folder(Some(1)).is(folder(Some(1))));

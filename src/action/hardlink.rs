@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Method, Preparation, Sketch, freed};
 use super::metadata;
-use super::step::Done;
+use super::step::{Done, Skip};
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink};
 use crate::sys::names;
@@ -59,7 +59,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
                 let doing = DOING;
                 match error {
                     Errno::XDEV => failure_with(doing, error, ANOTHER_FILE_SYSTEM),
-                    Errno::MLINK => StepError::Full,
+                    Errno::MLINK => Skip::Full.into(),
                     Errno::PERM | Errno::OPNOTSUPP => failure_with(
                         doing,
                         error,

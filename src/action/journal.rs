@@ -201,21 +201,6 @@ impl Journal {
         self.write(&[Record::Ended])
     }
 
-    /// Removes the journal of a run that changed nothing.
-    pub(super) fn discard(mut self, folder: &Path) -> Result<(), JournalError> {
-        let failed = |error: Errno| JournalError::File(self.name.clone(), error.into());
-        let own = journal_folder::open(folder)?;
-        let name = CString::new(self.name.as_str()).unwrap_or_default();
-        let removed = own.map(|own| names::remove(own.descriptor(), &name));
-        match removed {
-            Some(Err(error)) => {
-                let error = failed(error);
-                self.end().and(Err(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Frees the reserved space that undo does not need any more.
     pub(super) fn give_back(&self) {
         let _ = write::free_beyond_the_end(&self.file);

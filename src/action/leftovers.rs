@@ -10,7 +10,7 @@ use super::folder_entry::NameInFolder;
 use super::journal_error::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::RunHeader;
-use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap, test_file};
+use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
 use crate::sys::{stat, sync};
@@ -24,8 +24,7 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// The leftovers: files with a leftover beside them, or that exist only under a temporary name; test files;
-    /// folders.
+    /// The leftovers: files with a leftover beside them, or that exist only under a temporary name; folders.
     pub files: Vec<HalfDone>,
 }
 
@@ -34,8 +33,6 @@ pub struct CutShort {
 pub enum LeftoverKind {
     /// A user's file whose step was unfinished.
     File,
-    /// A file that the plan created to test a mount.
-    TestFile,
     /// An empty folder that the run created.
     Folder,
 }
@@ -95,14 +92,10 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     let partial = partial_groups::of(&past);
     let steps = past.steps.iter();
     let half_done = steps.filter_map(|step| half_done(step, &partial, in_undo));
-    let test_files = past.test_files.iter().map(|(_, path)| &path.0[..]);
-    let test_files = test_files.filter(|path| test_file::is_left(path));
     let folders = new_folders::unfilled(&past);
     let folders = folders.filter(|(path, folder)| new_folders::is_left(path, folder));
-    let further = test_files
-        .filter_map(|path| made_by_run(path, LeftoverKind::TestFile))
-        .chain(folders.filter_map(|(path, _)| made_by_run(path, LeftoverKind::Folder)));
-    let files: Vec<HalfDone> = half_done.chain(further).collect();
+    let folders = folders.filter_map(|(path, _)| new_folder(path));
+    let files: Vec<HalfDone> = half_done.chain(folders).collect();
     (!files.is_empty()).then_some(CutShort {
         name,
         header: past.header,
@@ -111,12 +104,12 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     })
 }
 
-/// The leftover that the run created itself, at this absolute path.
-fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
+/// A folder that the run created, at this absolute path.
+fn new_folder(path: &[u8]) -> Option<HalfDone> {
     let path = Path::new(OsStr::from_bytes(path));
     Some(HalfDone {
         path: path.to_owned(),
-        kind,
+        kind: LeftoverKind::Folder,
         folders: vec![path.parent()?.to_owned()],
     })
 }

@@ -54,7 +54,6 @@ mod step_error;
 mod swap;
 mod symlink;
 mod synced;
-mod test_file;
 mod together;
 mod trash;
 mod trash_folder;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::action_kind::{ActionKind, Reversal};
 use super::folder_identity::FolderIdentity;
-use super::record::{self, FolderIntent, Intent, Raw, Record, RecordedState, RunHeader};
+use super::record::{self, FolderIntent, Intent, Record, RecordedState, RunHeader};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -58,8 +58,6 @@ pub(super) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub header: RunHeader,
-    /// Test files that its plan was about to create: the action on files, and the paths.
-    pub test_files: Vec<(ActionKind, Raw)>,
     pub steps: Vec<PastStep>,
     /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
     pub folders: BTreeMap<u64, PastFolder>,
@@ -87,10 +85,10 @@ pub enum Flaw {
     /// No line is readable.
     #[error("it is empty, or every line is damaged")]
     Everything,
-    /// A later seekless wrote it.
+    /// Another seekless wrote it.
     #[error(
-        "it has version {0}, and this seekless reads versions 1 to {max}: undo it with a newer seekless",
-        max = record::VERSION
+        "it has version {0}, and this seekless reads version {known}: undo it with the seekless that wrote it",
+        known = record::VERSION
     )]
     Version(u32),
     /// Another user could have written it.
@@ -137,7 +135,7 @@ impl Past {
             current::beat();
             if number == 0
                 && let Some(version) = record::version(line)
-                && !record::READABLE.contains(&version)
+                && version != record::VERSION
             {
                 return Err(Flaw::Version(version));
             }
@@ -172,14 +170,8 @@ impl Past {
         if understood == 0 {
             return Err(Flaw::Everything);
         }
-        // The first version did not say when a run was over.
-        let says_its_end = past.header.version != 1;
-        let is_over = match says_its_end {
-            true => ended,
-            false => past.unfinished() == 0,
-        };
-        past.cut_short = !past.all_undone && (!is_over || undoing);
-        past.was_killed = !is_over && !looked_after;
+        past.cut_short = !past.all_undone && (!ended || undoing);
+        past.was_killed = !ended && !looked_after;
         past.undo_cut_short = !past.all_undone && undoing;
         Ok(past)
     }
@@ -244,7 +236,6 @@ impl Past {
             | Record::Undoing
             | Record::UndoEnded
             | Record::Swept => {}
-            Record::TestFile { action, path } => self.test_files.push((action, path)),
             Record::NewFolder { action, path } => {
                 let folder = PastNewFolder { action, made: None };
                 self.new_folders.entry(path.0).or_insert(folder);

@@ -163,7 +163,7 @@ reasons! {
     ReliedOn "relied-on" Changed "stays, because this run acted on a copy of it";
     Together "together" Changed "belongs together with {other}, which stays ({because})";
     Full "full" Changed
-        "the kept file has the maximum number of names: the remaining files of its set become links to this one";
+        "the kept file has the maximum number of names";
 
     OneFolder "one-folder" Unfit
         "seems to be the same file as the kept name: both paths lead to the same folder, seen through two mounts";
@@ -172,11 +172,6 @@ reasons! {
     HidesFiles "hides-files" Unfit
         "hides files of the same name on other branches of the mount, which would change as well: run seekless on the branches";
     NoTrash "no-trash" Unfit "has no usable trash folder: {what}";
-    NoHardLinks "no-hard-links" Unfit "is on a file system without hard links: use remove or move";
-    LinkLooksLikeCopy "link-looks-like-copy" Unfit
-        "is on a mount that shows hard links as separate files: use remove or move";
-    NoSymlinks "no-symlinks" Unfit
-        "is on a file system that cannot hold a symbolic link to the kept file: use remove or move";
     NoSharedBlocks "no-shared-blocks" Unfit
         "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links";
 

@@ -7,13 +7,8 @@ use super::folder_identity::FolderIdentity;
 pub use crate::file::Raw;
 use crate::hash::ContentDigest;
 
-/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders;
-/// version 3 did not name the folders that a move creates; version 4 did not identify the folders that files were taken
-/// from.
-pub const VERSION: u32 = 5;
-
-/// The versions that are understood.
-pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
+/// The version of the format, the only one that is understood.
+pub const VERSION: u32 = 1;
 
 /// The BLAKE3 digest of a file's content, in hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +32,6 @@ impl<'de> Deserialize<'de> for Blake3 {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeader {
     /// Version of the format.
-    #[serde(default)]
     pub version: u32,
     /// Its start, nanoseconds since 1970.
     pub started_ns: i64,
@@ -95,8 +89,7 @@ pub struct Intent {
     pub victim: Raw,
     /// The file as it is.
     pub victim_state: RecordedState,
-    /// Number of its names; 0 in journals of versions without this field.
-    #[serde(default)]
+    /// Number of its names.
     pub names: u32,
     /// The metadata.
     pub metadata: Metadata,
@@ -118,9 +111,8 @@ pub struct Intent {
     /// `symlink`: the text of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
-    /// The folder of the victim. Journals of older versions do not record it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<FolderIdentity>,
+    /// The folder of the victim.
+    pub parent: FolderIdentity,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_times: Option<RecordedTimes>,
@@ -140,8 +132,7 @@ pub struct FolderIntent {
     /// Its metadata, with its times as they were before the run.
     pub metadata: Metadata,
     /// The folder above it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<FolderIdentity>,
+    pub parent: FolderIdentity,
     /// The times of the folder that it lies in, as in [`Intent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_times: Option<RecordedTimes>,
@@ -153,13 +144,6 @@ pub struct FolderIntent {
 pub enum Record {
     /// The first line.
     Run(RunHeader),
-    /// A test file will be created, to find out what a mount supports.
-    TestFile {
-        /// The action of the run on files.
-        action: ActionKind,
-        /// Absolute path of the test file.
-        path: Raw,
-    },
     /// A folder is missing on the path to the destination of a step. The step will create it.
     NewFolder {
         /// The action of the run on files.
@@ -279,21 +263,6 @@ fn checksum(json: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn older_versions_did_not_record_when_a_folder_was_made() {
-        let json = r#"{"record":"folder_made","step":3,"ino":5}"#;
-        let line = format!("{} {json}", checksum(json.as_bytes()));
-        let folder = FolderIdentity {
-            ino: 5,
-            birth_ns: None,
-            stable: None,
-            file_system: None,
-        };
-        let made = Record::FolderMade { step: 3, folder };
-        assert_eq!(parse(line.as_bytes()), Some(made.clone()));
-        assert_eq!(self::line(&made), format!("{line}\n").into_bytes());
-    }
 
     #[test]
     fn lines_are_read_back_and_torn_ones_are_not() {

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::reason::{Code, Reason};
+use super::reason::Reason;
 use super::step::{Failure, Hint, Outcome, Skip};
 use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, parent, statfs};
@@ -17,8 +17,6 @@ pub enum StepError {
     Already,
     /// A file is not as expected; nothing was changed.
     Skip(Skip),
-    /// The kept file has the maximum number of names of its file system; nothing was changed.
-    Full,
     /// The system refused; nothing was changed.
     Failed(Failure),
     /// The system also refused to restore the previous state: `undo` has to repair it.
@@ -41,7 +39,7 @@ impl StepError {
         let is_in_kernel =
             |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
         match self {
-            Self::Already | Self::Skip(_) | Self::Full => false,
+            Self::Already | Self::Skip(_) => false,
             Self::Failed(failure) => match Errno::from_io_error(&failure.cause) {
                 Some(Errno::NOENT | Errno::EXIST) => !folders.into_iter().all(is_in_kernel),
                 error => !error.is_some_and(is_refusal),
@@ -64,7 +62,6 @@ impl StepError {
         match self {
             Self::Already => None,
             Self::Skip(skip) => Some(skip.into()),
-            Self::Full => Some(Code::Full.into()),
             Self::Failed(failure) | Self::Stuck(failure) => Some(failure.into()),
         }
     }
@@ -75,7 +72,6 @@ impl From<StepError> for Outcome {
         match error {
             StepError::Already => Self::Already,
             StepError::Skip(skip) => Self::Skipped(skip),
-            StepError::Full => Self::Skipped(Skip::Full),
             StepError::Failed(failure) | StepError::Stuck(failure) => Self::Failed(failure),
         }
     }

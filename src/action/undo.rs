@@ -18,7 +18,6 @@ use super::past::{Fate, Past, PastStep};
 use super::reads::{self, Reads};
 use super::record::{Record, RecordedState, RunHeader};
 use super::runs;
-use super::test_file;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
 use super::undo_folder;
@@ -112,7 +111,6 @@ impl Reversion {
         });
         let removed = self.past.folders.values().filter(|folder| !folder.undone);
         let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
-        let paths = paths.chain(self.past.test_files.iter().map(|(_, path)| path));
         let path = |path: &[u8]| PathBuf::from(OsStr::from_bytes(path));
         let folders = paths.filter_map(|of| path(&of.0).parent().map(Path::to_owned));
         let new_folders = new_folders::of(&self.past).map(|(of, _)| path(of));
@@ -125,7 +123,6 @@ impl Reversion {
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        self.clear_test_files(Manner::Look, &mut tally, tell);
         let partial = partial_groups::of(&self.past);
         let parents = Parents::of(&self.past);
         let how = How::new(Manner::Look, &self.reads, &parents);
@@ -166,7 +163,6 @@ impl Reversion {
         let times = Before::undo_of(&self.past);
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
-        self.clear_test_files(Manner::Act, &mut tally, tell);
         let mut batch = Batch::new();
         let mut linked = Linked::of(&self.past);
         let partial = partial_groups::of(&self.past);
@@ -245,7 +241,6 @@ impl Reversion {
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        self.clear_test_files(Manner::Act, &mut tally, tell);
         let mut batch = Batch::new();
         let partial = partial_groups::of(&self.past);
         let parents = Parents::of(&self.past);
@@ -278,23 +273,6 @@ impl Reversion {
             tally.note(written);
         }
         tally
-    }
-
-    /// Removes the test files that the run's plan left on mounts.
-    fn clear_test_files(&self, manner: Manner, tally: &mut UndoTally, tell: &mut dyn FnMut(&Undo)) {
-        for (action, path) in &self.past.test_files {
-            let undone = test_file::clear(&path.0, manner);
-            match &undone {
-                Undone::Cleaned => tally.test_files += 1,
-                Undone::Refused(_) => tally.refused += 1,
-                _ => continue,
-            }
-            tell(&Undo {
-                path: path.0.clone(),
-                action: *action,
-                undone,
-            });
-        }
     }
 
     fn tally(&self) -> UndoTally {

@@ -41,7 +41,7 @@ impl Parents {
     }
 
     /// The reason why a file or folder of this owner may not be put into this open folder, if so. `was` is its folder
-    /// before the run; journals of older versions do not record it.
+    /// before the run.
     ///
     /// Another folder is accepted if it is on a file system of the same type, and nobody else could have put it there,
     /// or only the owner of both.
@@ -49,15 +49,14 @@ impl Parents {
         &self,
         folder: impl AsFd + Copy,
         path: &[u8],
-        was: Option<FolderIdentity>,
+        was: FolderIdentity,
         owner: u32,
     ) -> Result<Option<&'static str>> {
-        let Some(was) = was else { return Ok(None) };
         let now = FolderIdentity::of(folder)?;
         let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
         // On other file systems, an unchanged folder may get another inode number. The present file system does not
         // decide that: another user may have mounted it since.
-        let is_stable = was.stable.or(now.stable) == Some(true);
+        let is_stable = was.stable;
         if was.is(now) || is_made(&self.made.borrow()) {
             return Ok(None);
         }

@@ -82,8 +82,6 @@ pub struct UndoTally {
     pub lacking: u64,
     /// Files whose leftovers were removed.
     pub cleaned: u64,
-    /// Test files of the plan that were removed.
-    pub test_files: u64,
     /// Files that already were as before.
     pub as_before: u64,
     /// Of these, files that the run did not change.

@@ -63,10 +63,6 @@ pub fn typed(reason: &Reason) -> String {
         ),
         Code::HidesFiles => (same, " (--allow unproven-mounts acts anyway)"),
         Code::NoTrash => (same, "; use move, or remove without --trash"),
-        Code::NoHardLinks => (
-            "is on a file system without hard links: use remove --trash or move",
-            "",
-        ),
         Code::JournalFull => (
             FAILED,
             "free some space for the journal, or use --journal DIR on another disk",

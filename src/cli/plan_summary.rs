@@ -105,18 +105,6 @@ fn details(plan: &Plan) -> Vec<String> {
             count(names),
         )
     }));
-    if plan.untested() > 0 {
-        lines.push(format!(
-            "{} of them may be left alone: the run first creates test files to find out whether {} through another \
-             mount, and what the mount supports; a plan creates none.",
-            count(plan.untested()),
-            plural(
-                plan.untested(),
-                "it is the kept file, seen",
-                "they are the kept files, seen"
-            ),
-        ));
-    }
     lines.extend(shared_blocks(totals));
     lines
 }

@@ -212,7 +212,6 @@ fn what(run: &CutShort) -> String {
     let undo = if run.in_undo { "an undo of " } else { "" };
     let left = [
         (LeftoverKind::File, "unfinished file", "unfinished files"),
-        (LeftoverKind::TestFile, "test file", "test files"),
         (LeftoverKind::Folder, "empty folder", "empty folders"),
     ];
     let left = left.into_iter().filter_map(|(kind, one, many)| {

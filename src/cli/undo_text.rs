@@ -79,13 +79,6 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
     let folders = tally.folders + tally.folders_refused;
     let first = match (tally.restored + tally.cleaned, tally.refused) {
         (0, 0) if folders > 0 => format!("Run {}: no file to undo.", tally.run),
-        (0, 0) if tally.test_files > 0 => {
-            format!(
-                "Run {}: {} removed.",
-                tally.run,
-                test_files(tally.test_files)
-            )
-        }
         (0, 0) if tally.folders_removed > 0 => format!("Run {}: no file to undo.", tally.run),
         (0, 0) if !tally.damaged.is_empty() => {
             format!("Run {}: nothing else to undo.", tally.run)
@@ -119,9 +112,6 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
 pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
     let number = tally.restored + tally.cleaned;
     let first = match number {
-        0 if tally.test_files > 0 => {
-            format!("{} would be removed.", test_files(tally.test_files))
-        }
         0 if tally.folders_removed > 0 => "No file would be restored.".to_owned(),
         0 => "Nothing would be undone.".to_owned(),
         _ => format!("{} would be restored.", files(number)),
@@ -189,12 +179,6 @@ fn empty_folders_line(number: u64, words: &str) -> Option<String> {
 
 fn files(number: u64) -> String {
     format!("{} {}", count(number), plural(number, "file", "files"))
-}
-
-/// Test files are created on a mount to find out what it can do.
-pub fn test_files(number: u64) -> String {
-    let files = plural(number, "test file", "test files");
-    format!("{} {files}", count(number))
 }
 
 #[cfg(test)]

@@ -183,11 +183,6 @@ impl<'a> Plan<'a> {
         self.plan.unproven().map_or(0, |(names, _)| names)
     }
 
-    /// Steps that may be left alone after all: [`Plan::apply`] first creates test files on their mounts.
-    pub fn untested(&self) -> u64 {
-        self.plan.untested()
-    }
-
     /// The action.
     pub fn action(&self) -> ActionKind {
         self.plan.action()

@@ -15,7 +15,7 @@ use crate::action::folder_entry::{self, NameInFolder};
 use crate::action::made::Made;
 use crate::action::pair::Pair;
 use crate::action::record::{Blake3, Raw, Record, RecordedState};
-use crate::action::step::{Done, Outcome, Skip, Step, StepFile};
+use crate::action::step::{Done, Outcome, Skip, Step};
 use crate::action::step_error::StepError;
 use crate::action::swap;
 use crate::action::together::{self, Because};
@@ -24,22 +24,19 @@ use crate::heartbeat::current;
 use crate::sys::stat;
 
 impl Actor {
-    /// Carries out steps; returns those that must be checked again.
-    pub(super) fn carry_out(&mut self, groups: Vec<Group>) -> Vec<Vec<Numbered>> {
-        let mut again = Vec::new();
+    /// Carries out steps.
+    pub(super) fn carry_out(&mut self, groups: Vec<Group>) {
         for part in ahead::apart(groups) {
             let checks: Vec<_> = part.iter().map(|group| self.checks(group)).collect();
             let mut part = part.into_iter();
             let may_run_ahead = self.portion == BATCH && ahead::is_worth_it(&checks);
             let files = |group: &Vec<Check>| group.iter().map(Check::files).collect();
             ahead::in_order(&checks, may_run_ahead, files, |checked| {
-                again.extend(
-                    part.next()
-                        .and_then(|group| self.carry_out_group(group, checked)),
-                );
+                if let Some(group) = part.next() {
+                    self.carry_out_group(group, checked);
+                }
             });
         }
-        again
     }
 
     fn checks(&self, group: &Group) -> Vec<Check> {
@@ -77,14 +74,8 @@ impl Actor {
         }
     }
 
-    /// Carries out the steps of a group, or returns them if they must be checked again.
-    ///
-    /// `checked` has the result of the check of each fit step.
-    fn carry_out_group(
-        &mut self,
-        group: Group,
-        checked: Vec<Result<Checked, StepError>>,
-    ) -> Option<Vec<Numbered>> {
+    /// Carries out the steps of a group. `checked` has the result of the check of each fit step.
+    fn carry_out_group(&mut self, group: Group, checked: Vec<Result<Checked, StepError>>) {
         let mut ready = Vec::with_capacity(group.len());
         for (of, sketched) in group {
             current::ask_about(&of.step.victim.path);
@@ -92,22 +83,6 @@ impl Actor {
                 Ok(sketched) => ready.push((of, sketched)),
                 Err(error) => self.end(of, error.into(), None),
             }
-        }
-        // Found out by a step before this one, in the same portion.
-        let is_full = |(_, sketched): &(Numbered, Sketched)| {
-            let keeper = sketched.keeper_is;
-            keeper.is_some_and(|keeper| self.stand_ins.contains_key(&keeper))
-        };
-        if ready.iter().any(is_full) {
-            let records: Vec<_> = ready
-                .iter()
-                .map(|(_, sketched)| Record::NotDone {
-                    step: sketched.intent.step,
-                    why: StepError::Full.to_string(),
-                })
-                .collect();
-            let _ = self.journal.note(&records);
-            return Some(ready.into_iter().map(|(of, _)| of).collect());
         }
         let pairs: Vec<_> = ready
             .iter()
@@ -132,7 +107,6 @@ impl Actor {
                 }
             }
         }
-        None
     }
 
     /// Checks that a pair is the same as at its check, a moment ago or some steps ago, and will survive a loss of
@@ -229,9 +203,6 @@ impl Actor {
                     self.end(of, Outcome::Done(done), Some(folder));
                 }
                 Err(error) => {
-                    if matches!(error, StepError::Full) {
-                        self.stand_in_for(&pair, &sketched);
-                    }
                     let intent = &sketched.intent;
                     let names = [
                         Some(&intent.victim.0),
@@ -274,17 +245,6 @@ impl Actor {
                 Arc::make_mut(&mut self.ours).insert(file.identity(), Times::of(&now));
             }
         }
-    }
-
-    /// Replaces a kept file that can have no further name: its copy stays, and others become links to the copy.
-    fn stand_in_for(&mut self, pair: &Pair, sketched: &Sketched) {
-        let Some(keeper) = &pair.keeper else { return };
-        self.kept.insert(pair.victim.identity());
-        let stand_in = StepFile {
-            path: sketched.victim.path.clone(),
-            expected: pair.victim.expected(),
-        };
-        self.stand_ins.insert(keeper.identity(), stand_in);
     }
 }
 

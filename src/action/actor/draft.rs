@@ -238,7 +238,6 @@ impl Actor {
         victim: &Opened,
     ) -> Result<(Opened, StepFile), StepError> {
         let (keeper, target) = self.apart(step, kept, victim)?;
-        let (keeper, target) = self.stand_in(keeper, target);
         let is_further = keeper.identity() == victim.identity();
         if is_further && self.settings.further_names && further_name::may_go(step.action) {
             further_name::is_another(&keeper, victim)?;
@@ -327,7 +326,7 @@ impl Actor {
             destination: prepared.destination.map(Raw),
             trash_info: prepared.trash_info.map(Raw),
             link_text: prepared.link_text.map(Raw),
-            parent: Some(in_folder.map_err(failed("examine its folder"))?),
+            parent: in_folder.map_err(failed("examine its folder"))?,
             folder_times,
         })
     }
@@ -371,21 +370,5 @@ impl Actor {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Finds the replacement of a file that can have no further name: the file is kept, but others become links to a
-    /// copy of it that stays.
-    fn stand_in(&mut self, mut keeper: Opened, mut target: StepFile) -> (Opened, StepFile) {
-        while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
-            match Opened::open(&next, Bound::Strict, &self.ours, &self.settings.reads) {
-                Ok(opened) => (keeper, target) = (opened, next),
-                Err(_) => {
-                    // It changed during the run: the next file that cannot be linked takes its place.
-                    self.stand_ins.remove(&keeper.identity());
-                    break;
-                }
-            }
-        }
-        (keeper, target)
     }
 }

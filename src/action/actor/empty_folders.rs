@@ -70,7 +70,7 @@ impl Actor {
                             folder: Raw(of.path.clone()),
                             ino: of.identity.1,
                             metadata,
-                            parent: Some(above),
+                            parent: above,
                             folder_times,
                         })));
                         found.push(Found { of, place, step });

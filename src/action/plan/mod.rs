@@ -25,7 +25,6 @@ mod group;
 mod groups;
 mod inspector;
 mod mount_check;
-mod mount_test;
 mod noise;
 mod planner;
 mod ranking;
@@ -49,7 +48,7 @@ use super::coherence::FileSystems;
 use super::{ActionKind, Step, few_folders};
 use crate::action::reason::{Code, Reason};
 use groups::Together;
-use mount_check::{Doubts, MountCheck};
+use mount_check::{MountCheck, Unproven};
 use spool::Spool;
 use trash_check::TrashCheck;
 use whole::WholeFolders;
@@ -60,8 +59,6 @@ pub use decide::{Choice, Policy};
 pub use emptied::EmptyFolder;
 pub use folder_pairs::FolderPairs;
 pub use inspector::Inspector;
-pub use mount_check::MountCheckMode;
-pub use mount_test::MountTests;
 pub use noise::Noise;
 pub use planner::Planner;
 pub use ranking::Ranking;
@@ -79,7 +76,7 @@ const FOLDERS: usize = 4096;
 pub struct Plan {
     settings: Settings,
     file_systems: FileSystems,
-    doubts: Doubts,
+    unproven: Option<Unproven>,
     unmatched: Vec<String>,
     skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
@@ -159,18 +156,14 @@ impl Plan {
         Ok(self.summed_up()?)
     }
 
-    /// Leaves alone files whose file system does not support the action, and files that may be the kept file itself,
-    /// seen through another mount. Without `tests`, no test file is created there.
-    pub fn check_mounts(
-        mut self,
-        mode: MountCheckMode,
-        tests: Option<MountTests>,
-    ) -> io::Result<Self> {
+    /// Leaves alone files whose file system cannot share blocks, if the action needs that, and files that may be the kept
+    /// file itself, seen through another mount. With `trust_mounts`, nothing has to prove that they are not.
+    pub fn check_mounts(mut self, trust_mounts: bool) -> io::Result<Self> {
         let (action, destination) = (self.action(), self.settings.destination);
         if self.file_systems.are_all_in_kernel() && action != ActionKind::Reflink {
             return Ok(self);
         }
-        let mut check = MountCheck::new(action, mode, tests, &mut self.file_systems);
+        let mut check = MountCheck::new(action, trust_mounts, &mut self.file_systems);
         let mut checked = Spool::new();
         for set in self.spool.sets()? {
             let mut set = set?;
@@ -178,7 +171,7 @@ impl Plan {
             estimate::estimate(&mut set, action, destination);
             checked.push(&set)?;
         }
-        self.doubts = check.end();
+        self.unproven = check.end();
         self.spool = checked;
         self.summed_up()
     }
@@ -227,14 +220,8 @@ impl Plan {
     /// Number of names that are acted on although nothing proves that the kept file is another one, and the type of
     /// file system that is the reason.
     pub fn unproven(&self) -> Option<(u64, &str)> {
-        let (names, kind) = self.doubts.unproven.as_ref()?;
+        let (names, kind) = self.unproven.as_ref()?;
         Some((*names, kind))
-    }
-
-    /// Number of names that are acted on unless a test of their mounts, which was not made, finds that they are the kept
-    /// files themselves, or that the mount does not support the action.
-    pub fn untested(&self) -> u64 {
-        self.doubts.untested
     }
 
     /// Decides which groups stay, then computes the totals.

@@ -107,7 +107,7 @@ impl Planner {
                 ..self.settings
             },
             file_systems: self.file_systems,
-            doubts: Default::default(),
+            unproven: None,
             unmatched,
             skipped_trash: Vec::new(),
             spool: self.spool,

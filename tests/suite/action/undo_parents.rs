@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::journal::rewrite;
 use crate::common::stage::Stage;
 #[cfg(debug_assertions)]
 use crate::common::stopped::Stopped;
@@ -87,27 +86,6 @@ fn a_folder_that_the_owner_of_the_file_made_again_gets_it_back() {
         assert_eq!(stage.has("x/p/f"), comes, "{run}");
         assert_eq!(run.stderr_text().contains(ANOTHER), !comes, "{run}");
     }
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn a_journal_that_does_not_identify_folders_is_undone_by_its_rules() {
-    let stage = nobodys();
-    stage.run(MOVE).exits(0);
-    let journals = stage.state.path().join("seekless/journals");
-    let mut journals = fs::read_dir(journals).expect("journals");
-    let journal = journals.next().expect("one").expect("an entry").path();
-    rewrite(&journal, |record| {
-        let fields = record.as_object_mut().expect("an object");
-        if fields["record"] == "run" {
-            fields["version"] = 4.into();
-        }
-        fields.remove("parent");
-        true
-    });
-    nobody(&stage, "mv x/p x/old && mv x/wide x/p");
-    stage.run("undo --yes").exits(0).says("1 file restored.");
-    assert!(stage.has("x/p/f"));
 }
 
 #[test]

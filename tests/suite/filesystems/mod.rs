@@ -6,4 +6,3 @@ mod foreign;
 mod overlay;
 mod real;
 mod standins;
-mod test_files;
