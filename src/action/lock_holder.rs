@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
@@ -9,6 +10,7 @@ use std::thread::{Builder, JoinHandle};
 
 use super::folder_entry::Identity;
 use crate::file::trust;
+use crate::sys::attributes;
 
 /// The name of the thread that a run has while it holds locks.
 const NAME: &str = env!("CARGO_PKG_NAME");
@@ -66,12 +68,11 @@ pub enum Held {
     Unknown,
 }
 
-/// Finds the process that has locked a folder of this owner.
+/// Finds the process that has locked a folder.
 ///
-/// Any user can lock a folder that they may read, and give a program any name. Root therefore considers only root and
-/// the owner of the folder.
-pub fn of(file: Identity, owner: u32) -> Held {
-    let is_root = trust::is_root();
+/// Any user can lock a folder that they may read, and give a program any name. So a process counts only if it belongs to
+/// this user, to root, or to a user who may write to the folder.
+pub fn of(file: Identity, folder: &OwnedFd) -> Held {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
     let processes = holders(&locks, file).into_iter();
@@ -80,17 +81,13 @@ pub fn of(file: Identity, owner: u32) -> Held {
         let Ok(is_run) = is_marked(process) else {
             // One of another container has no number here. To root every other process shows itself, if it still
             // lives: another one may have inherited the lock, which is no run then.
-            if process != 0 && is_root {
+            if process != 0 && trust::is_root() {
                 held = Held::ByOthers;
                 continue;
             }
             return Held::Unknown;
         };
-        if is_root && !may_hinder(process, owner) {
-            held = Held::ByOthers;
-            continue;
-        }
-        if is_run {
+        if is_run && may_hinder(process, folder) {
             return Held::ByRun(Holder {
                 process,
                 command: command(process),
@@ -111,9 +108,27 @@ fn is_marked(process: u32) -> io::Result<bool> {
     }))
 }
 
-fn may_hinder(process: u32, owner: u32) -> bool {
-    let process = fs::metadata(format!("/proc/{process}"));
-    process.is_ok_and(|process| process.uid() == 0 || process.uid() == owner)
+fn may_hinder(process: u32, folder: &OwnedFd) -> bool {
+    let user = fs::metadata(format!("/proc/{process}")).map(|process| process.uid());
+    let folder = attributes::get(folder);
+    user.is_ok_and(|user| {
+        trust::is_ours_or_roots(user)
+            || folder.is_ok_and(|folder| {
+                let by_group = folder.mode & 0o020 != 0 && is_in(process, folder.gid);
+                folder.uid == user || folder.mode & 0o002 != 0 || by_group
+            })
+    })
+}
+
+/// True if a process has the rights of a group.
+fn is_in(process: u32, group: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let groups = status.lines().filter_map(|line| {
+        line.strip_prefix("Gid:")
+            .or_else(|| line.strip_prefix("Groups:"))
+    });
+    let mut groups = groups.flat_map(str::split_whitespace);
+    groups.any(|known| known.parse() == Ok(group))
 }
 
 /// The processes that have locked a file with `flock`.

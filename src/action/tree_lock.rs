@@ -18,7 +18,7 @@ use super::lock_holder::{self, Holder, Mark};
 use super::step::Settings;
 use crate::device::Mounts;
 use crate::heartbeat::current;
-use crate::sys::{attributes, open, process, stat, sync};
+use crate::sys::{open, process, stat, sync};
 
 /// Maximum number of trees that are locked together. For more trees, folders above them are locked.
 const TREES: usize = 16;
@@ -105,7 +105,7 @@ impl TreeLock {
                 Ok(true) => locks.push(wanted.folder),
                 // No locks there at all.
                 Err(_) => {}
-                Ok(false) => match lock_holder::of(identity, owner(&wanted.folder)) {
+                Ok(false) => match lock_holder::of(identity, &wanted.folder) {
                     lock_holder::Held::ByOthers => {}
                     lock_holder::Held::ByRun(holder) => {
                         let (path, holder) = (wanted.path, Some(holder));
@@ -204,11 +204,6 @@ pub fn few_folders(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         }
     }
     Vec::new()
-}
-
-/// The owner of a folder, or nobody if the file system does not report it.
-fn owner(folder: &OwnedFd) -> u32 {
-    attributes::get(folder).map_or(u32::MAX, |folder| folder.uid)
 }
 
 #[cfg(test)]

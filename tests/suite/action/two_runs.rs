@@ -236,6 +236,64 @@ fn another_users_run_is_met() {
     assert_eq!(fs::metadata(scene.keeper()).expect("there").nlink(), 1);
 }
 
+fn as_user(user: u32) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {
+    // SAFETY: numbers go in and nothing comes out.
+    move || match unsafe { (libc::setgid(user), libc::setuid(user)) } {
+        (0, 0) => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Any user can lock any folder that they may read, with a program of any name.
+#[test]
+#[ignore = "becomes other users: root only"]
+fn who_may_not_write_to_a_folder_hinders_nobody() {
+    const OWNER: u32 = 54321;
+    const ANOTHER: u32 = 54322;
+    let scene = Scene::new();
+    let state = scene.top.join("state");
+    fs::create_dir(&state).expect("made");
+    for entry in walkdir::WalkDir::new(&scene.top) {
+        let path = entry.expect("an entry").into_path();
+        lchown(&path, Some(OWNER), Some(OWNER)).expect("root gives files away");
+    }
+    // Its thread has the name of a run.
+    let named = tempfile::TempDir::new().expect("a folder");
+    fs::set_permissions(named.path(), fs::Permissions::from_mode(0o755)).expect("mode");
+    let program = named.path().join("seekless");
+    fs::copy("/usr/bin/flock", &program).expect("copied");
+    for (mode, hinders) in [(0o755, false), (0o775, false), (0o777, true)] {
+        fs::set_permissions(&scene.top, fs::Permissions::from_mode(mode)).expect("mode");
+        let mut other = Command::new(&program);
+        other
+            .arg(&scene.top)
+            .args(["sh", "-c", "echo locked; read line"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut become_another = as_user(ANOTHER);
+        // SAFETY: it makes two system calls.
+        let mut other = unsafe {
+            std::os::unix::process::CommandExt::pre_exec(&mut other, move || become_another())
+                .spawn()
+                .expect("flock runs")
+        };
+        let mut locked = [0];
+        let said = other.stdout.as_mut().expect("a pipe");
+        said.read_exact(&mut locked).expect("locked");
+        let run = prepared(&scene, "symlink --yes --keep oldest tree").before(as_user(OWNER));
+        let run = run.run();
+        if hinders {
+            run.exits(2).says("another seekless run");
+        } else {
+            run.exits(0);
+            let undone = prepared(&scene, "undo --yes").before(as_user(OWNER)).run();
+            undone.exits(0);
+        }
+        drop(other.stdin.take());
+        other.wait().expect("it ends");
+    }
+}
+
 #[test]
 fn locks_of_other_programs_mean_something_else() {
     let scene = Scene::new();
