@@ -1,13 +1,17 @@
 //! The input of an action.
 
+use std::cell::Cell;
 use std::ffi::CStr;
+use std::os::fd::OwnedFd;
 
 use super::check::Opened;
+use super::folder_entry::Identity;
 use super::made::Made;
 use super::pair::Pair;
 use super::record::Intent;
 use super::step::{Done, Settings, Step};
 use super::step_error::StepError;
+use crate::sys::stat;
 
 /// One step, fully checked, about to be carried out.
 pub struct Act<'a> {
@@ -25,6 +29,31 @@ pub struct Act<'a> {
     pub made: &'a Made,
     /// The two may be one file that a mount shows twice. The step has to prove that they are two.
     pub to_prove: bool,
+    /// What a recovery cannot see.
+    pub trail: Trail,
+}
+
+/// What the step did so far, as far as the places of its files do not show it.
+#[derive(Debug, Default)]
+pub struct Trail {
+    /// The system was asked to take the victim's last name away.
+    pub dropped: Cell<bool>,
+    /// Another file that had the victim's name, and was moved.
+    pub taken: Cell<Option<Identity>>,
+    /// The new link.
+    pub linked: Cell<Option<Identity>>,
+    /// The copy that was made because the kept file vanished.
+    pub rescued: Cell<Option<Identity>>,
+    /// The new copy on another file system.
+    pub copied: Cell<Option<Identity>>,
+}
+
+impl Trail {
+    /// The file that has this name now.
+    pub fn seen(folder: &OwnedFd, name: &CStr) -> Option<Identity> {
+        let seen = stat::fresh_entry(folder, name).ok()?;
+        Some((seen.dev, seen.ino))
+    }
 }
 
 /// The decisions of an action before the journal record.

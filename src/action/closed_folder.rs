@@ -11,8 +11,8 @@ use std::rc::Rc;
 use rustix::io::Errno;
 
 use super::folder_identity::FolderIdentity;
+use super::places::{Refusal, said};
 use super::swap::{self, is_temporary};
-use super::undo_step::{Refusal, said};
 use crate::file::trust;
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{attributes, names, open, parent, stat};

@@ -1,9 +1,8 @@
 //! A name in an opened folder. Actions reach every file in this way, so that no path is trusted twice.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::step::Unfit;
@@ -51,12 +50,6 @@ impl NameInFolder {
     }
 }
 
-/// True if a name in a folder leads to this file.
-pub fn leads_to(folder: &OwnedFd, name: &CStr, file: Identity) -> bool {
-    stat::fresh_entry(folder, name)
-        .is_ok_and(|s| (s.dev, s.ino) == file && s.kind == FileType::RegularFile)
-}
-
 /// Splits an absolute path into folder and name; `None` if it has `.`, `..` or a NUL in it.
 pub fn split(path: &[u8]) -> Option<(&[u8], CString)> {
     let mut parts = path.strip_prefix(b"/")?.split(|&b| b == b'/');
@@ -101,25 +94,5 @@ mod tests {
         ] {
             assert_eq!(split(bad.as_bytes()), None, "{bad:?}");
         }
-    }
-
-    #[test]
-    fn a_name_leads_to_one_regular_file() {
-        use std::os::unix::fs::{MetadataExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let at = folder.path();
-        for name in ["one", "other"] {
-            std::fs::write(at.join(name), "").unwrap();
-        }
-        symlink("one", at.join("link")).unwrap();
-        let opened = OwnedFd::from(std::fs::File::open(at).unwrap());
-        let is = |name: &str| std::fs::symlink_metadata(at.join(name)).unwrap();
-        let identity = |name: &str| (is(name).dev(), is(name).ino());
-        let leads = |name: &CStr, file| leads_to(&opened, name, file);
-        assert!(leads(c"one", identity("one")));
-        assert!(!leads(c"other", identity("one")));
-        assert!(!leads(c"gone", identity("one")));
-        assert!(!leads(c"link", identity("one")));
-        assert!(!leads(c"link", identity("link")), "no regular file");
     }
 }

@@ -1,7 +1,7 @@
 //! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
 use std::collections::HashSet;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::NameInFolder;
 use super::journal_error::JournalError;
 use super::past::{Fate, Past, PastStep};
+use super::places::{Context, Manner, Scene};
+use super::reads::Reads;
 use super::record::RunHeader;
-use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap};
+use super::undo_parent::Parents;
+use super::{journal_folder, new_folders, runs, torn_groups};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
-use crate::sys::{stat, sync};
+use crate::sys::sync;
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.
 #[derive(Clone, Debug)]
@@ -89,9 +92,9 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
         return None;
     }
     let in_undo = past.undo_cut_short;
-    let partial = partial_groups::of(&past);
+    let torn = torn_groups::of(&past);
     let steps = past.steps.iter();
-    let half_done = steps.filter_map(|step| half_done(step, &partial, in_undo));
+    let half_done = steps.filter_map(|step| half_done(step, &torn, in_undo));
     let folders = new_folders::unfilled(&past);
     let folders = folders.filter(|(path, folder)| new_folders::is_left(path, folder));
     let folders = folders.filter_map(|(path, _)| new_folder(path));
@@ -119,68 +122,29 @@ pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && NameInFolder::of(&step.intent.victim.0).is_err()
 }
 
-/// The unfinished part of a step, if any, or the files that the step removed from a partial group.
-pub(super) fn half_done(
-    step: &PastStep,
-    partial: &HashSet<u64>,
-    in_undo: bool,
-) -> Option<HalfDone> {
-    let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
-    if partial_groups::took(step, partial) {
-        return Some(HalfDone {
-            path,
-            kind: LeftoverKind::File,
-            folders: Vec::new(),
-        });
-    }
-    let is_open = step.fate == Fate::Unsaid || in_undo;
+/// The unfinished part of a step, if any, or its part in a torn group.
+pub(super) fn half_done(step: &PastStep, torn: &HashSet<u64>, in_undo: bool) -> Option<HalfDone> {
+    let torn_group = step
+        .intent
+        .together
+        .is_some_and(|group| torn.contains(&group));
+    let is_open = step.fate == Fate::Unsaid || in_undo || torn_group;
     if step.undone || !is_open {
         return None;
     }
-    let temporary = CString::new(step.intent.temporary.as_str()).ok()?;
-    let here = Some(&step.intent.victim);
-    let there = step.intent.destination.as_ref();
-    let names = [
-        (here, temporary.clone()),
-        (here, swap::sibling(&temporary, "undo")),
-        (there, relocate::part(&temporary)),
-    ];
-    let mut folders = Vec::new();
-    for (path, name) in names {
-        let Some(path) = path else { continue };
-        let lies =
-            NameInFolder::of(&path.0).is_ok_and(|place| stat::entry(&place.folder, &name).is_ok());
-        let folder = Path::new(OsStr::from_bytes(&path.0)).parent();
-        folders.extend(folder.filter(|_| lies).map(Path::to_owned));
-    }
-    folders.extend(idle_note(step));
-    folders.extend(whole_copy(step));
-    (!folders.is_empty()).then_some(HalfDone {
-        path,
+    let place = NameInFolder::of(&step.intent.victim.0).ok()?;
+    let (reads, parents) = (Reads::default(), Parents::default());
+    let context = Context {
+        torn_group,
+        ..Context::new(Manner::Glance, &reads, &parents)
+    };
+    let scene = Scene::of_past(step, &place, None, context).ok()?;
+    let folders = scene.leftovers().into_iter();
+    let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+    let folders: Vec<PathBuf> = folders.map(path).collect();
+    (!folders.is_empty()).then(|| HalfDone {
+        path: path(&step.intent.victim.0),
         kind: LeftoverKind::File,
         folders,
     })
-}
-
-/// The folder of a complete copy on another file system, while the original is still in its place.
-fn whole_copy(step: &PastStep) -> Option<PathBuf> {
-    let (was, destination) = (
-        &step.intent.victim_state,
-        &step.intent.destination.as_ref()?.0,
-    );
-    let of = |path: &[u8]| NameInFolder::of(path).ok()?.stat().ok();
-    let (here, there) = (of(&step.intent.victim.0)?, of(destination)?);
-    let is_copy = (here.ino, here.size) == (was.ino, was.size)
-        && (there.dev != here.dev && there.size == was.size);
-    let folder = Path::new(OsStr::from_bytes(destination)).parent();
-    folder.filter(|_| is_copy).map(Path::to_owned)
-}
-
-/// The folder of a note in the trash whose file did not arrive there.
-fn idle_note(step: &PastStep) -> Option<PathBuf> {
-    let info = &step.intent.trash_info.as_ref()?.0;
-    let is_there = |path: &[u8]| NameInFolder::of(path).is_ok_and(|place| place.stat().is_ok());
-    let is_idle = is_there(info) && !is_there(&step.intent.destination.as_ref()?.0);
-    let folder = Path::new(OsStr::from_bytes(info)).parent();
-    folder.filter(|_| is_idle).map(Path::to_owned)
 }

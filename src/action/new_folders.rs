@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
+use super::places::{Manner, Refusal, said};
 use super::step::Unfit;
-use super::undo_step::{Manner, Refusal, said};
 use super::undone::Undone;
 use crate::file::trust;
 use crate::heartbeat::current;
@@ -54,7 +54,7 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
     current::ask_about(path);
     let removed = own(path, folder).and_then(|found| match (found, manner) {
         (None, _) => Ok(false),
-        (Some(_), Manner::Look) => Ok(true),
+        (Some(_), Manner::Look | Manner::Glance) => Ok(true),
         (Some((place, _)), Manner::Act) => match names::remove_folder(&place.folder, &place.name) {
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),
             removed => removed

@@ -6,16 +6,16 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use super::act::{Act, freed};
+use super::act::{Act, Trail, freed};
 use super::check::Opened;
 use super::existing_folder::ExistingFolders;
-use super::folder_entry::{join, leads_to};
+use super::folder_entry::join;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::metadata::SET_ID;
 use super::reason::Code;
 use super::step::{Change, Done, Skip, Unfit};
-use super::step_error::{StepError, failed, failure, failure_with};
+use super::step_error::{StepError, failed, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::heartbeat::current;
 use crate::read::{Unequal, Which, equal};
@@ -37,10 +37,10 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
         }
         // Only a name in the same folder can be looked for beside the keeper.
         swap::set_aside(act)?;
-        proof::look_without_victim(act).map_err(|skip| swap::put_back(act, skip.into()))?;
+        proof::look_without_victim(act)?;
         match names::rename_no_replace(&from.folder, act.temporary, folder, name) {
             Err(Errno::XDEV) => return swap::back(act).map(|()| None),
-            done => done.map_err(|error| swap::put_back(act, failed("move it")(error)))?,
+            done => done.map_err(failed("move it"))?,
         }
     } else {
         match names::rename_no_replace(&from.folder, &from.name, folder, name) {
@@ -48,21 +48,15 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
             done => done.map_err(failed("move it"))?,
         }
     }
-    let back = |error| match names::rename_no_replace(folder, name, &from.folder, &from.name) {
-        Ok(()) => error,
-        Err(error) => {
-            let what = failure("move it back from where it was moved to".to_owned(), error);
-            StepError::Stuck(what)
-        }
-    };
     if !victim.is_at(folder, name) {
-        return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
+        act.trail.taken.set(Trail::seen(folder, name));
+        return Err(Skip::Victim(Unfit::Changed(Change::Identity)).into());
     }
     if !act.to_prove {
-        proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
+        proof::look_without_victim(act)?;
     }
     swap::times_again(act);
-    sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
+    sync::folder(folder).map_err(failed("move it safely"))?;
     Ok(Some(()))
 }
 
@@ -71,19 +65,7 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Step
     let victim = &act.pair.victim;
     let freed = freed(victim);
     let missing = copy_to(victim, act, folder, name)?;
-    let copied = stat::fresh_entry(folder, name).map_err(failed("examine the copy"))?;
-    match swap::remove(act) {
-        Ok(()) => {}
-        Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
-        Err(error) => {
-            // The original is in its place: the copy is one too many.
-            let ours = leads_to(folder, name, (copied.dev, copied.ino));
-            return Err(match ours.then(|| names::remove(folder, name)) {
-                Some(Ok(())) | None => error,
-                Some(Err(error)) => StepError::Stuck(failure("remove the copy".to_owned(), error)),
-            });
-        }
-    }
+    swap::remove(act)?;
     let mut notes = vec!["copied to another file system".to_owned()];
     let (set_id, missing): (Vec<&str>, Vec<&str>) =
         missing.into_iter().partition(|what| *what == SET_ID);
@@ -111,20 +93,14 @@ fn copy_to(
     let part = part(act.temporary);
     open::ask_about(folder);
     let file = write::create(folder, &part).map_err(failed("create the copy"))?;
-    let clean = |error| match names::remove(folder, &part) {
-        Ok(()) => error,
-        Err(error) => StepError::Stuck(failure("remove the incomplete copy".to_owned(), error)),
-    };
     let filled = fill(victim, act, &file);
     // Some daemons (rclone) write a file back when it is closed, also after it was removed.
     drop(file);
-    let missing = filled.map_err(clean)?;
+    let missing = filled?;
+    act.trail.copied.set(Trail::seen(folder, &part));
     let named = names::rename_no_replace(folder, &part, folder, name);
-    named.map_err(|error| clean(failed("give the copy its name")(error)))?;
-    sync::folder(folder).map_err(|error| match names::remove(folder, name) {
-        Ok(()) => failed("write the copy to the disk")(error),
-        Err(error) => StepError::Stuck(failure("remove the copy".to_owned(), error)),
-    })?;
+    named.map_err(failed("give the copy its name"))?;
+    sync::folder(folder).map_err(failed("write the copy to the disk"))?;
     Ok(missing)
 }
 

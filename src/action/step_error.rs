@@ -33,17 +33,17 @@ impl fmt::Display for StepError {
 }
 
 impl StepError {
-    /// True if only the files show whether the step was carried out: the answer to a call was lost, or the call was
-    /// repeated on the way to a server. The names of the step lie in these folders.
+    /// True if the step may still be carried out: its files are as before, but a server or a daemon may have lost the
+    /// answer to a call, or execute the call later. The names of the step lie in these folders.
     pub fn leaves_it_open<'a>(&self, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
         let is_in_kernel =
             |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
         match self {
             Self::Already | Self::Skip(_) => false,
-            Self::Failed(failure) => match Errno::from_io_error(&failure.cause) {
-                Some(Errno::NOENT | Errno::EXIST) => !folders.into_iter().all(is_in_kernel),
-                error => !error.is_some_and(is_refusal),
-            },
+            Self::Failed(failure) => {
+                let error = Errno::from_io_error(&failure.cause);
+                !error.is_some_and(is_refusal) && !folders.into_iter().all(is_in_kernel)
+            }
             Self::Stuck(_) => true,
         }
     }
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_gone_leaves_nothing_open_where_the_kernel_answers() {
+    fn nothing_is_left_open_where_the_kernel_answers() {
         let here = tempfile::tempdir().expect("a folder");
         let here = here.path().as_os_str().as_bytes();
         let missing = [here, b"/missing/folder"].concat();
@@ -248,7 +248,8 @@ mod tests {
             (Errno::EXIST, vec![here, &missing], false),
             (Errno::NOENT, vec![here, elsewhere], true),
             (Errno::EXIST, vec![elsewhere, here], true),
-            (Errno::IO, vec![here], true),
+            (Errno::IO, vec![here], false),
+            (Errno::IO, vec![elsewhere], true),
             (Errno::PERM, vec![elsewhere], false),
         ] {
             let end = failed("remove it")(error);

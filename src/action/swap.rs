@@ -1,19 +1,17 @@
-//! Takes a name from a file, or gives it to another file. A crash at any point leaves the old or the new state. A file
-//! that appears in between is detected and put back.
+//! Takes a name from a file, or gives it to another file. A crash at any point leaves the old or the new state. What was
+//! done when a call or a check fails is taken back by the caller.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::act::Act;
+use super::act::{Act, Trail};
 use super::action_kind::ActionKind;
 use super::check::Opened;
 use super::proof;
-use super::reason::Code;
-use super::step::{Change, Failure, Skip, Unfit};
-use super::step_error::{StepError, failed, failure, failure_with};
+use super::step::{Change, Skip, Unfit};
+use super::step_error::{StepError, failed, failure_with};
 use super::{copy, metadata};
 use crate::file::trust;
 use crate::heartbeat::current;
@@ -31,7 +29,11 @@ pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
 /// Sets the victim's name aside before it is removed. `false`: the disk is full, and the name is removed in its place.
 pub fn begin_removal(act: &Act<'_>) -> Result<bool, StepError> {
     match set_aside(act) {
-        Err(error) if error.is_full_disk() && may_go_in_place(act) => Ok(false),
+        Err(error) if error.is_full_disk() && may_go_in_place(act) => {
+            // The reply may be wrong.
+            let victim = &act.pair.victim;
+            Ok(victim.is_at(&victim.place.folder, act.temporary))
+        }
         aside => aside.map(|()| true),
     }
 }
@@ -54,12 +56,13 @@ pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     names::rename_no_replace(folder, name, folder, aside).map_err(failed("remove its name"))?;
     if !victim.is_at(folder, aside) {
-        return Err(put_back(act, REPLACED.into()));
+        act.trail.taken.set(Trail::seen(folder, aside));
+        return Err(REPLACED.into());
     }
-    match act.to_prove {
-        true => still_equal(act).map_err(|skip| put_back(act, skip.into())),
-        false => Ok(()),
+    if act.to_prove {
+        still_equal(act)?;
     }
+    Ok(())
 }
 
 /// Checks that the bytes are still equal. Some FUSE file systems set the modification time when they rename (fusefat),
@@ -77,31 +80,21 @@ fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
     }
 }
 
-/// Puts a name back that was set aside. Returns `why`, or the reason why that is not possible.
-pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
-    back(act).err().unwrap_or(why)
-}
-
 /// Puts a name back that was set aside.
 pub fn back(act: &Act<'_>) -> Result<(), StepError> {
-    renamed_back(act, false).map_err(|error| stuck(act, error))
-}
-
-/// `over` says that a link has the name and must be replaced.
-fn renamed_back(act: &Act<'_>, over: bool) -> rustix::io::Result<()> {
     current::ask_about(&act.intent.victim.0);
     let (folder, name) = (&act.pair.victim.place.folder, &act.pair.victim.place.name);
-    if over {
-        names::rename(folder, act.temporary, name)?;
-    } else {
-        names::rename_no_replace(folder, act.temporary, folder, name)?;
-    }
-    // If somebody wrote to it meanwhile, the new time is right.
-    let is_equal = || still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok();
-    if is_retimed(act) && is_equal() {
+    let renamed = names::rename_no_replace(folder, act.temporary, folder, name);
+    renamed.map_err(failed("put it back"))?;
+    times_of_unchanged(act);
+    Ok(())
+}
+
+/// Restores the times of the victim if renames have changed them, and nobody wrote to it: a new time would be right.
+pub fn times_of_unchanged(act: &Act<'_>) {
+    if is_retimed(act) && still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok() {
         times_again(act);
     }
-    Ok(())
 }
 
 fn is_retimed(act: &Act<'_>) -> bool {
@@ -121,16 +114,14 @@ pub fn times_again(act: &Act<'_>) {
     }
 }
 
-/// Removes the name, or puts it back if it was set aside.
+/// Removes the name, which may have been set aside.
 pub fn end_removal(act: &Act<'_>, is_aside: bool) -> Result<(), StepError> {
     current::ask_about(&act.intent.victim.0);
-    last_look(act, is_aside).map_err(|skip| keep(act, is_aside, skip.into()))?;
-    if is_aside {
-        drop_aside(act, false, "remove it")?;
-    } else {
-        let place = &act.pair.victim.place;
-        names::remove(&place.folder, &place.name).map_err(failed("remove it"))?;
-    }
+    last_look(act, is_aside)?;
+    let place = &act.pair.victim.place;
+    act.trail.dropped.set(true);
+    let name = if is_aside { act.temporary } else { &place.name };
+    names::remove(&place.folder, name).map_err(failed("remove it"))?;
     rescue(act, false)
 }
 
@@ -143,26 +134,11 @@ pub fn last_look(act: &Act<'_>, is_aside: bool) -> Result<(), Skip> {
     proof::look_without_victim(act)
 }
 
-/// Puts a name back if it was set aside. Returns `why`, or the reason why that is not possible.
-pub fn keep(act: &Act<'_>, is_aside: bool, why: StepError) -> StepError {
-    if is_aside { put_back(act, why) } else { why }
-}
-
-/// Removes the file that was set aside. If that fails, it gets its name back, `over` the link that has it now.
-fn drop_aside(act: &Act<'_>, over: bool, doing: &str) -> Result<(), StepError> {
-    let folder = &act.pair.victim.place.folder;
-    let Err(error) = names::remove(folder, act.temporary) else {
-        return Ok(());
-    };
-    if over && !is_spare(act, &act.pair.victim.place.name).unwrap_or(false) {
-        return Err(stuck(act, error));
-    }
-    match renamed_back(act, over) {
-        Ok(()) => Err(failed(doing)(error)),
-        // It was removed, and only the answer was lost.
-        Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(stuck(act, error)),
-    }
+/// Removes the file that was set aside: a link has its name.
+fn drop_aside(act: &Act<'_>) -> Result<(), StepError> {
+    act.trail.dropped.set(true);
+    names::remove(&act.pair.victim.place.folder, act.temporary)
+        .map_err(failed("remove the replaced file"))
 }
 
 /// Reports if a file that lost one of its names does not have one name fewer: another process added or removed a name
@@ -174,19 +150,6 @@ pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
         format!("had {before} names and now has {now}: check which other program changed it")
     })
-}
-
-/// Writes a removed victim again, from the descriptor that is still open. Returns `why`, or the reason why that is not
-/// possible.
-pub fn write_again(act: &Act<'_>, why: StepError) -> StepError {
-    let victim = &act.pair.victim;
-    let (folder, name) = (&victim.place.folder, &victim.place.name);
-    let restored = restore(act, victim)
-        .and_then(|()| names::rename_no_replace(folder, act.temporary, folder, name));
-    match restored {
-        Ok(()) => why,
-        Err(error) => stuck(act, error),
-    }
 }
 
 /// A link that replaces a victim.
@@ -212,63 +175,33 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     }
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
-    (link.make)(aside)?;
-    let clean = |error| match (link.is_it)(aside) {
-        true => match names::remove(folder, aside) {
-            Ok(()) => error,
-            Err(error) => stuck(act, error),
-        },
-        false => stuck(act, Errno::STALE),
-    };
-    if !link.is_right(aside) {
-        let why = wrong_link(act, aside);
-        return Err(match take_away(act, aside) {
-            Ok(()) => why,
-            Err(error) => stuck(act, error),
-        });
-    }
+    make(act, link, aside)?;
     match names::exchange(folder, aside, name) {
         Ok(Some(())) => {}
         Ok(None) => {
-            let cleared = names::remove(folder, aside);
-            cleared.map_err(|error| stuck(act, error))?;
+            names::remove(folder, aside).map_err(failed("remove the link"))?;
             return replace_in_steps(act, link);
         }
-        Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
-        Err(error) => return Err(clean(failed("replace it with the link")(error))),
+        Err(Errno::NOENT) => return Err(Skip::Victim(Unfit::Gone).into()),
+        Err(error) => return Err(failed("replace it with the link")(error)),
     }
-    let back = |error| match names::exchange(folder, aside, name) {
-        Ok(_) => clean(error),
-        Err(error) => stuck(act, error),
-    };
     if !victim.is_at(folder, aside) {
-        return Err(back(REPLACED.into()));
+        act.trail.taken.set(Trail::seen(folder, aside));
+        return Err(REPLACED.into());
     }
-    proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
-    names::remove(folder, aside).map_err(|error| back(failed("remove the replaced file")(error)))
+    proof::look_without_victim(act)?;
+    drop_aside(act)
 }
 
-/// Removes a link that was just created, unless its name has become the last one of a file, or another process has put
-/// another link in its place.
-fn take_away(act: &Act<'_>, name: &CStr) -> rustix::io::Result<()> {
-    match is_spare(act, name)? {
-        true => names::remove(&act.pair.victim.place.folder, name),
-        false => Err(Errno::STALE),
-    }
-}
-
-/// True if no content is lost with the link at this name.
-fn is_spare(act: &Act<'_>, name: &CStr) -> rustix::io::Result<bool> {
+/// Makes the link under this name in the victim's folder, and checks it.
+fn make(act: &Act<'_>, link: &NewLink<'_>, name: &CStr) -> Result<(), StepError> {
+    (link.make)(name)?;
     let folder = &act.pair.victim.place.folder;
-    let now = stat::fresh_entry(folder, name)?;
-    Ok(match &act.intent.link_text {
-        None => now.links > 1,
-        // Some mounts do not show the text.
-        Some(text) => {
-            let seen = link_text(folder, name);
-            now.kind == FileType::Symlink && seen.is_none_or(|seen| seen == text.0)
-        }
-    })
+    act.trail.linked.set(Trail::seen(folder, name));
+    if !link.is_right(name) {
+        return Err(wrong_link(act, name));
+    }
+    Ok(())
 }
 
 /// The reason why a link that was just created does not lead to the keeper.
@@ -281,12 +214,12 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
             "this mount does not show the target of the link: use remove or move",
         );
     }
-    // The kernel knows some lower layers (squashfs) by no identifier.
-    if act.intent.link_text.is_none() && statfs::served_by(folder) == ServedBy::Overlay {
+    // The kernel knows some lower layers of an overlay (squashfs) by no identifier, and some servers (sshfs) number names.
+    if act.intent.link_text.is_none() && statfs::served_by(folder) != ServedBy::Kernel {
         return failure_with(
             "link it to the kept file",
             Errno::OPNOTSUPP,
-            "this overlay shows hard links as separate files: use remove or move",
+            "this mount shows hard links as separate files: use remove or move",
         );
     }
     // Another process replaced the keeper's name a moment ago.
@@ -296,18 +229,10 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
 /// Sets the victim aside, then creates the link in its place: for folders in which names cannot be exchanged, and for
 /// FUSE and network mounts. If another process creates a file under that name in between, that file stays.
 fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
-    let name = &act.pair.victim.place.name;
     set_aside(act)?;
-    proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
-    (link.make)(name).map_err(|error| put_back(act, error))?;
-    let back = |error| match take_away(act, name) {
-        Ok(()) => put_back(act, error),
-        Err(error) => stuck(act, error),
-    };
-    if !link.is_right(name) {
-        return Err(back(wrong_link(act, name)));
-    }
-    drop_aside(act, true, "remove the replaced file")
+    proof::look_without_victim(act)?;
+    make(act, link, &act.pair.victim.place.name)?;
+    drop_aside(act)
 }
 
 /// Restores the victim if the keeper lost its last name while the victim lost its own: the bytes exist as long as a
@@ -329,19 +254,21 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
     if !act.to_prove && has_name(victim) {
         return Ok(());
     }
-    let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
-    let restored = restore(act, victim).and_then(|()| match over {
-        true => names::rename(folder, aside, name),
-        false => names::rename_no_replace(folder, aside, folder, name),
-    });
-    match restored {
-        Ok(()) => Err(Skip::SeemOne(Unfit::Gone).into()),
-        Err(error) => Err(stuck(act, error)),
-    }
+    let (folder, name) = (&victim.place.folder, &victim.place.name);
+    let copy = &sibling(act.temporary, "undo");
+    restore(act, victim, copy).map_err(failed("restore it"))?;
+    act.trail.rescued.set(Trail::seen(folder, copy));
+    let named = if over {
+        names::rename(folder, copy, name)
+    } else {
+        names::rename_no_replace(folder, copy, folder, name)
+    };
+    named.map_err(failed("restore it"))?;
+    Err(Skip::SeemOne(Unfit::Gone).into())
 }
 
-fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
-    let file = write::create(&victim.place.folder, act.temporary)?;
+fn restore(act: &Act<'_>, victim: &Opened, copy: &CStr) -> rustix::io::Result<()> {
+    let file = write::create(&victim.place.folder, copy)?;
     copy::contents(victim, &file)?;
     // Whoever wrote it meanwhile gets nobody's rights.
     let was = &act.intent.metadata;
@@ -353,17 +280,6 @@ fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
         }
     };
     sync::file(&file)
-}
-
-/// The file could not be put back.
-fn stuck(act: &Act<'_>, error: Errno) -> StepError {
-    let beside = act.temporary.to_string_lossy();
-    let mut failure: Failure = failure(
-        format!("restore it from {beside} in the same folder"),
-        error,
-    );
-    failure.hint = Some(Code::Stuck.into());
-    StepError::Stuck(failure)
 }
 
 /// The text of a symbolic link at a name, if it is one.

@@ -1,133 +1,136 @@
-//! Files that belong together: an action removes all of them, or none.
+//! Carries out a step, or the steps of files that belong together. A step that fails is taken back by the table of
+//! [`places`](super::places).
 
 use super::act::{self, Act};
 use super::action_kind::ActionKind;
 use super::methods::method;
-use super::past::{Fate, PastStep};
+use super::places::{Context, End, Manner, Purpose, Recovery, Scene};
 use super::reason::{Code, Reason};
-use super::record::RecordedState;
-use super::step::{Done, Skip};
-use super::step_error::{StepError, failure};
+use super::step::{Done, Failure, Skip};
+use super::step_error::StepError;
 use super::swap;
 use super::undo_parent::Parents;
-use super::undo_step::{self, How, Manner};
-use super::undone::Undone;
 use crate::heartbeat::current;
 
 /// The outcome for each file of a group.
 pub type Fates = Vec<Result<Done, StepError>>;
 
-/// Acts on all files of a group, each of which was checked. If one step fails, the steps done are undone.
-///
-/// `now` returns the state of a moved file.
-pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<RecordedState>) -> Fates {
+/// Acts on all files of a group, each of which was checked. If one step fails, no further one follows, and what can be
+/// undone of those before it is undone.
+pub fn perform(acts: &[Act<'_>]) -> Fates {
     match acts {
-        [act] => vec![one(act)],
-        [first, ..] if first.intent.action == ActionKind::Remove => remove(acts),
-        _ => one_after_the_other(acts, now),
+        [first, _, ..] if first.intent.action == ActionKind::Remove => remove(acts),
+        _ => one_after_the_other(acts),
     }
-}
-
-fn one(act: &Act<'_>) -> Result<Done, StepError> {
-    current::ask_about(&act.intent.victim.0);
-    (method(act.intent.action).perform)(act)
 }
 
 /// Removes a group. A removal cannot be undone, so all names are set aside before the first file is removed.
 fn remove(acts: &[Act<'_>]) -> Fates {
-    let freed: Vec<u64> = acts
-        .iter()
-        .map(|act| act::freed(&act.pair.victim))
-        .collect();
-    let mut aside = Vec::with_capacity(acts.len());
-    for (place, act) in acts.iter().enumerate() {
+    let begun = |act: &Act<'_>| {
         current::ask_about(&act.intent.victim.0);
-        match swap::begin_removal(act) {
-            Ok(is_aside) => aside.push(is_aside),
-            Err(error) => {
-                return left(acts, place, error, |other, why| match aside.get(other) {
-                    Some(&is_aside) => swap::keep(&acts[other], is_aside, why),
-                    None => why,
-                });
-            }
-        }
-    }
-    let keep = |other: usize, why| swap::keep(&acts[other], aside[other], why);
-    let looked = acts.iter().zip(&aside);
-    let looked = looked.map(|(act, &is_aside)| swap::last_look(act, is_aside));
-    if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
-        return left(acts, place, keep(place, skip.into()), keep);
-    }
-    for (place, act) in acts.iter().enumerate() {
-        current::ask_about(&act.intent.victim.0);
-        if let Err(error) = swap::end_removal(act, aside[place]) {
-            return left(acts, place, error, |other, why| match other < place {
-                true => swap::write_again(&acts[other], why),
-                false => keep(other, why),
-            });
-        }
-    }
-    let done = |freed| Done {
-        freed,
-        ..Done::default()
+        swap::begin_removal(act)
     };
-    freed.into_iter().map(|freed| Ok(done(freed))).collect()
-}
-
-fn one_after_the_other(
-    acts: &[Act<'_>],
-    now: impl Fn(&Act<'_>, &Done) -> Option<RecordedState>,
-) -> Fates {
+    let looked = |act, is_aside| swap::last_look(act, is_aside).map_err(StepError::from);
+    let all: Result<Vec<bool>, _> = each(acts, begun);
+    let all = all.and_then(|aside| {
+        each(acts.iter().zip(&aside), |(act, &is_aside)| {
+            looked(act, is_aside)
+        })
+        .map(|_| aside)
+    });
+    let aside = match all {
+        Ok(aside) => aside,
+        Err((place, error)) => {
+            let error = settled(&acts[place], error, Purpose::Rollback).err();
+            return left(acts, place, error.unwrap_or(StepError::Already), Vec::new());
+        }
+    };
     let mut fates = Fates::new();
     for (place, act) in acts.iter().enumerate() {
-        match one(act) {
+        let freed = act::freed(&act.pair.victim);
+        let done = Done {
+            freed,
+            ..Done::default()
+        };
+        let ended = swap::end_removal(act, aside[place]).map(|()| done);
+        match ended.or_else(|error| settled(act, error, Purpose::Rollback)) {
             Ok(done) => fates.push(Ok(done)),
-            Err(error) => {
-                return left(acts, place, error, |other, why| match &fates.get(other) {
-                    Some(Ok(done)) => take_back(&acts[other], now(&acts[other], done), why),
-                    _ => why,
-                });
-            }
+            Err(error) => return left(acts, place, error, fates),
         }
     }
     fates
 }
 
-fn take_back(act: &Act<'_>, now: Option<RecordedState>, why: StepError) -> StepError {
-    let step = PastStep {
-        digest: None,
-        intent: act.intent.clone(),
-        fate: Fate::Done(now),
-        undone: false,
-    };
-    let parents = Parents::default();
-    let how = How::new(Manner::Act, &act.pair.victim.reads, &parents);
-    match undo_step::undo(&step, None, how).0 {
-        Undone::Refused(refusal) => {
-            let doing = format!("restore it, because a file of its group stays ({refusal})");
-            StepError::Stuck(failure(doing, rustix::io::Errno::IO))
-        }
-        _ => why,
-    }
+fn each<T, R>(
+    items: impl IntoIterator<Item = T>,
+    mut call: impl FnMut(T) -> Result<R, StepError>,
+) -> Result<Vec<R>, (usize, StepError)> {
+    let called = items.into_iter().enumerate();
+    called
+        .map(|(place, item)| call(item).map_err(|error| (place, error)))
+        .collect()
 }
 
-/// The outcome if one file of a group stays, and so do the others; `back` makes sure that they stay.
-fn left(
-    acts: &[Act<'_>],
-    place: usize,
-    error: StepError,
-    back: impl Fn(usize, StepError) -> StepError,
-) -> Fates {
+fn one_after_the_other(acts: &[Act<'_>]) -> Fates {
+    let mut fates = Fates::new();
+    for (place, act) in acts.iter().enumerate() {
+        current::ask_about(&act.intent.victim.0);
+        let ended = (method(act.intent.action).perform)(act);
+        match ended.or_else(|error| settled(act, error, Purpose::Rollback)) {
+            Ok(done) => fates.push(Ok(done)),
+            Err(error) => return left(acts, place, error, Fates::new()),
+        }
+    }
+    fates
+}
+
+/// The outcome if one file of a group stays: so do the others, except those that are `gone` for good.
+fn left(acts: &[Act<'_>], place: usize, error: StepError, gone: Fates) -> Fates {
     let because = Because::of(&acts[place].intent.victim.0, &error);
+    let mut error = Some(error);
     // The last one first, as with undo.
-    let mut fates: Fates = (0..acts.len())
+    let mut back: Fates = (gone.len()..acts.len())
         .rev()
-        .filter(|&other| other != place)
-        .map(|other| Err(back(other, because.left_alone())))
+        .map(|other| match acts[other].intent.action {
+            _ if other == place => Err(error.take().unwrap_or(StepError::Already)),
+            ActionKind::Remove => settled(&acts[other], because.left_alone(), Purpose::Rollback),
+            _ if other < place => settled(&acts[other], because.left_alone(), Purpose::Undo),
+            _ => Err(because.left_alone()),
+        })
         .collect();
-    fates.reverse();
-    fates.insert(place, Err(error));
-    fates
+    back.reverse();
+    gone.into_iter().chain(back).collect()
+}
+
+/// The outcome of a step that failed, from what its places hold: a reply may have been lost.
+fn settled(act: &Act<'_>, error: StepError, purpose: Purpose) -> Result<Done, StepError> {
+    if matches!(error, StepError::Already | StepError::Stuck(_)) {
+        return Err(error);
+    }
+    let parents = Parents::default();
+    let context = Context::new(Manner::Act, &act.pair.victim.reads, &parents);
+    let recovered = Scene::of_act(act, context).and_then(|scene| Recovery::of(scene).run(purpose));
+    match recovered {
+        Ok(recovered) if recovered.end == End::Done => {
+            let action = act.intent.action;
+            match action {
+                ActionKind::Remove => swap::rescue(act, false)?,
+                ActionKind::Symlink => swap::rescue(act, true)?,
+                _ => {}
+            }
+            Ok(Done {
+                freed: act::freed(&act.pair.victim),
+                destination: act.intent.destination.as_ref().map(|path| path.0.clone()),
+                notes: Vec::new(),
+            })
+        }
+        Ok(_) => Err(error),
+        Err(why) => Err(StepError::Stuck(Failure {
+            doing: "put it back".to_owned(),
+            cause: std::io::Error::other(format!("{why} ({error})")),
+            hint: Some(Code::Stuck.into()),
+        })),
+    }
 }
 
 /// The reason why files stay because of another file of their group.

@@ -13,7 +13,7 @@ use super::relocate;
 use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use super::trash_folder::{self, NO_TRASH, Opened};
-use crate::sys::{names, statfs, sync, write};
+use crate::sys::{statfs, sync, write};
 
 pub const TRASH: Method = Method { prepare, perform };
 
@@ -65,34 +65,23 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     // The file that says where it came from is first: the specification wants it so.
     let text = info_text(&act.intent.victim.0, trash);
     write_info(&infos, &info_name, &text)?;
-    let moved = relocate::within(act, &files, &name);
-    let moved = match moved {
-        Ok(Some(())) => return done(destination.0.clone()),
-        Ok(None) => failure_with("move it to the trash", Errno::XDEV, NO_TRASH),
-        Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
-        Err(error) => error,
-    };
-    names::remove(&infos, &info_name).map_err(failed("remove the .trashinfo file"))?;
-    Err(moved)
-}
-
-fn done(destination: Vec<u8>) -> Result<Done, StepError> {
-    Ok(Done {
-        freed: 0,
-        destination: Some(destination),
-        notes: Vec::new(),
-    })
+    match relocate::within(act, &files, &name)? {
+        Some(()) => Ok(Done {
+            freed: 0,
+            destination: Some(destination.0.clone()),
+            notes: Vec::new(),
+        }),
+        None => Err(failure_with("move it to the trash", Errno::XDEV, NO_TRASH)),
+    }
 }
 
 fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
-    let file = write::create(infos, name).map_err(failed("write the .trashinfo file"))?;
+    const DOING: &str = "write the .trashinfo file";
+    let file = write::create(infos, name).map_err(failed(DOING))?;
     let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
     // Some daemons (rclone) write a file back when it is closed, also after it was removed.
     drop(file);
-    written.map_err(|error| match names::remove(infos, name) {
-        Ok(()) => failed("write the .trashinfo file")(error),
-        Err(error) => failed("remove the .trashinfo file")(error),
-    })
+    written.map_err(failed(DOING))
 }
 
 /// `Path` is relative to the file system's top, except in the user's own trash.

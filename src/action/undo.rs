@@ -13,17 +13,18 @@ use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::leftovers;
 use super::new_folders;
-use super::partial_groups;
 use super::past::{Fate, Past, PastStep};
+use super::places::{Context, Manner, Purpose};
 use super::reads::{self, Reads};
 use super::record::{Record, RecordedState, RunHeader};
 use super::runs;
+use super::torn_groups;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
 use super::undo_folder;
 use super::undo_folders;
 use super::undo_parent::Parents;
-use super::undo_step::{self, How, Manner};
+use super::undo_step;
 use super::undone::{Undo, UndoTally, Undone};
 use crate::sys::fault;
 
@@ -123,9 +124,9 @@ impl Reversion {
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        let partial = partial_groups::of(&self.past);
+        let torn = torn_groups::of(&self.past);
         let parents = Parents::of(&self.past);
-        let how = How::new(Manner::Look, &self.reads, &parents);
+        let context = Context::new(Manner::Look, &self.reads, &parents);
         let mut back = HashSet::new();
         for folder in undo_folders::removed(&self.past) {
             let undone = match back.contains(parent(&folder.intent.folder.0)) {
@@ -142,9 +143,9 @@ impl Reversion {
                 tally.as_before += 1;
                 tally.never_changed += u64::from(!step.undone);
             } else if back.contains(parent(&step.intent.victim.0)) {
-                tally.count(step, undo_step::foretell_in_new_folder(step, how), tell);
+                tally.count(step, undo_step::foretell_in_new_folder(step, context), tell);
             } else {
-                let (undone, _) = undo_one(step, None, &partial, how);
+                let (undone, _) = recover(step, Purpose::Undo, None, (&torn, context));
                 tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
                 tally.count(step, undone, tell);
             }
@@ -165,9 +166,9 @@ impl Reversion {
         tally.note(begun);
         let mut batch = Batch::new();
         let mut linked = Linked::of(&self.past);
-        let partial = partial_groups::of(&self.past);
+        let torn = torn_groups::of(&self.past);
         let parents = Parents::of(&self.past);
-        let how = How::new(Manner::Act, &self.reads, &parents);
+        let context = Context::new(Manner::Act, &self.reads, &parents);
         let made = undo_folders::make(
             &self.past,
             &parents,
@@ -187,7 +188,8 @@ impl Reversion {
                 linked.is_back(step, false);
                 continue;
             }
-            let (undone, folder) = undo_one(step, linked.companion(step), &partial, how);
+            let companion = linked.companion(step);
+            let (undone, folder) = recover(step, Purpose::Undo, companion, (&torn, context));
             if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
                 linked.is_back(step, undone.is_restored());
             }
@@ -242,20 +244,21 @@ impl Reversion {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let mut batch = Batch::new();
-        let partial = partial_groups::of(&self.past);
+        let torn = torn_groups::of(&self.past);
         let parents = Parents::of(&self.past);
-        let how = How::new(Manner::Act, &self.reads, &parents);
+        let context = Context::new(Manner::Act, &self.reads, &parents);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
                 break;
             }
-            let is_half_done = leftovers::half_done(step, &partial, false).is_some();
+            let is_half_done = leftovers::half_done(step, &torn, false).is_some();
             if !is_half_done && !leftovers::is_out_of_reach(step) {
                 continue;
             }
-            let (undone, folder) = undo_one(step, None, &partial, how);
-            if undone.is_restored() || undone == Undone::Cleaned {
+            let (undone, folder) = recover(step, Purpose::Sweep, None, (&torn, context));
+            // A step of which only leftovers were removed may be done.
+            if undone.is_restored() {
                 let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
             }
@@ -279,6 +282,7 @@ impl Reversion {
         UndoTally {
             run: self.journal.run_name().to_owned(),
             damaged: self.past.damaged.clone(),
+            was_killed: self.past.was_killed,
             ..UndoTally::default()
         }
     }
@@ -290,19 +294,19 @@ fn was_not_reached(past: &Past, step: &PastStep, undone: &Undone) -> bool {
     step.fate == Fate::Unsaid && *undone == Undone::AsBefore && !past.undo_cut_short
 }
 
-/// Undoes a step. A missing file of a partial group is copied from the kept one.
-fn undo_one(
+/// Recovers a step, which may belong to a torn group.
+fn recover(
     step: &PastStep,
+    purpose: Purpose,
     companion: Option<&[u8]>,
-    partial: &HashSet<u64>,
-    how: How<'_>,
+    (torn, context): (&HashSet<u64>, Context<'_>),
 ) -> (Undone, Option<OwnedFd>) {
-    match undo_step::undo(step, companion, how) {
-        (Undone::Impossible, _) if step.intent.together.is_some_and(|g| partial.contains(&g)) => {
-            undo_step::undo_removal(step, how)
-        }
-        undone => undone,
-    }
+    let group = step.intent.together;
+    let context = Context {
+        torn_group: group.is_some_and(|group| torn.contains(&group)),
+        ..context
+    };
+    undo_step::recover(step, purpose, companion, context)
 }
 
 /// Files that had several names, so that they become names of one file again.

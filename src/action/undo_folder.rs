@@ -15,10 +15,10 @@ use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::metadata;
 use super::past::PastFolder;
+use super::places::{Refusal, said};
 use super::record::{FolderIntent, Record};
 use super::step::Unfit;
 use super::undo_parent::Parents;
-use super::undo_step::{Refusal, said};
 use super::undone::{Lack, Undone};
 use crate::sys::{attributes, open};
 

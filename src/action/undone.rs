@@ -25,6 +25,8 @@ pub enum Undone {
     Refused(String),
     /// It was removed for good.
     Impossible,
+    /// It was removed for good, and the run was killed before it removed a file that belongs together with it.
+    Torn,
 }
 
 impl Undone {
@@ -102,6 +104,8 @@ pub struct UndoTally {
     pub damaged: Vec<usize>,
     /// Why the journal could not record every undone step. A second undo finds these files restored.
     pub unwritten: Option<String>,
+    /// The run did not record its end, and no undo or sweep has been completed since.
+    pub was_killed: bool,
     /// The undo was interrupted, and steps are left.
     pub interrupted: bool,
 }

@@ -31,9 +31,12 @@ fn problem_words(step: &Undo) -> Option<String> {
             the kept file",
             missing.join(", ")
         )),
+        Undone::Torn => Some(TORN.to_owned()),
         _ => None,
     }
 }
+
+const TORN: &str = "was removed permanently before the run was killed; a file that belongs together with it is still there";
 
 /// A line for a step that went well, if it did anything.
 pub fn success(step: &Undo) -> Option<String> {
@@ -61,6 +64,7 @@ pub fn wish(step: &Undo) -> String {
         }
         Undone::AsBefore => "is already restored".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
+        Undone::Torn => TORN.to_owned(),
         Undone::Refused(why) => format!("{why}; would be left alone"),
     };
     format!("{path}: {what}")
@@ -82,6 +86,9 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
         (0, 0) if tally.folders_removed > 0 => format!("Run {}: no file to undo.", tally.run),
         (0, 0) if !tally.damaged.is_empty() => {
             format!("Run {}: nothing else to undo.", tally.run)
+        }
+        (0, 0) if tally.was_killed && tally.impossible == 0 => {
+            format!("Run {} did not finish: its files are as before.", tally.run)
         }
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
         (0, _) if tally.as_before > 0 => {

@@ -309,7 +309,7 @@ impl From<&action::Undo> for UndoneFile {
                 Undone::FolderRemoved => UndoOutcome::FolderRemoved,
                 Undone::AsBefore => UndoOutcome::AsBefore,
                 Undone::Refused(why) => UndoOutcome::Refused(why.clone()),
-                Undone::Impossible => UndoOutcome::Impossible,
+                Undone::Impossible | Undone::Torn => UndoOutcome::Impossible,
             },
         }
     }

@@ -39,20 +39,19 @@ pub fn mount(folder: &Path, place: PathBuf) -> Daemon {
     Daemon::serving(place, move |request| mirror.answer(request))
 }
 
-/// The same, and the answer to one change of names is lost: the change is made, and whoever asked is told `EIO`. Before
-/// it come so many others, whose answers arrive; the number is negative once the answer is lost.
-pub fn losing(folder: &Path, place: PathBuf, before: Arc<AtomicI64>) -> Daemon {
-    const CHANGES: [u32; 7] = [SYMLINK, UNLINK, RMDIR, RENAME, LINK, CREATE, RENAME2];
+/// The same, and the answer to one change is lost: the change is made, and whoever asked is told this error. Before it
+/// come so many others, whose answers arrive; the number is negative once the answer is lost.
+pub fn losing(folder: &Path, place: PathBuf, before: Arc<AtomicI64>, error: i32) -> Daemon {
+    const CHANGES: [u32; 12] = [
+        SETATTR, SYMLINK, MKDIR, UNLINK, RMDIR, RENAME, LINK, WRITE, FSYNC, FSYNCDIR, CREATE,
+        RENAME2,
+    ];
     let mut mirror = Mirror::new(folder);
     Daemon::serving(place, move |request| {
         let answer = mirror.answer(request);
         let is_made = CHANGES.contains(&request.opcode()) && matches!(answer, Some(Ok(_)));
         let is_lost = is_made && before.fetch_sub(1, Ordering::SeqCst) == 0;
-        if is_lost {
-            Some(Err(libc::EIO))
-        } else {
-            answer
-        }
+        if is_lost { Some(Err(error)) } else { answer }
     })
 }
 

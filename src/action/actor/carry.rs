@@ -7,7 +7,7 @@ use super::Actor;
 use super::ahead::{self, Check, Checked, Proof};
 use super::portion::{BATCH, Group, Numbered, Sketched, renumbered};
 use crate::action::access::Rights;
-use crate::action::act::Act;
+use crate::action::act::{Act, Trail};
 use crate::action::action_kind::{ActionKind, Reversal};
 use crate::action::check::{Opened, Times};
 use crate::action::coherence::{Distinct, FileSystems};
@@ -166,9 +166,10 @@ impl Actor {
                 progress: &self.progress,
                 made: &made,
                 to_prove: is_to_prove(&self.file_systems, pair),
+                trail: Trail::default(),
             })
             .collect();
-        let mut fates = together::perform(&acts, now);
+        let mut fates = together::perform(&acts);
         if fates.iter().all(Result::is_err) {
             made.take_back();
         }
@@ -203,6 +204,9 @@ impl Actor {
                     self.end(of, Outcome::Done(done), Some(folder));
                 }
                 Err(error) => {
+                    if sketched.intent.action == ActionKind::Hardlink {
+                        self.remember_link(&pair);
+                    }
                     let intent = &sketched.intent;
                     let names = [
                         Some(&intent.victim.0),
@@ -218,6 +222,17 @@ impl Actor {
                     }
                 }
             }
+        }
+    }
+
+    /// Records the change time of a kept file that had a further name for a moment.
+    fn remember_link(&mut self, pair: &Pair) {
+        if let Some(keeper) = &pair.keeper
+            && let Ok(now) = stat::fresh_descriptor(&keeper.file)
+            && (now.size, now.mtime_ns) == (keeper.stat.size, keeper.stat.mtime_ns)
+            && now.ctime_ns != keeper.stat.ctime_ns
+        {
+            Arc::make_mut(&mut self.ours).insert(keeper.identity(), Times::of(&now));
         }
     }
 

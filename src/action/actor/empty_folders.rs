@@ -159,9 +159,14 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), St
     if (now.dev, now.ino) != identity {
         return Err(another());
     }
-    match names::remove_folder(folder, name) {
-        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
-        removed => removed.map_err(|error| match stays("remove the folder")(error) {
+    let Err(error) = names::remove_folder(folder, name) else {
+        return Ok(());
+    };
+    match stat::fresh_entry(folder, name) {
+        // The reply is wrong.
+        Err(Errno::NOENT) => Ok(()),
+        _ if matches!(error, Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
+        _ => Err(match stays("remove the folder")(error) {
             Stays::Because(why) if !step_error::is_refusal(error) => Stays::Unclear(why),
             stays => stays,
         }),

@@ -251,12 +251,19 @@ fn who_may_not_write_to_a_folder_hinders_nobody() {
     const OWNER: u32 = 54321;
     const ANOTHER: u32 = 54322;
     let scene = Scene::new();
-    let state = scene.top.join("state");
-    fs::create_dir(&state).expect("made");
-    for entry in walkdir::WalkDir::new(&scene.top) {
+    let state = tempfile::TempDir::new().expect("a folder");
+    for entry in walkdir::WalkDir::new(&scene.top)
+        .into_iter()
+        .chain(walkdir::WalkDir::new(state.path()))
+    {
         let path = entry.expect("an entry").into_path();
         lchown(&path, Some(OWNER), Some(OWNER)).expect("root gives files away");
     }
+    let run = |line: &str| {
+        let state = state.path().to_str().expect("plain");
+        let run = prepared(&scene, line).env("XDG_STATE_HOME", state);
+        run.before(as_user(OWNER)).run()
+    };
     // Its thread has the name of a run.
     let named = tempfile::TempDir::new().expect("a folder");
     fs::set_permissions(named.path(), fs::Permissions::from_mode(0o755)).expect("mode");
@@ -280,14 +287,12 @@ fn who_may_not_write_to_a_folder_hinders_nobody() {
         let mut locked = [0];
         let said = other.stdout.as_mut().expect("a pipe");
         said.read_exact(&mut locked).expect("locked");
-        let run = prepared(&scene, "symlink --yes --keep oldest tree").before(as_user(OWNER));
-        let run = run.run();
+        let done = run("symlink --yes --keep oldest tree");
         if hinders {
-            run.exits(2).says("another seekless run");
+            done.exits(2).says("another seekless run");
         } else {
-            run.exits(0);
-            let undone = prepared(&scene, "undo --yes").before(as_user(OWNER)).run();
-            undone.exits(0);
+            done.exits(0);
+            run("undo --yes").exits(0);
         }
         drop(other.stdin.take());
         other.wait().expect("it ends");

@@ -1,12 +1,9 @@
-//! Undo of links and of removed groups, and folders below a mount: nothing comes into a folder that another user put in
+//! Undo of links, and folders below a mount: nothing comes into a folder that another user put in
 //! place of the old one.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
-use crate::common::journal::rewrite;
 use crate::common::stage::Stage;
 use crate::common::users::{ALICE, NOBODY, give, nobody_does, open_stage};
 use crate::common::volume::Mounted;
@@ -26,12 +23,6 @@ fn alices() -> Stage {
 
 fn nobody(stage: &Stage, script: &str) {
     assert!(nobody_does(script, stage.tree.root()), "{script}");
-}
-
-fn journal(stage: &Stage) -> PathBuf {
-    let journals = stage.state.path().join("seekless/journals");
-    let mut journals = fs::read_dir(journals).expect("journals");
-    journals.next().expect("one").expect("an entry").path()
 }
 
 #[test]
@@ -67,49 +58,6 @@ fn no_copy_replaces_a_link_in_a_folder_that_was_put_in_place_of_the_old_one() {
 
 fn same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn no_removed_file_comes_back_into_a_folder_that_was_put_in_place_of_the_old_one() {
-    let stage = open_stage(
-        Tree::new()
-            .copies(["k/I.HEIC", "sh/d/I.HEIC"], noise(1, 5000))
-            .copies(["k/I.MOV", "sh/d/I.MOV"], noise(2, 5000)),
-    );
-    give(&stage.tree.path("sh"), 0, 0o777);
-    give(&stage.tree.path("k"), 0, 0o700);
-    for name in ["sh/d/I.HEIC", "sh/d/I.MOV"] {
-        give(&stage.tree.path(name), ALICE, 0o644);
-        let file = File::options().append(true).open(stage.tree.path(name));
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
-        file.and_then(|file| file.set_modified(time)).expect("set");
-    }
-    give(&stage.tree.path("sh/d"), ALICE, 0o700);
-    let line = "remove --allow other-owners --yes --keep first-root k sh";
-    stage.run(line).exits(0);
-    // As if the run was killed before it could record the second file.
-    rewrite(&journal(&stage), |record| match record["record"].as_str() {
-        Some("done") => record["step"] == 0,
-        Some("ended") => false,
-        _ => true,
-    });
-    // The other file of the group seems to be there.
-    for missing in ["I.HEIC", "I.MOV"] {
-        let there = if missing == "I.MOV" {
-            "I.HEIC"
-        } else {
-            "I.MOV"
-        };
-        let script = format!(
-            "mv sh/d sh/old; mkdir sh/d; head -c 5000 /dev/zero > sh/d/{there}; touch -d @1000 sh/d/{there}"
-        );
-        nobody(&stage, &script);
-        let run = stage.run("undo --yes");
-        assert!(!stage.has(&format!("sh/d/{missing}")), "{missing}: {run}");
-        assert!(run.to_string().contains(ANOTHER), "{missing}: {run}");
-        nobody(&stage, "rm -r sh/d; mv sh/old sh/d");
-    }
 }
 
 /// A copy of nobody's in `x/p`, a folder of nobody's; `x/wide` is an open folder of root's.

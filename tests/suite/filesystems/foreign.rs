@@ -327,7 +327,7 @@ fn is_refused(what: Shown, action: &str, reason: &str, number: usize) {
 #[ignore = "mounts file systems of programs: root only"]
 fn links_that_a_mount_cannot_hold_leave_each_file_as_it_was() {
     for what in [Shown::Sshfs, Shown::Unionfs] {
-        is_refused(what, "hardlink", "as separate files", 2);
+        is_refused(what, "hardlink", "shows hard links as separate files", 2);
     }
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
         is_refused(what, "hardlink", "cannot link it to the kept file", 2);

@@ -7,7 +7,7 @@ use super::sources::{Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
 const SUB_ROOMS: [(&str, &[&str]); 5] = [
-    ("action", &["keep", "plan", "actor"]),
+    ("action", &["places", "keep", "plan", "actor"]),
     ("decide", &["machine"]),
     ("read", &["stream", "compare", "scheduler"]),
     ("report", &["comparison", "devices", "folders", "read"]),

@@ -1,0 +1,178 @@
+//! Restores a file as a copy of another one: of the kept file, or of one that was moved to another file system.
+
+use std::os::fd::OwnedFd;
+
+use super::scene::{Made, Manner, Refusal, Scene, is_as, said};
+use super::{Slot, Source};
+use crate::action::check::Opened;
+use crate::action::folder_entry::NameInFolder;
+use crate::action::record::{Metadata, RecordedState};
+use crate::action::step::Unfit;
+use crate::action::undone::Lack;
+use crate::action::{compare, copy, metadata};
+use crate::file::trust;
+use crate::heartbeat::current;
+use crate::sys::{names, stat, sync, write};
+
+impl Scene<'_> {
+    /// Makes a copy beside the file's name, with all metadata in the journal, safe on the disk. In a preview it only
+    /// looks at the source.
+    ///
+    /// Returns the metadata that the copy does not get, and the source.
+    pub(super) fn copy_from(&self, source: Source) -> Result<(Lack, Option<Opened>), Refusal> {
+        match source {
+            Source::Keeper => self.copy_of_keeper(),
+            Source::Destination => self.copy_of_moved(),
+        }
+    }
+
+    fn copy_of_keeper(&self) -> Result<(Lack, Option<Opened>), Refusal> {
+        let intent = self.intent;
+        let path = match intent.link_text {
+            Some(_) => &intent.keeper.0,
+            None => &intent.victim.0,
+        };
+        let unfit = |unfit: Unfit| format!("{} {unfit}", self.source());
+        let mut was = intent.keeper_state;
+        if intent.link_text.is_none()
+            && let Ok(Some(here)) = self.stat(Slot::Name)
+        {
+            // A hard link has the kept file's number, whatever that is now.
+            was.ino = here.ino;
+        }
+        // With a digest the bytes are proven whatever the times say, and only by that.
+        let source = match self.digest {
+            Some(_) => self.opened_by_size(path, was.size),
+            None => self.opened(path, &was),
+        };
+        let source = source.map_err(unfit)?;
+        if self.context.manner != Manner::Act {
+            return if is_as(&source.stat, &was) || self.has_digest(&source.file) {
+                Ok((self.allowed(&source).1, None))
+            } else {
+                Err(self.other_bytes())
+            };
+        }
+        let lack = self.copy_here(&source)?;
+        if self.digest.is_none() {
+            source.unchanged().map_err(unfit)?;
+        }
+        Ok((lack, Some(source)))
+    }
+
+    fn copy_of_moved(&self) -> Result<(Lack, Option<Opened>), Refusal> {
+        if self.context.manner != Manner::Act {
+            return Ok((Lack::NOTHING, None));
+        }
+        let Some(path) = &self.intent.destination else {
+            return Ok((Lack::NOTHING, None));
+        };
+        current::ask_about(&path.0);
+        let unfit = |unfit: Unfit| format!("the copy {unfit}");
+        let moved = self.stat(Slot::Destination).map_err(said("examine it"))?;
+        let moved =
+            moved.ok_or_else(|| format!("{} no longer exists", self.shown_destination()))?;
+        let source = self.opened(&path.0, &(&moved).into()).map_err(unfit)?;
+        let lack = self.copy_here(&source)?;
+        current::ask_about(&path.0);
+        source.still_there().map_err(unfit)?;
+        Ok((lack, None))
+    }
+
+    /// If the file had several names, and another one is restored already, the copy becomes a name of that file.
+    fn copy_here(&self, source: &Opened) -> Result<Lack, Refusal> {
+        let joined = self.companion.and_then(|path| self.join(path, source));
+        let lack = if joined.is_some() {
+            Lack::NOTHING
+        } else {
+            current::ask_about(&self.intent.victim.0);
+            let (folder, name) = self.ours();
+            let file = write::create(folder, name).map_err(said("make a copy"))?;
+            let filled = self.fill(source, &file);
+            // Some daemons (rclone) write a file back when it is closed, also after it was removed.
+            drop(file);
+            filled.inspect_err(|_| {
+                // What remains is cleared up when undo is called again.
+                let _ = names::remove(folder, name);
+            })?
+        };
+        let (folder, name) = self.ours();
+        let copied = stat::fresh_entry(folder, name).map_err(said("make a copy"))?;
+        self.made.set(Some(Made {
+            copy: (copied.dev, copied.ino),
+            source: RecordedState::from(&source.stat),
+        }));
+        Ok(lack)
+    }
+
+    /// Fills a copy. Only a copy with the compared bytes gets an owner and a mode: it may be a program that runs as its
+    /// owner.
+    ///
+    /// If no digest proves the bytes, a user who could write the source counts as their author.
+    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
+        match self.digest {
+            None => copy::contents(source, file).map_err(said("make a copy"))?,
+            Some(digest) => {
+                let copied = copy::hashed(source, file);
+                if copied.map_err(said("make a copy"))? != digest {
+                    return Err(self.other_bytes());
+                }
+            }
+        }
+        let (given, mut lack) = self.allowed(source);
+        let missing = metadata::give(file, &given);
+        let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));
+        for what in missing.map_err(said("make a copy"))? {
+            if !lack.missing.contains(&what) {
+                lack.missing.push(what);
+            }
+        }
+        Ok(lack)
+    }
+
+    /// The metadata that a copy of a source may get, and the metadata that it lacks.
+    fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
+        let was = &self.intent.metadata;
+        if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
+            return (was.clone(), Lack::NOTHING);
+        }
+        let given = metadata::unproven(was, &source.attributes);
+        let missing = metadata::differences(was, &given);
+        let proven = false;
+        (given, Lack { missing, proven })
+    }
+
+    fn other_bytes(&self) -> Refusal {
+        let source = self.source();
+        format!("{source} has changed since it was compared (it has other bytes)")
+    }
+
+    /// A description of the source of a copy.
+    fn source(&self) -> &'static str {
+        match self.intent.destination {
+            Some(_) => "the moved file",
+            None => "the file that was kept",
+        }
+    }
+
+    /// Makes a further name of a restored file, if the file has the bytes that a copy would have.
+    fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
+        let place = NameInFolder::of(path).ok()?;
+        let there = place.stat().ok().filter(|there| self.is_whole(there))?;
+        let file = self.opened(path, &(&there).into()).ok()?;
+        // Another user may have put a file of his own there: it could be changed at any time.
+        let was = &self.intent.metadata;
+        let writable = file.attributes.mode & !was.mode & 0o022;
+        if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
+            return None;
+        }
+        let same = compare::begins_with(&file.file, &source.file, self.context.reads).ok()??;
+        if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
+            return None;
+        }
+        file.still_there().ok()?;
+        let (folder, name) = self.ours();
+        // A copy is as good where the file system has no further name to give.
+        names::link_open_file(&file.file, folder, name).ok()
+    }
+}
