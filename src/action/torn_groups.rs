@@ -21,7 +21,7 @@ pub(super) fn of(past: &Past) -> HashSet<u64> {
     }
     let is_ended = |step: &&PastStep| step.undone || step.fate != Fate::Unsaid;
     let is_torn = |steps: &Vec<&PastStep>| {
-        !steps.iter().all(|step| is_ended(step))
+        !steps.iter().all(is_ended)
             && steps.iter().any(|step| is_taken(step, context))
             && !steps.iter().all(|step| is_taken(step, context))
     };

@@ -159,14 +159,16 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), St
     if (now.dev, now.ino) != identity {
         return Err(another());
     }
-    let Err(error) = names::remove_folder(folder, name) else {
-        return Ok(());
+    let error = match names::remove_folder(folder, name) {
+        Ok(()) => return Ok(()),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(Stays::NotEmpty),
+        Err(error) => error,
     };
-    match stat::fresh_entry(folder, name) {
-        // The reply is wrong.
-        Err(Errno::NOENT) => Ok(()),
-        _ if matches!(error, Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
-        _ => Err(match stays("remove the folder")(error) {
+    // The reply may be wrong. The kernel may remember a folder that its server has removed, so a look does not tell.
+    match names::remove_folder(folder, name) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
+        Err(_) => Err(match stays("remove the folder")(error) {
             Stays::Because(why) if !step_error::is_refusal(error) => Stays::Unclear(why),
             stays => stays,
         }),
