@@ -69,7 +69,7 @@ fn taken_back(stage: &Stage, context: &str, is_of_undo: bool) -> String {
     let undone = stage.run("undo");
     drop(daemon);
     let context = format!("{context}\n{swept}\n{undone}\n{after_sweep:?}");
-    assert_eq!(leftovers(), [PathBuf::new(); 0], "{context}");
+    assert_eq!(leftovers(), Vec::<PathBuf>::new(), "{context}");
     // An undo that ended is no run that was cut short.
     assert!(is_of_undo || after_sweep.is_empty(), "{context}");
     context

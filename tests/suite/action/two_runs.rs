@@ -277,10 +277,10 @@ fn who_may_not_write_to_a_folder_hinders_nobody() {
             .args(["sh", "-c", "echo locked; read line"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
-        let mut become_another = as_user(ANOTHER);
+        let become_another = as_user(ANOTHER);
         // SAFETY: it makes two system calls.
         let mut other = unsafe {
-            std::os::unix::process::CommandExt::pre_exec(&mut other, move || become_another())
+            std::os::unix::process::CommandExt::pre_exec(&mut other, become_another)
                 .spawn()
                 .expect("flock runs")
         };
