@@ -1,7 +1,5 @@
 //! A table: an action or its undo, and a call that hangs. The file system of the call is named, the run ends, and a sweep and
 //! an undo restore what was there. Root only.
-//!
-//! `cargo test --test suite -- --ignored action::hangs::in_full_` has later requests of each kind, too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -221,10 +219,4 @@ fn a_call_that_hangs_names_its_disk_and_costs_nothing() {
         let expected = never_made.split(' ').collect();
         assert_eq!(missed, expected, "{action}, undo: {is_undo}");
     }
-}
-
-#[test]
-#[ignore = "takes some minutes, root only"]
-fn in_full_a_call_that_hangs_names_its_disk_and_costs_nothing() {
-    check_all(cells(&[2, 3, 5, 8, 13]));
 }
