@@ -477,6 +477,10 @@ impl<'a> Scene<'a> {
 
     /// True if this name has the link that the step created in the victim's place.
     fn is_link(&self, name: &CStr, stat: &Stat) -> bool {
+        // A copy may get the number of a kept file that was removed since.
+        if self.intent.destination.is_some() || self.intent.action == ActionKind::Remove {
+            return false;
+        }
         if self
             .act
             .is_some_and(|act| act.trail.linked.get() == Some((stat.dev, stat.ino)))
