@@ -325,6 +325,10 @@ impl<'a> Scene<'a> {
 
     fn at_name(&self, here: &Stat, aside: Holds, is_copied: bool) -> Holds {
         let was = &self.intent.victim_state;
+        // It may have got the number of the victim.
+        if self.is_made(here) {
+            return Holds::Copy;
+        }
         if self.is_victim(here) {
             // Another file may have got the victim's number.
             let is_it = !is_copied || self.act.is_some() || self.is_copied_back(here);
@@ -341,9 +345,7 @@ impl<'a> Scene<'a> {
             return Holds::Link { spare: true };
         }
         let is_past = self.act.is_none() && self.is_whole(here);
-        let is_copy = if self.is_made(here) {
-            true
-        } else if links && is_past {
+        let is_copy = if links && is_past {
             // Without a digest, only the number of the victim could tell, and a copy has another one.
             self.digest.is_none() || self.is_proven(self.place)
         } else if is_past && self.intent.destination.is_some() {
@@ -477,8 +479,11 @@ impl<'a> Scene<'a> {
 
     /// True if this name has the link that the step created in the victim's place.
     fn is_link(&self, name: &CStr, stat: &Stat) -> bool {
+        let action = self.intent.action;
+        let makes_links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
         // A copy may get the number of a kept file that was removed since.
-        if self.intent.destination.is_some() || self.intent.action == ActionKind::Remove {
+        let made = self.made.get().map(|made| made.copy);
+        if !makes_links || made == Some((stat.dev, stat.ino)) {
             return false;
         }
         if self

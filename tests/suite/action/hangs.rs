@@ -51,7 +51,7 @@ const NEVER_MADE: [(&str, bool, &str); 11] = [
         true,
         "list open read write close sync link symlink create mkdir",
     ),
-    ("hardlink", false, "list symlink mkdir"),
+    ("hardlink", false, "write list symlink create mkdir"),
     ("hardlink", true, "list link symlink mkdir"),
     ("symlink", false, "list write link create mkdir"),
     ("symlink", true, "list link symlink mkdir"),
@@ -212,11 +212,15 @@ fn cells(nths: &[u64]) -> Vec<Cell> {
 #[ignore = "mounts a file system of its own: root only"]
 fn a_call_that_hangs_names_its_disk_and_costs_nothing() {
     let missed = check_all(cells(&[1]));
-    for (action, is_undo, never_made) in NEVER_MADE {
+    let rows = NEVER_MADE.map(|(action, is_undo, _)| {
         let of_row = |cell: &&Cell| (cell.action, cell.is_undo) == (action, is_undo);
         let missed = missed.iter().filter(of_row);
         let missed: BTreeSet<&str> = missed.map(|cell| cell.call.0).collect();
-        let expected = never_made.split(' ').collect();
-        assert_eq!(missed, expected, "{action}, undo: {is_undo}");
-    }
+        (action, is_undo, missed)
+    });
+    let expected = NEVER_MADE.map(|(action, is_undo, calls)| {
+        let calls: BTreeSet<&str> = calls.split(' ').collect();
+        (action, is_undo, calls)
+    });
+    assert_eq!(rows, expected);
 }

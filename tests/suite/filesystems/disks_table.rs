@@ -1,7 +1,7 @@
 //! What can be done on which file system: a table of tests on the real ones. Root only.
 //!
-//! Every cell makes sure that no content is lost, that nothing is left behind, and that what is refused is refused
-//! before anything is changed. [`ROWS`] says what works. To print the table as it is observed:
+//! Every cell makes sure that no content is lost, that nothing is left behind, and that what does not work leaves
+//! everything as it was. [`ROWS`] says what works. To print the table as it is observed:
 //! `cargo test --test suite -- --ignored --nocapture in_full_the_table_is_printed`.
 
 use std::any::Any;
@@ -26,9 +26,11 @@ enum Cell {
     Works,
     /// Nothing is changed at any time, and the line that says why ends in these words.
     Refuses(&'static str),
+    /// Each step fails, everything is as before, and the line that says why has these words.
+    Fails(&'static str),
 }
 
-use Cell::{Refuses, Works};
+use Cell::{Fails, Refuses, Works};
 
 /// What is tried, in the order of the columns. What works is undone.
 const ACTIONS: [&str; 6] = [
@@ -257,6 +259,7 @@ impl Observed {
         match (self, cell) {
             (Self::Works, Works) => true,
             (Self::Refuses(said), Refuses(words)) => said.ends_with(words),
+            (Self::Refuses(said), Fails(words)) => said.contains(words),
             _ => false,
         }
     }
@@ -417,8 +420,10 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
     let victims = VICTIMS - still_separate(disk, action);
     let is_unchanged = after == before && victims == 0 && moved.is_empty();
     let said = reason(&acted);
+    let place = ACTIONS.iter().position(|&other| other == action);
+    let may_try = place.is_some_and(|place| matches!(row.actions[place], Fails(_)));
     if acted.code() != 0 {
-        complaints.check(changed.is_empty(), || {
+        complaints.check(changed.is_empty() || may_try, || {
             format!("{context}: touched {changed:?}\n{acted}")
         });
         complaints.check(!said.is_empty(), || {
@@ -608,18 +613,12 @@ const FAT: i64 = 2_000_000_000;
 
 const ALL_WORK: [Cell; 6] = [Works; 6];
 
-const NO_HARD_LINKS: Cell = Refuses(
-    "7 files left alone because each is on a file system without hard links: use remove --trash or move.",
-);
+const NO_HARD_LINKS: Cell = Fails("cannot link it to the kept file");
 
-const LIKE_A_COPY: Cell = Refuses(
-    "7 files left alone because each is on a mount that shows hard links as separate files: use remove or move.",
-);
+const LIKE_A_COPY: Cell =
+    Fails("this mount shows hard links as separate files: use remove or move");
 
-const NO_SYMLINKS: Cell = Refuses(
-    "7 files left alone because each is on a file system that cannot hold a symbolic link to the kept file: use remove or \
-    move.",
-);
+const NO_SYMLINKS: Cell = Fails("cannot create a symbolic link");
 
 const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];
 
@@ -800,14 +799,7 @@ const ROWS: &[Row] = &[
         name: "squashfuse",
         mount: || archive("squashfuse"),
         tick: EXACT,
-        actions: [
-            LEAVES_IT,
-            NO_SYMLINKS,
-            LEAVES_IT,
-            LEAVES_IT,
-            LEAVES_IT,
-            LEAVES_IT,
-        ],
+        actions: [LEAVES_IT; 6],
     },
 ];
 
