@@ -120,7 +120,7 @@ impl<'a> Compare<'a> {
     }
 
     /// Stays on the file system of each side. If another file system is skipped, the answer is not
-    /// [`CompareAnswer::Yes`].
+    /// [`CompareAnswer::Yes`](super::CompareAnswer::Yes).
     pub fn one_file_system(mut self, stay: bool) -> Self {
         self.config.one_file_system = stay;
         self
