@@ -22,12 +22,6 @@ pub enum CacheError {
     /// The file belongs to another version of this program.
     #[error("not a cache of this version of seekless")]
     OtherVersion,
-    /// The user may only read it, and it cannot be read without its log.
-    #[error("another user's run is writing to it, or was killed while it did")]
-    BeingWritten,
-    /// The user may only read it, and cannot remove it either.
-    #[error("{0}")]
-    Unreadable(&'static str),
     /// Something that is no file is in the place of this file, or of one that SQLite keeps beside it.
     #[error("{it} is {kind}, which seekless did not make; move it away or remove it")]
     Occupied {
@@ -36,9 +30,6 @@ pub enum CacheError {
         /// What is there.
         kind: &'static str,
     },
-    /// There is nothing to read, and the user may not write it.
-    #[error("it has nothing about this file system, and cannot be written: {0}")]
-    Useless(String),
     /// The file belongs to another program.
     #[error("not a cache of seekless: move it away")]
     Foreign,

@@ -8,13 +8,12 @@ use super::error::CacheError;
 const APPLICATION: i32 = 0x736b_6c73;
 
 /// The format of the tables and the kind of the digests. A program with another number does not use the file.
-pub const VERSION: i32 = 5;
+pub const VERSION: i32 = 6;
 
 /// Names of the tables, and their columns.
-pub const TABLES: [&str; 2] = [
+const TABLES: [&str; 2] = [
     "pack (number INTEGER PRIMARY KEY, used INTEGER NOT NULL, rows BLOB NOT NULL)",
-    "run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, folder BLOB NOT NULL, ended INTEGER NOT NULL, \
-     PRIMARY KEY (roots, began_ns)) WITHOUT ROWID",
+    "searched (folder BLOB NOT NULL)",
 ];
 
 /// Finds packs that have not been used for long without reading the others.
@@ -52,7 +51,7 @@ pub fn is_ours(sqlite: &Connection) -> Result<bool, CacheError> {
 fn check_tables(sqlite: &Connection) -> Result<(), CacheError> {
     let all = [
         "SELECT number, used, rows FROM pack",
-        "SELECT roots, began_ns, folder, ended FROM run",
+        "SELECT folder FROM searched",
     ];
     for select in all {
         sqlite.prepare(select)?;

@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::cache::pack::Numbered;
-    use crate::cache::{Day, FileState, Row, RowPart, RunMark, VolumeKey};
+    use crate::cache::{Day, FileState, Row, RowPart, VolumeKey};
     use crate::hash::SampleDigest;
 
     const KEY: VolumeKey = VolumeKey {
@@ -162,12 +162,8 @@ mod tests {
         let folder = folder(top.path());
         assert!(folder.kept().expect("is listed").is_empty());
         let store = written(&folder, &[1, 2, 31, 32, 5000]);
-        let run = RunMark {
-            roots: [1; 16],
-            began_ns: 3,
-            folder: PathBuf::from("/photos"),
-        };
-        store.begin_run(&run).expect("is written");
+        let searched = PathBuf::from("/photos");
+        store.begin_run(&searched).expect("is written");
         drop(store);
         fs::write(folder.path().join("notes.sqlite"), "x").expect("is written");
         let kept = folder.kept().expect("is listed");
@@ -177,7 +173,7 @@ mod tests {
         let contents = one.contents.as_ref().expect("is read");
         let expected = Contents {
             files: 5,
-            folder: Some(run.folder),
+            folder: Some(searched),
         };
         assert_eq!(contents, &expected);
         let length = fs::metadata(folder.path().join(&one.name)).map(|is| is.len());

@@ -18,7 +18,6 @@ mod folder;
 #[cfg(feature = "cache")]
 mod format;
 mod kept;
-mod made;
 mod neighbours;
 #[cfg_attr(
     not(feature = "cache"),
@@ -28,13 +27,9 @@ mod pack;
 
 #[cfg(feature = "cache")]
 mod prune;
-#[cfg(feature = "cache")]
-mod read_only;
 mod refused;
 mod row;
 mod rule;
-#[cfg(feature = "cache")]
-mod runs;
 mod state;
 #[cfg(feature = "cache")]
 mod store;
@@ -49,7 +44,6 @@ pub use day::Day;
 pub use error::CacheError;
 pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
-pub use made::MadeFolders;
 pub use neighbours::KnownRows;
 
 pub use row::{Row, RowPart};

@@ -111,12 +111,6 @@ impl KnownRows {
         self.store.is_some()
     }
 
-    /// The reason why the user may not write to the file, if so.
-    pub fn is_read_only(&self) -> Option<String> {
-        let why = self.store.as_ref()?.is_read_only()?;
-        Some(why.to_string())
-    }
-
     /// The file of rows, unless it was missing or empty, and the rows in it to be marked as used today.
     pub fn into_used(mut self) -> (Option<Store>, Vec<UsedRows>) {
         self.forget();

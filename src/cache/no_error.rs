@@ -14,9 +14,6 @@ pub enum CacheError {
         /// What is there.
         kind: &'static str,
     },
-    /// There is nothing to read, and the user may not write it.
-    #[error("{0}")]
-    Useless(String),
     /// This build has no SQLite.
     #[error("this seekless was built without the feature `cache`")]
     NotBuilt,

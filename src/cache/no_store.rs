@@ -10,7 +10,6 @@ use super::neighbours::UsedRows;
 use super::pack::Numbered;
 use super::row::Row;
 use super::volume::VolumeKey;
-use super::writer::RunMark;
 
 /// The type that [`Store::open`] never returns here.
 pub enum Store {}
@@ -30,11 +29,6 @@ impl Store {
     /// Always.
     pub fn existing(_: &CacheFolder, _: &VolumeKey) -> Result<Option<Self>, CacheError> {
         Err(CacheError::NotBuilt)
-    }
-
-    /// The reason why the user may not write it, if so.
-    pub fn is_read_only(&self) -> Option<&std::io::Error> {
-        match *self {}
     }
 
     /// Packs in the order of their numbers.
@@ -87,27 +81,11 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// Start times of earlier runs that did not end.
-    ///
-    /// # Errors
-    /// None.
-    pub fn unended(&self, _: &RunMark) -> Result<Vec<i64>, CacheError> {
-        match *self {}
-    }
-
     /// Records that a run begins.
     ///
     /// # Errors
     /// None.
-    pub fn begin_run(&self, _: &RunMark) -> Result<(), CacheError> {
-        match *self {}
-    }
-
-    /// Records that a run ended.
-    ///
-    /// # Errors
-    /// None.
-    pub fn end_run(&mut self, _: &RunMark) -> Result<(), CacheError> {
+    pub fn begin_run(&self, _: &std::path::Path) -> Result<(), CacheError> {
         match *self {}
     }
 

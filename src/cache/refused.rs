@@ -1,13 +1,13 @@
 //! The reasons why a folder or a file of the cache is not used, for a line that names its path.
 
 use std::fs::{self, FileType};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{self, Path};
 
 use super::error::CacheError;
 use super::volume::BESIDE;
-use crate::file::trust::{Distrust, User};
+use crate::file::trust::Distrust;
 use crate::file::{RouteError, Untrusted};
 
 /// What a user can do about the folder of another user.
@@ -29,21 +29,6 @@ pub fn folder(path: &Path, error: RouteError) -> io::Error {
         Distrust::Owner { .. } | Distrust::Writable(_) => format!("it {why}; {OWN}"),
         _ => format!("it {why}"),
     })
-}
-
-/// The reason why the folder at this path, which is not the user's own, cannot be read either.
-pub fn closed_folder(path: &Path, error: RouteError) -> io::Error {
-    let said = match &error {
-        RouteError::Untrusted(Untrusted {
-            why: Distrust::Owner { owner, .. },
-            ..
-        }) => format!(
-            "it belongs to {}, and this user may not read it; {OWN}",
-            User(*owner)
-        ),
-        _ => return folder(path, error),
-    };
-    io::Error::new(ErrorKind::PermissionDenied, said)
 }
 
 /// The reason why a file of rows is not used: this file, or one that SQLite keeps beside it.

@@ -2,9 +2,11 @@
 //!
 //! It is in WAL mode: a killed process leaves it intact, and two runs may use it at a time.
 
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
@@ -12,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, pa
 use super::contents::Contents;
 use super::day::Day;
 use super::error::CacheError;
-use super::folder::{CacheFolder, Permission};
+use super::folder::CacheFolder;
 use super::format::{self, is_ours};
 use super::pack::{self, Numbered};
 use super::row::Row;
@@ -27,8 +29,6 @@ pub(super) const UPDATE: &str = "UPDATE pack SET used = ?2, rows = ?3 WHERE numb
 /// One open file of rows.
 pub struct Store {
     pub(super) sqlite: Connection,
-    /// The reason why the user may not write it.
-    pub(super) read_only: Option<io::Error>,
 }
 
 impl Store {
@@ -47,27 +47,11 @@ impl Store {
     /// As [`Store::open`].
     pub fn existing(folder: &CacheFolder, key: &VolumeKey) -> Result<Option<Self>, CacheError> {
         let name = key.file_name();
-        let path = folder.path().join(&name);
-        match folder.permission(&name)? {
-            None => Ok(None),
-            Some(Permission::Write) => {
-                folder.mark_used(&name);
-                Self::open_at(&path).map(Some)
-            }
-            Some(Permission::Read(why)) => Self::read_only(&path, why),
+        if !folder.has(&name)? {
+            return Ok(None);
         }
-    }
-
-    /// The reason why the user may not write it, if so.
-    pub fn is_read_only(&self) -> Option<&io::Error> {
-        self.read_only.as_ref()
-    }
-
-    pub(super) fn of(sqlite: Connection) -> Self {
-        Self {
-            sqlite,
-            read_only: None,
-        }
+        folder.mark_used(&name);
+        Self::open_at(&folder.path().join(&name)).map(Some)
     }
 
     fn open_at(path: &Path) -> Result<Self, CacheError> {
@@ -79,7 +63,7 @@ impl Store {
         let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
         sqlite.pragma_update(None, "synchronous", "normal")?;
-        Ok(Self::of(sqlite))
+        Ok(Self { sqlite })
     }
 
     /// The contents of an existing file of rows. Reads all of it.
@@ -88,25 +72,19 @@ impl Store {
     /// If any part of it cannot be read, or if it is no file of rows that this program understands.
     pub fn contents(folder: &CacheFolder, name: &str) -> Result<Contents, CacheError> {
         let path = folder.path().join(name);
-        let store = match folder.permission(name)? {
-            None => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
-            Some(Permission::Read(why)) => Self::read_only(&path, why)?,
-            Some(Permission::Write) => {
-                let sqlite = connected(&path)?;
-                is_ours(&sqlite)?.then_some(Self::of(sqlite))
-            }
-        };
-        let Some(store) = store else {
-            return Ok(Contents::default());
-        };
-        store.read_all().map_err(|error| store.told(error))
+        if !folder.has(name)? {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        }
+        let sqlite = connected(&path)?;
+        if is_ours(&sqlite)? {
+            Self { sqlite }.read_all()
+        } else {
+            Ok(Contents::default())
+        }
     }
 
     fn read_all(&self) -> Result<Contents, CacheError> {
-        // No index of another user's is followed, and a user who may not write the file cannot remove it either.
-        if self.read_only.is_none() {
-            self.check()?;
-        }
+        self.check()?;
         let mut select = self.sqlite.prepare("SELECT rows FROM pack")?;
         let counts = select.query_map([], |found| {
             Ok(pack::count(found.get_ref(0)?.as_blob().unwrap_or_default()))
@@ -142,7 +120,7 @@ impl Store {
             if !format::is_new(&sqlite)? {
                 sqlite.execute_batch("BEGIN EXCLUSIVE")?;
             }
-            Ok(Self::of(sqlite))
+            Ok(Self { sqlite })
         };
         match locked() {
             Err(CacheError::Damaged(_) | CacheError::Altered) => Ok(None),
@@ -162,18 +140,15 @@ impl Store {
         mut each: impl FnMut(i64, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), CacheError> {
         let mut select = self.sqlite.prepare_cached(FROM)?;
-        let mut read = || {
-            let mut found = select.query([number])?;
-            for _ in 0..most {
-                let Some(found) = found.next()? else { break };
-                let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
-                if each(found.get(0)?, rows).is_break() {
-                    break;
-                }
+        let mut found = select.query([number])?;
+        for _ in 0..most {
+            let Some(found) = found.next()? else { break };
+            let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
+            if each(found.get(0)?, rows).is_break() {
+                break;
             }
-            Ok(())
-        };
-        read().map_err(|error: CacheError| self.told(error))
+        }
+        Ok(())
     }
 
     /// True if no row is stored.
@@ -184,6 +159,25 @@ impl Store {
         let any = "SELECT 1 FROM pack LIMIT 1";
         let any = self.sqlite.query_row(any, [], |_| Ok(())).optional()?;
         Ok(any.is_none())
+    }
+
+    /// Records the folder that a run searches, which begins to write.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn begin_run(&self, folder: &Path) -> Result<(), CacheError> {
+        let replace = "REPLACE INTO searched (rowid, folder) VALUES (1, ?1)";
+        self.sqlite
+            .execute(replace, [folder.as_os_str().as_bytes()])?;
+        Ok(())
+    }
+
+    /// The folder that was searched by the last run that wrote a row; `None` if there is none.
+    fn last_folder(&self) -> Result<Option<PathBuf>, CacheError> {
+        let select = "SELECT folder FROM searched";
+        let found = self.sqlite.query_row(select, [], |row| row.get(0));
+        let bytes = found.optional()?;
+        Ok(bytes.map(|bytes| PathBuf::from(OsString::from_vec(bytes))))
     }
 
     /// Writes rows, all or none of them, pack by pack, and marks them as used today. `join` gets the stored row and the
@@ -233,12 +227,9 @@ const FROM: &str = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY nu
 
 /// Opens an existing file.
 fn connected(path: &Path) -> Result<Connection, CacheError> {
-    connected_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-}
-
-/// Opens a file in this way.
-pub(super) fn connected_with(path: &Path, way: OpenFlags) -> Result<Connection, CacheError> {
-    let flags = way | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let sqlite = Connection::open_with_flags(path, flags)?;
     sqlite.busy_timeout(BUSY)?;
     sqlite.pragma_update(None, "trusted_schema", false)?;

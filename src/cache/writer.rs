@@ -51,8 +51,6 @@ pub struct Learned {
 /// A run, as recorded in files of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMark {
-    /// Digest of the searched paths.
-    pub roots: [u8; 16],
     /// Its start, nanoseconds since 1970.
     pub began_ns: i64,
     /// A folder on the file system that it searches.
@@ -178,7 +176,7 @@ fn write_all(
                     Some(store) => store,
                     None => {
                         let opened = Store::open(place, key)?;
-                        opened.begin_run(run)?;
+                        opened.begin_run(&run.folder)?;
                         store.insert(opened)
                     }
                 };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::cache::{CacheError, CacheFolder, Choice, StoredVolume};
+use seekless::cache::{CacheError, CacheFolder, StoredVolume};
 use seekless::engine::Config;
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
@@ -45,15 +45,15 @@ enum CachePlace {
 
 impl CachePlace {
     fn of(args: &PlaceArgs) -> Result<Self, String> {
-        let (folder, choice) = match &args.cache {
-            Some(given) => (std::path::absolute(given).ok(), Choice::Named),
-            None => (config_folder::cache(), Choice::Wanted),
+        let folder = match &args.cache {
+            Some(given) => std::path::absolute(given).ok(),
+            None => config_folder::cache(),
         };
         let folder = folder.ok_or(
             "cannot determine the cache folder: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         let shown = path(&folder).into_owned();
-        match asking(&folder, || CacheFolder::existing(&folder, choice)) {
+        match asking(&folder, || CacheFolder::existing(&folder)) {
             Ok(Some(there)) => Ok(Self::There(there)),
             Ok(None) => Ok(Self::Missing(folder)),
             Err(error) => Err(format!(

@@ -142,11 +142,9 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
             true => Trust::Change,
             false => Trust::Modification,
         },
-        choice: match (folders.is_empty(), words.is_empty()) {
-            (false, _) => CacheChoice::Named,
-            // Who asks for a level of trust wants to know why it has no effect.
-            (true, false) => CacheChoice::Wanted,
-            (true, true) => CacheChoice::Default,
+        choice: match given.is_empty() {
+            true => CacheChoice::Default,
+            false => CacheChoice::Named,
         },
         ahead: Duration::ZERO,
     }))

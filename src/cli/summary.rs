@@ -83,7 +83,6 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
         lines.push(looked_at(summary));
         lines.extend(not_read(summary));
         lines.extend(cached(summary));
-        lines.extend(unended(summary));
     }
     lines
 }
@@ -200,17 +199,6 @@ fn cached(summary: &Summary) -> Option<String> {
             count(files),
             plural(files, "file", "files"),
             level.unwrap_or_default(),
-        )
-    })
-}
-
-fn unended(summary: &Summary) -> Option<String> {
-    let files = summary.cached_unended;
-    (files > 0).then(|| {
-        format!(
-            "Resumed an interrupted run of the same paths, which had read {} {}.",
-            count(files),
-            plural(files, "file", "files"),
         )
     })
 }
@@ -419,7 +407,6 @@ mod tests {
             managed: 0,
             cached: Unread::default(),
             cached_by_mtime: Unread::default(),
-            cached_unended: 0,
             unread: Unread {
                 files: 17,
                 bytes: 68_000_000,
@@ -497,20 +484,6 @@ mod tests {
     fn little_is_told_of_little() {
         let text = lines(&Summary::default(), of(Copies::default(), false), None).join("\n");
         insta::assert_snapshot!(text);
-    }
-
-    #[test]
-    fn a_run_that_goes_on_says_so() {
-        let told = |cached_unended| {
-            let summary = Summary {
-                cached_unended,
-                ..Summary::default()
-            };
-            lines(&summary, of(Copies::default(), false), None).join("\n")
-        };
-        let said = "Resumed an interrupted run of the same paths, which had read 2 files.";
-        assert!(told(2).contains(said), "{}", told(2));
-        assert!(!told(0).contains("Resumed"), "{}", told(0));
     }
 
     #[test]

@@ -44,8 +44,6 @@ pub struct Summary {
     pub cached: Unread,
     /// Those of them that only size and modification time show to be unchanged.
     pub cached_by_mtime: Unread,
-    /// Those of them that an interrupted run of the same paths had read.
-    pub cached_unended: u64,
     /// Counts of skipped files, by reason.
     pub left_out: LeftOut,
 }

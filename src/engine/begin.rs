@@ -62,7 +62,6 @@ impl Begun<'_> {
         if let Some(cache) = session.cache.take() {
             session.summary.cached = cache.spared();
             session.summary.cached_by_mtime = cache.spared_by_mtime();
-            session.summary.cached_unended = cache.unended_files();
             let folder = cache.folder().to_owned();
             let _asking = session.control.asking(&folder);
             cache.finish(session.observer, session.summary.interrupted);

@@ -7,8 +7,8 @@ use crate::cache::{
     FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
 use crate::decide::{Effect, FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
-use crate::event::{Notice, Problem, ProblemKind};
-use crate::file::{DevIndex, FileIndex};
+use crate::event::{Problem, ProblemKind};
+use crate::file::FileIndex;
 use crate::hash::Digest;
 
 use super::cached_reads::{CachedReads, Unfit, now_ns, unusable};
@@ -20,9 +20,8 @@ use super::session::Session;
 #[derive(Default)]
 pub struct KnownRow {
     row: Row,
-    /// The volume of the file, and how far the state of the file is known to be unchanged; `None` if the row does not
-    /// apply.
-    applies: Option<(DevIndex, Trust)>,
+    /// How far the state of the file is known to be unchanged; `None` if the row does not apply.
+    applies: Option<Trust>,
 }
 
 impl Session<'_> {
@@ -32,8 +31,7 @@ impl Session<'_> {
             return;
         };
         match cache.place(st_dev, folder) {
-            Ok(None) => {}
-            Ok(Some(read_only)) => self.observer.notice(Notice(read_only.line())),
+            Ok(()) => {}
             Err(Unfit::Volume(why)) => {
                 let problem = Problem {
                     path: folder.to_owned(),
@@ -68,7 +66,7 @@ impl Session<'_> {
     /// state. Returns false if the file has to be read.
     pub fn answer_from_cache(&mut self, effect: &Effect, known: &KnownRow) -> bool {
         let (row, want) = (&known.row, effect.want);
-        let Some((volume, trust)) = known.applies else {
+        let Some(trust) = known.applies else {
             return false;
         };
         if !self.tell(effect, (row, trust)) {
@@ -81,7 +79,6 @@ impl Session<'_> {
                 bytes: wanted_bytes(want, row.state.size),
             };
             cache.spared.add(spared);
-            cache.unended_files += u64::from(is_first && cache.is_unended(volume, row.began_ns));
             if trust == Trust::Modification {
                 cache.spared_by_mtime.add(spared);
             }
@@ -89,13 +86,8 @@ impl Session<'_> {
         true
     }
 
-    /// Reads the row of a file. If it applies, returns the volume of the file, and how far the state of the file is known
-    /// to be unchanged.
-    fn read_row_that_applies(
-        &mut self,
-        file: FileIndex,
-        row: &mut Row,
-    ) -> Option<(DevIndex, Trust)> {
+    /// Reads the row of a file. If it applies, returns how far the state of the file is known to be unchanged.
+    fn read_row_that_applies(&mut self, file: FileIndex, row: &mut Row) -> Option<Trust> {
         let at = self.row_key(file)?;
         if !self.read_row(at, row) {
             return None;
@@ -103,7 +95,7 @@ impl Session<'_> {
         let is = FileState::of(file, self.machine.file_table());
         let cache = self.cache.as_ref()?;
         let (now_ns, trust) = (cache.began_ns, cache.trust);
-        let holds_by = match trust {
+        match trust {
             Trust::Modification if at.by_path => {
                 holds_by_path(row, &is, now_ns).then_some(Trust::Modification)
             }
@@ -113,8 +105,7 @@ impl Session<'_> {
                 holds_by_mtime(row, &is, handle, now_ns).then_some(Trust::Modification)
             }
             _ => None,
-        };
-        holds_by.map(|trust| (at.volume, trust))
+        }
     }
 
     /// Replaces `row` by the row of a key; false if there is none. If the file of rows cannot be read, the run stops using

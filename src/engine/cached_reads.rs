@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +9,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use crate::cache::{
-    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, MadeFolders, NotCached,
-    Row, RowPart, RunMark, Trust, VolumeKey, is_settled,
+    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, NotCached, Row, RowPart,
+    RunMark, Trust, VolumeKey, is_settled,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex, within};
-use crate::hash::SampleDigest;
 
 use super::config::{CacheUse, Root};
-use super::row_file::{ReadOnly, RowFile};
+use super::row_file::RowFile;
 use super::row_key::RowKey;
 
 /// The cache of one run.
@@ -30,8 +28,6 @@ pub struct CachedReads {
     pub(super) began_ns: i64,
     /// The absolute searched paths.
     searched: Vec<PathBuf>,
-    /// Digest of the searched paths.
-    roots: [u8; 16],
     /// Offset of its clock ahead of the system's, nanoseconds.
     pub(super) ahead_ns: i64,
     choice: CacheChoice,
@@ -53,15 +49,11 @@ pub struct CachedReads {
     pub(super) spared: Unread,
     /// Of these, files and bytes that may have been changed, with the modification time set back afterwards.
     pub(super) spared_by_mtime: Unread,
-    /// Files of which a run of the same paths read something that did not end.
-    pub(super) unended_files: u64,
     /// Files whose tokens apply although the files may have been changed, with the modification time set back
     /// afterwards.
     pub(super) told_by_mtime: HashSet<FileIndex>,
     /// Files of which nothing is stored: some of their bytes were not on the disk yet when they were read.
     pub(super) unwritten: HashSet<FileIndex>,
-    /// Folders that the run created where the user named them. They go if nothing was stored.
-    _made: Option<MadeFolders>,
 }
 
 impl CachedReads {
@@ -70,7 +62,8 @@ impl CachedReads {
     /// # Errors
     /// If the folder cannot be used, or if its file system does not answer within `patience`.
     pub fn open(wanted: &CacheUse, roots: &[Root], patience: Duration) -> io::Result<Self> {
-        let (folder, made) = folder_of(wanted, patience)?;
+        let (path, choice) = (wanted.folder.clone(), wanted.choice);
+        let folder = within(Some(patience), move || CacheFolder::chosen(&path, choice))??;
         let ahead_ns = wanted.ahead.as_nanos() as i64;
         let searched = absolute(roots);
         Ok(Self {
@@ -79,7 +72,6 @@ impl CachedReads {
             patience,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
-            roots: digest_of(&searched),
             searched,
             answers: wanted.answers,
             any_rows: false,
@@ -89,10 +81,8 @@ impl CachedReads {
             mounts: Mounts::default(),
             spared: Unread::default(),
             spared_by_mtime: Unread::default(),
-            unended_files: 0,
             told_by_mtime: HashSet::new(),
             unwritten: HashSet::new(),
-            _made: made,
         })
     }
 
@@ -133,11 +123,6 @@ impl CachedReads {
         self.spared_by_mtime
     }
 
-    /// Files of which a run of the same paths read something that did not end.
-    pub fn unended_files(&self) -> u64 {
-        self.unended_files
-    }
-
     /// The key of the files of a volume.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
         self.place_of(volume).map(|(key, _)| key)
@@ -153,8 +138,7 @@ impl CachedReads {
     /// True if the results of reads of files of a volume are stored.
     pub(super) fn is_written(&self, volume: DevIndex) -> bool {
         let at = self.place_of(volume).map(|(_, at)| at);
-        let file = at.and_then(|at| self.files.get(at)?.1.as_ref());
-        file.is_some_and(RowFile::is_written)
+        at.is_some_and(|at| self.files[at].1.is_some())
     }
 
     fn place_of(&self, volume: DevIndex) -> Option<(VolumeKey, usize)> {
@@ -167,8 +151,8 @@ impl CachedReads {
     }
 
     /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
-    /// number. Tells a file that is only read.
-    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<Option<ReadOnly>, Unfit> {
+    /// number.
+    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
         let key = match (VolumeKey::of(folder, st_dev), self.trust) {
             (Err(NotCached::Unknown), Trust::Modification) => {
                 self.mounts = Mounts::read();
@@ -182,12 +166,12 @@ impl CachedReads {
         self.places.push(key.as_ref().ok().map(place));
         let key = key.map_err(Unfit::Volume)?;
         if at.is_some() {
-            return Ok(None);
+            return Ok(());
         }
         let (file, told) = match self.open_file(&key, folder) {
-            Ok((file, read_only)) => {
+            Ok(file) => {
                 self.any_rows |= file.any();
-                (Some(file), Ok(read_only))
+                (Some(file), Ok(()))
             }
             Err(error) => {
                 let path = self.folder.path().join(key.file_name());
@@ -198,13 +182,8 @@ impl CachedReads {
         told
     }
 
-    fn open_file(
-        &self,
-        key: &VolumeKey,
-        folder: &Path,
-    ) -> Result<(RowFile, Option<ReadOnly>), CacheError> {
+    fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
         let run = RunMark {
-            roots: self.roots,
             began_ns: self.began_ns,
             folder: self.searched(folder)?,
         };
@@ -232,12 +211,6 @@ impl CachedReads {
             Some(file) => file.read_row(at.numbers, row),
             None => Ok(false),
         }
-    }
-
-    /// True if the run that began at this time searched the same paths, and did not end.
-    pub(super) fn is_unended(&mut self, volume: DevIndex, began_ns: i64) -> bool {
-        let file = self.file(volume);
-        file.is_some_and(|file| file.is_unended(began_ns))
     }
 
     pub(super) fn learned(&mut self, at: RowKey, state: FileState, part: RowPart) {
@@ -321,19 +294,6 @@ pub fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
     }
 }
 
-fn folder_of(
-    wanted: &CacheUse,
-    patience: Duration,
-) -> io::Result<(CacheFolder, Option<MadeFolders>)> {
-    let (path, choice) = (wanted.folder.clone(), wanted.choice);
-    within(Some(patience), move || {
-        // The user's own folder stays for the next run.
-        let is_named = choice == CacheChoice::Named;
-        let made = is_named.then(|| MadeFolders::missing(&path, patience));
-        Ok((CacheFolder::chosen(&path, choice)?, made))
-    })?
-}
-
 /// The absolute searched paths, in alphabetical order.
 fn absolute(roots: &[Root]) -> Vec<PathBuf> {
     let mut paths: Vec<_> = roots
@@ -342,16 +302,6 @@ fn absolute(roots: &[Root]) -> Vec<PathBuf> {
         .collect();
     paths.sort();
     paths
-}
-
-/// A digest of the searched paths.
-fn digest_of(searched: &[PathBuf]) -> [u8; 16] {
-    let mut bytes = Vec::new();
-    for path in searched {
-        bytes.extend_from_slice(path.as_os_str().as_bytes());
-        bytes.push(0);
-    }
-    *SampleDigest::of(&bytes).as_bytes()
 }
 
 pub fn now_ns() -> i64 {

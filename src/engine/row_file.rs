@@ -1,6 +1,6 @@
 //! The file of rows of one file system, as a run uses it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +13,8 @@ use crate::file::within;
 pub struct RowFile {
     path: PathBuf,
     known: KnownRows,
-    /// Writes to it, if the user may.
-    writer: Option<Writer>,
+    writer: Writer,
     run: RunMark,
-    /// Start times of runs of the same paths that did not end, nanoseconds since 1970.
-    unended: Vec<i64>,
     patience: Option<Duration>,
 }
 
@@ -32,37 +29,22 @@ impl RowFile {
         key: &VolumeKey,
         run: RunMark,
         patience: Duration,
-    ) -> Result<(Self, Option<ReadOnly>), CacheError> {
+    ) -> Result<Self, CacheError> {
         let patience = folder.may_not_answer().then_some(patience);
-        let (place, key, mark) = (Arc::clone(folder), *key, run.clone());
+        let (place, key, today) = (Arc::clone(folder), *key, Day::of(run.began_ns));
         let opened = within(patience, move || {
             let store = Store::existing(&place, &key)?;
-            let unended = match &store {
-                Some(store) => store.unended(&mark)?,
-                None => Vec::new(),
-            };
-            let known = KnownRows::new(store, Day::of(mark.began_ns), patience)?;
-            Ok::<_, CacheError>((known, unended))
+            KnownRows::new(store, today, patience)
         });
-        let (known, unended) = opened??;
+        let known = opened??;
         let path = folder.path().join(key.file_name());
-        let read_only = known.is_read_only().or_else(|| folder.is_read_only());
-        let read_only = read_only.map(|why| ReadOnly(path.clone(), why));
-        if let Some(ReadOnly(_, why)) = &read_only
-            && !known.any()
-        {
-            return Err(CacheError::Useless(why.clone()));
-        }
-        let writer = || Writer::new(Arc::clone(folder), key, run.clone());
-        let file = Self {
-            writer: read_only.is_none().then(writer),
+        Ok(Self {
+            writer: Writer::new(Arc::clone(folder), key, run.clone()),
             path,
             known,
-            unended,
             patience,
             run,
-        };
-        Ok((file, read_only))
+        })
     }
 
     /// Where it is.
@@ -84,16 +66,6 @@ impl RowFile {
         self.known.read_row(numbers, row)
     }
 
-    /// True if the run that began at this time searched the same paths, and did not end.
-    pub fn is_unended(&self, began_ns: i64) -> bool {
-        self.unended.contains(&began_ns)
-    }
-
-    /// True if results are written to it.
-    pub fn is_written(&self) -> bool {
-        self.writer.is_some()
-    }
-
     /// Drops the rows in memory.
     pub fn forget(&mut self) {
         self.known.forget();
@@ -101,20 +73,15 @@ impl RowFile {
 
     /// Queues a result to be written.
     pub fn learned(&mut self, learned: Learned) {
-        if let Some(writer) = &mut self.writer {
-            writer.learned(learned);
-        }
+        self.writer.learned(learned);
     }
 
     /// Hands the results so far over to the writer.
     pub fn hand_over(&mut self) {
-        if let Some(writer) = &mut self.writer {
-            writer.hand_over();
-        }
+        self.writer.hand_over();
     }
 
-    /// Waits until all rows and the end of the run, unless it was cut short, are written, and rows are removed that have
-    /// not been used for long.
+    /// Waits until all rows are written, and removes rows that have not been used for long, unless the run was cut short.
     ///
     /// # Errors
     /// What is not written, with the path of the file.
@@ -122,39 +89,17 @@ impl RowFile {
         let Self {
             path,
             known,
-            writer: Some(writer),
+            writer,
             run,
             patience,
-            ..
-        } = self
-        else {
-            return Ok(());
-        };
+        } = self;
         let (read, used) = known.into_used();
         let end = move |written: Option<Store>| match written.or(read) {
-            Some(mut store) if !cut_short => {
-                store.end_run(&run)?;
-                store.prune(&used, Day::of(run.began_ns))
-            }
+            Some(mut store) if !cut_short => store.prune(&used, Day::of(run.began_ns)),
             _ => Ok(()),
         };
         let written = writer.finish();
         let ended = written.and_then(|written| within(patience, move || end(written))?);
         ended.map_err(|error| (path, error))
-    }
-}
-
-/// A file of rows that the user may only read, and why.
-pub struct ReadOnly(PathBuf, String);
-
-impl ReadOnly {
-    /// One line about it.
-    pub fn line(&self) -> String {
-        let Self(path, why) = self;
-        let path: &Path = path;
-        format!(
-            "{}: used without being written to, so files that it does not know are read each time: {why}",
-            path.display()
-        )
     }
 }

@@ -78,18 +78,6 @@ impl From<Errno> for RouteError {
 /// # Errors
 /// `NotFound` if something is missing; what is not to be trusted; and what the system says.
 pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, RouteError> {
-    follow(path, make, None)
-}
-
-/// As [`folder`], where one more user is trusted. Makes nothing.
-///
-/// # Errors
-/// As [`folder`].
-pub fn folder_trusting(user: Option<u32>, path: &Path) -> Result<OwnedFd, RouteError> {
-    follow(path, false, user)
-}
-
-fn follow(path: &Path, make: bool, trusted: Option<u32>) -> Result<OwnedFd, RouteError> {
     let mut way = begin(path)?;
     while let Some(name) = way.part() {
         let part = match way.look(&name) {
@@ -99,7 +87,7 @@ fn follow(path: &Path, make: bool, trusted: Option<u32>) -> Result<OwnedFd, Rout
             }
             part => part?,
         };
-        go(&mut way, &name, part, trusted)?;
+        go(&mut way, &name, part)?;
     }
     Ok(way.into_here())
 }
@@ -116,7 +104,7 @@ pub fn to_file(path: &Path) -> Result<(), RouteError> {
             let trusted = trust::nobody_else_writes(&part.handle, &part.access);
             return trusted.map_err(untrusted(&way, Some(&name)));
         }
-        go(&mut way, &name, part, None)?;
+        go(&mut way, &name, part)?;
     }
     Ok(())
 }
@@ -130,15 +118,15 @@ fn begin(path: &Path) -> Result<Way, RouteError> {
 }
 
 /// One part further, if nobody else could have made it lead there.
-fn go(way: &mut Way, name: &CStr, part: PathPart, trusted: Option<u32>) -> Result<(), RouteError> {
+fn go(way: &mut Way, name: &CStr, part: PathPart) -> Result<(), RouteError> {
     match part.stat.kind {
         FileType::Directory => {
             way.enter(name, part.handle);
-            let safe = trust::folder_is_safe_with(trusted, way.here(), &part.access);
+            let safe = trust::folder_is_safe(way.here(), &part.access);
             safe.map_err(untrusted(way, None))
         }
         FileType::Symlink => {
-            let safe = trust::link_is_safe(trusted, &part.access);
+            let safe = trust::is_trusted(part.access.uid);
             safe.map_err(untrusted(way, Some(name)))?;
             Ok(way.follow(&part)?)
         }

@@ -77,19 +77,7 @@ pub fn regular_file(stat: &Stat) -> Result<(), Distrust> {
 /// # Errors
 /// Why others can.
 pub fn folder_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
-    folder_is_safe_with(None, fd, now)
-}
-
-/// As [`folder_is_safe`], with one more user who is trusted.
-///
-/// # Errors
-/// Why others can change names in it.
-pub fn folder_is_safe_with(
-    trusted: Option<u32>,
-    fd: impl AsFd,
-    now: &Attributes,
-) -> Result<(), Distrust> {
-    safe(trusted, fd, now, is_sticky(now))
+    safe(fd, now, is_sticky(now))
 }
 
 /// A file whose bytes, or a folder whose names, only we and root can change.
@@ -97,29 +85,7 @@ pub fn folder_is_safe_with(
 /// # Errors
 /// Why others can.
 pub fn nobody_else_writes(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
-    safe(None, fd, now, false)
-}
-
-/// A file or folder that nobody but its owner and root can change. The owner is us, root, or one more user who is
-/// trusted.
-///
-/// # Errors
-/// Why others can.
-pub fn only_owner_writes(trusted: Option<u32>, now: &Attributes) -> Result<(), Distrust> {
-    is_trusted_with(trusted, now.uid)?;
-    match now.mode & OTHERS_MAY_WRITE {
-        0 => Ok(()),
-        _ => Err(Distrust::Writable(now.mode)),
-    }
-}
-
-/// A symbolic link of ours, of root's, or of one more user who is trusted. Every link has mode 777; who can replace it is
-/// asked of its folder.
-///
-/// # Errors
-/// If it belongs to somebody who is not trusted.
-pub fn link_is_safe(trusted: Option<u32>, now: &Attributes) -> Result<(), Distrust> {
-    is_trusted_with(trusted, now.uid)
+    safe(fd, now, false)
 }
 
 /// A folder of ours or root's in which only we and root can change names. Whoever cannot be told from root is not
@@ -197,22 +163,10 @@ pub fn is_trusted(owner: u32) -> Result<(), Distrust> {
     }
 }
 
-fn is_trusted_with(trusted: Option<u32>, owner: u32) -> Result<(), Distrust> {
-    match trusted == Some(owner) {
-        true => Ok(()),
-        false => is_trusted(owner),
-    }
-}
-
 /// The group may write if it is its owner's private group, which has the owner's number: users of many
 /// distributions have such a group, and a umask that lets it write.
-fn safe(
-    trusted: Option<u32>,
-    fd: impl AsFd,
-    now: &Attributes,
-    is_sticky: bool,
-) -> Result<(), Distrust> {
-    is_trusted_with(trusted, now.uid)?;
+fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
+    is_trusted(now.uid)?;
     match is_sticky || !others_may_write(fd, now) {
         true => Ok(()),
         false => Err(Distrust::Writable(now.mode)),

@@ -134,8 +134,6 @@ pub struct SummaryRecord<'a> {
     cached_by_mtime_files: u64,
     #[serde(skip_serializing_if = "is_none")]
     cached_by_mtime_bytes: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    cached_unended_files: u64,
     #[serde(with = "LeftOutRecord")]
     left_out: LeftOut,
 }
@@ -163,7 +161,6 @@ impl<'a> SummaryRecord<'a> {
             cached_bytes: summary.cached.bytes,
             cached_by_mtime_files: summary.cached_by_mtime.files,
             cached_by_mtime_bytes: summary.cached_by_mtime.bytes,
-            cached_unended_files: summary.cached_unended,
             left_out: summary.left_out,
         }
     }

@@ -109,8 +109,8 @@ fn a_file_of_another_version_is_left_alone() {
 fn a_file_without_its_tables_is_told_as_damaged() {
     for change in [
         "DROP TABLE pack",
-        "DROP TABLE run",
-        "ALTER TABLE run DROP COLUMN ended",
+        "DROP TABLE searched",
+        "ALTER TABLE pack DROP COLUMN rows",
     ] {
         let place = tempfile::tempdir().expect("a folder");
         let folder = CacheFolder::at(place.path()).expect("is ours");

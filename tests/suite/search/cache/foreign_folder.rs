@@ -8,7 +8,8 @@ use rustix::fs::Mode;
 
 use super::{REFUSED, ext4, old_pair, pair};
 use crate::common::run::Run;
-use crate::common::users::{ALICE, become_nobody, set_mode};
+use crate::common::users::{ALICE, NOBODY, become_nobody, set_mode};
+use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, seekless};
 
 fn find(tree: &Tree, cache: &Path) -> Run {
@@ -49,18 +50,6 @@ fn a_folder_of_other_files_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn folders_in_which_nothing_is_stored_are_not_left() {
-    let tree = pair(Tree::inside(Path::new("/dev/shm")));
-    let new = tree.path("new");
-    find(&tree, &new.join("cache"));
-    assert!(!new.exists());
-    // A run without a result.
-    let run = seekless(tree.root(), "find -q none --cache new/cache").run();
-    run.exits(2);
-    assert!(!new.exists());
-}
-
-#[test]
 #[ignore = "needs root: gives folders to another user"]
 fn root_uses_no_folder_of_another_user_and_none_below_one() {
     let tree = pair(Tree::new()).folder("theirs/below");
@@ -96,14 +85,21 @@ fn users_who_share_a_disk_need_a_folder_of_their_own_each() {
         run
     };
     let one_line = |cache: &str, cause: &str| {
-        let cause = format!("{REFUSED}: it {cause}; each user needs a folder of their own");
+        let cause = format!("{REFUSED}: it {cause}");
         let run = as_nobody(cache).says(&cause);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     };
-    one_line("disk", "can be written to by other users (mode 1777)");
+    one_line(
+        "disk",
+        &format!(
+            "belongs to root, and this runs as user {NOBODY}; each user needs a folder of their own"
+        ),
+    );
     chown(shared.path("disk/alices"), Some(ALICE), Some(ALICE)).expect("is given away");
-    let alices = format!("belongs to user {ALICE}, and this user may not read it");
-    for mode in [0o700, 0o711] {
+    let alices = format!(
+        "belongs to user {ALICE}, and this runs as user {NOBODY}; each user needs a folder of their own"
+    );
+    for mode in [0o700, 0o711, 0o755] {
         set_mode(shared.path("disk/alices"), mode);
         one_line("disk/alices", &alices);
     }
@@ -170,4 +166,26 @@ fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are
     fs::remove_file(&file).expect("is removed");
     find(&tree, &cache).never_says(REFUSED);
     assert!(file.exists(), "a new one");
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_cache_that_cannot_be_written_is_not_used_and_a_line_says_why() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let disk = Volume::on_loop("ext4", 16, "");
+    let cache = disk.path().join("cache");
+    find(&tree, &cache).never_says(REFUSED);
+    sh(&format!("mount -o remount,ro {}", disk.path().display()));
+    let new = disk.path().join("new");
+    for folder in [&cache, &new] {
+        let run = find(&tree, folder).says(REFUSED);
+        run.says("Read-only file system");
+    }
+    for command in ["cache clear --yes", "cache prune --older-than 0d"] {
+        let command = seekless(tree.root(), &format!("{command} --cache")).arg(&cache);
+        command.run().exits(2).says("Read-only file system");
+    }
+    sh(&format!("mount -o remount,rw {}", disk.path().display()));
+    find(&tree, &cache).never_says(REFUSED);
 }

@@ -134,8 +134,8 @@ fn clear_removes_everything_that_is_kept_and_nothing_else() {
     cache(&tree, "clear").exits(2).says("add --yes");
     assert_eq!(left(&tree, &[1, 2]), [1, 2]);
     cache(&tree, "clear -y").exits(0).says("2 file systems");
-    let names = CacheFolder::at(&tree.path("cache")).expect("is there");
-    let mut names = names.names().expect("is listed");
+    let folder = CacheFolder::existing(&tree.path("cache")).expect("is opened");
+    let mut names = folder.expect("is there").names().expect("is listed");
     names.sort();
     assert_eq!(names, ["letters.sqlite", "notes"]);
 }

@@ -12,11 +12,9 @@ mod kept;
 mod killed;
 mod margin;
 mod pruned;
-mod read_only;
 mod same_uuid;
 mod soundness;
 mod tokens;
-mod unended;
 mod unusable;
 
 use std::collections::BTreeSet;

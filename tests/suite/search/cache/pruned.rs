@@ -4,12 +4,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use seekless::cache::CacheFolder;
+use seekless::engine::{self, CacheUse, Control, Delivery};
 
-use super::unended::cut_short;
-use super::{Runs, ext4, search};
+use super::{Heard, Runs, config, ext4, search, written_back};
 use crate::common::{Tree, noise};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Searches until a first set is found, and ends then, as after Ctrl-C.
+fn cut_short(roots: &[PathBuf], cache: CacheUse) {
+    written_back(roots);
+    let config = config(roots, Some(cache), true);
+    let control = Control::default();
+    let heard = Heard::default();
+    let summary = engine::find(&config, Delivery::AsFinal, &heard, &control, &mut |_| {
+        control.cancel();
+        Ok(())
+    });
+    assert!(summary.expect("a search").interrupted);
+}
 
 /// Number of files with rows in the cache.
 fn rows(runs: &Runs) -> u64 {
