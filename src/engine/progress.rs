@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use crate::decide::DeviceTally;
-use crate::device::{Cost, VolumeId};
-use crate::event::Notice;
-use crate::read::Fragments;
+use crate::device::VolumeId;
 
 use super::control::ProgressLine;
 use super::session::Session;
@@ -38,73 +36,5 @@ impl Session<'_> {
             busy: self.scheduler.busy(id),
         });
         self.summary.devices = devices.collect();
-        for (id, volume) in self.volumes.in_use() {
-            let fragments = self.scheduler.fragments(id);
-            if let (1.., Some(cost)) = (fragments.files, self.volumes.cost(id)) {
-                let name = volume.mount_point.display();
-                let said = format!("{name}: {}", cost_of_pieces(&fragments, cost));
-                self.observer.notice(Notice(said));
-            }
-        }
-    }
-}
-
-/// The cost of fragmented files.
-fn cost_of_pieces(fragments: &Fragments, cost: Cost) -> String {
-    let Fragments {
-        files,
-        fragmented,
-        pieces,
-        or_more,
-    } = *fragments;
-    if fragmented == 0 {
-        let files = match files {
-            1 => "the file".to_owned(),
-            files => format!("each of {files} files"),
-        };
-        return format!("{files} read as a whole lay in one piece");
-    }
-    let seeks = fragments.seeks();
-    let seconds = seeks as f64 * cost.seek_us as f64 / 1e6;
-    let at_least = if or_more { "at least " } else { "" };
-    format!(
-        "{fragmented} of {files} files read as a whole lay in {at_least}{pieces} pieces: \
-         {seeks} more seeks of {:.1} ms, {at_least}{seconds:.2} s",
-        cost.seek_us as f64 / 1e3,
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_are_charged_by_the_cost_model() {
-        let cost = Cost {
-            seek_us: 12_500,
-            ..Cost::SPINNING
-        };
-        let mut fragments = Fragments {
-            files: 353,
-            fragmented: 45,
-            pieces: 205,
-            or_more: false,
-        };
-        let said = cost_of_pieces(&fragments, cost);
-        assert!(said.contains("45 of 353 files"), "{said}");
-        assert!(
-            said.ends_with("205 pieces: 160 more seeks of 12.5 ms, 2.00 s"),
-            "{said}"
-        );
-        fragments.or_more = true;
-        assert_eq!(
-            cost_of_pieces(&fragments, cost).matches("at least").count(),
-            2
-        );
-        let whole = Fragments {
-            files: 1,
-            ..Fragments::default()
-        };
-        assert!(!cost_of_pieces(&whole, cost).contains("seek"));
     }
 }

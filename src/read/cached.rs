@@ -110,17 +110,16 @@ impl<F: Fold> Reader<F> {
         }
         let start = task.spans[0].offset;
         let place = match (self.settings.order, task.space) {
-            (SweepOrder::Directory, _) => Some((0, None)),
+            (SweepOrder::Directory, _) => Some((0, false)),
             (SweepOrder::Inode, _) => None,
             // Where files may share blocks the kernel looks up each extent's other owners: one will do.
             (SweepOrder::Physical, Some(_)) => {
-                extents::first_position(fd, start).map(|position| (position, None))
+                extents::first_position(fd, start).map(|position| (position, false))
             }
-            (SweepOrder::Physical, None) => extents::position_and_pieces(fd, start)
-                .map(|(position, pieces)| (position, Some(pieces))),
+            (SweepOrder::Physical, None) => extents::position_and_wholeness(fd, start),
         };
-        let (position, pieces) = place.unwrap_or((task.expect.ino, None));
-        Outcome::NotCached { position, pieces }
+        let (position, in_one) = place.unwrap_or((task.expect.ino, false));
+        Outcome::NotCached { position, in_one }
     }
 
     /// Announces the next reads to the kernel.

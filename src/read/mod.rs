@@ -51,6 +51,6 @@ pub use reader::ReadSettings;
 pub use recalls::Recalls;
 
 pub use crate::sys::ring::is_available as has_rings;
-pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};
+pub use scheduler::{Asker, Change, Finished, Job, Lane, Limits, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Completion, Failure, Outcome, Span, Task, Ticket, Unwritten};

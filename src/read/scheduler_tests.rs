@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -337,59 +336,6 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
             "{:?}",
             asker.described
         );
-        asker.scheduler.join();
-    });
-}
-
-/// Pieces of a file by the kernel's own list.
-fn pieces_of(path: &Path) -> Option<usize> {
-    let file = fs::File::open(path).expect("is there");
-    let extents = extents::extents(&file)?;
-    let starts = (extents.iter().enumerate())
-        .filter(|(i, e)| *i == 0 || extents[i - 1].physical + extents[i - 1].length != e.physical);
-    Some(starts.count())
-}
-
-#[test]
-fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[0; 20]);
-        // Written in turns, piece by piece, so that they are likely to lie between each other.
-        for piece in 0..4 {
-            for (name, _) in &asker.files {
-                let path = folder.path().join(name);
-                let file = fs::OpenOptions::new().append(true).open(path);
-                let mut file = file.expect("is there");
-                file.write_all(&bytes(piece, 20_000)).expect("written");
-                file.sync_all().expect("written out");
-            }
-        }
-        for (name, expect) in &mut asker.files {
-            let path = folder.path().join(name);
-            *expect = fingerprint(&path);
-            let file = fs::File::open(&path).expect("is there");
-            page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
-        }
-        let lane = Lane::Disk("sdz".into());
-        let disk = asker.scheduler.add_volume(&"sdz".into(), lane, DISK);
-        asker.scheduler.scan_done();
-        (0..20).for_each(|i| asker.ask(disk, i, false));
-        let finished = asker.all();
-        let swept = finished.iter().filter(|f| match f.outcome {
-            Outcome::Read { cached, .. } => !cached,
-            _ => panic!("{f:?}"),
-        });
-        let path =
-            |f: &Finished<&'static str, Digest>| folder.path().join(format!("f{}", f.job.file.0));
-        let known: Vec<usize> = swept.filter_map(|f| pieces_of(&path(f))).collect();
-        let fragmented = known.iter().filter(|&&pieces| pieces > 1);
-        let seen = asker.scheduler.fragments(disk);
-        assert_eq!(seen.files, known.len() as u64);
-        assert_eq!(seen.fragmented, fragmented.clone().count() as u64);
-        assert_eq!(seen.pieces, fragmented.sum::<usize>() as u64);
-        assert_eq!(seen.seeks(), seen.pieces - seen.fragmented);
-        assert!(!seen.or_more);
         asker.scheduler.join();
     });
 }

@@ -5,7 +5,6 @@ use std::ffi::CStr;
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
 use crate::hash::PlacesDigest;
-use crate::sys::extents::Pieces;
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,8 +196,8 @@ pub enum Outcome<D> {
         /// Physical position of the first requested byte, or the inode number if the file system does not report the
         /// position.
         position: u64,
-        /// Number of pieces of the file, if it came with the position.
-        pieces: Option<Pieces>,
+        /// The file is known to be in one piece.
+        in_one: bool,
     },
     /// It is in the page cache and cannot be dropped (only if the request was for bytes from the disk).
     StaysCached,

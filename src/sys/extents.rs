@@ -66,22 +66,12 @@ pub fn first_position(fd: impl AsFd, offset: u64) -> Option<u64> {
     start::<1>(fd, offset).map(|(position, _)| position)
 }
 
-/// The same, and in how many pieces the file lies from there on, for which the kernel is asked once as
-/// well.
-pub fn position_and_pieces(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
+/// The same, and whether all of the file from there on follows in one piece, for which the kernel is asked once as well.
+pub fn position_and_wholeness(fd: impl AsFd, offset: u64) -> Option<(u64, bool)> {
     start::<MANY>(fd, offset)
 }
 
-/// In how many pieces that do not follow one another a file lies on its device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pieces {
-    /// Those that were seen, not counting what is reserved only.
-    pub seen: u8,
-    /// There are more extents than were asked for.
-    pub or_more: bool,
-}
-
-fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
+fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, bool)> {
     let mut request = Request::<N> {
         start: offset,
         length: u64::MAX - offset,
@@ -91,25 +81,24 @@ fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
     let extents = ask(fd, &mut request)?;
     let first = extents.first()?;
     let position = (first.flags & UNKNOWN == 0 && first.physical != 0).then_some(first.physical)?;
-    Some((position, pieces(extents, N)))
+    Some((position, is_one_piece(extents)))
 }
 
-/// Counts the pieces of a file's first extents, of which at most this many were asked for.
-fn pieces(extents: &[RawExtent], most: usize) -> Pieces {
-    let written = extents.iter().filter(|e| e.flags & UNWRITTEN == 0);
-    let mut seen = 0;
-    let mut before: Option<&RawExtent> = None;
-    for extent in written {
-        // A compressed one is shorter on the device than it says: the next begins within it.
-        let goes_on = before.is_some_and(|before| {
-            let end = before.physical.saturating_add(before.length);
-            (before.physical..=end).contains(&extent.physical)
-        });
-        seen += u8::from(!goes_on);
-        before = Some(extent);
-    }
-    let or_more = extents.len() == most && extents.last().is_some_and(|e| e.flags & LAST == 0);
-    Pieces { seen, or_more }
+/// True if these are all extents of a file, and they follow one another.
+fn is_one_piece(extents: &[RawExtent]) -> bool {
+    let written: Vec<_> = extents
+        .iter()
+        .filter(|e| e.flags & UNWRITTEN == 0)
+        .collect();
+    // A compressed one is shorter on the device than it says: the next begins within it.
+    let goes_on = |pair: &[&RawExtent]| {
+        let [before, extent] = pair else { return false };
+        let end = before.physical.saturating_add(before.length);
+        (before.physical..=end).contains(&extent.physical)
+    };
+    !written.is_empty()
+        && written.windows(2).all(goes_on)
+        && extents.last().is_some_and(|last| last.flags & LAST != 0)
 }
 
 /// A run of a file's bytes on its device.
@@ -316,78 +305,28 @@ mod fiemap_tests {
 
     #[test]
     fn extents_that_follow_one_another_are_one_piece() {
-        let file = [
+        let all = [
             extent(1 << 20, 4096, 0),
             extent((1 << 20) + 4096, 8192, 0),
-            extent(9 << 20, 4096, 0),
             extent(50 << 20, 4096, UNWRITTEN),
-            extent((9 << 20) + 4096, 4096, LAST),
+            extent((1 << 20) + 12_288, 4096, LAST),
+            extent(9 << 20, 4096, LAST),
         ];
-        let seen = |seen| Pieces {
-            seen,
-            or_more: false,
-        };
-        assert_eq!(pieces(&file, MANY), seen(2));
-        assert_eq!(pieces(&file[3..4], MANY), seen(0), "reserved only");
-        assert_eq!(pieces(&[], MANY), seen(0));
+        assert!(is_one_piece(&all[..4]));
+        assert!(!is_one_piece(&all[..2]), "more may follow");
+        assert!(!is_one_piece(&[all[0], all[4]]), "elsewhere");
+        assert!(
+            !is_one_piece(&[extent(50 << 20, 4096, UNWRITTEN | LAST)]),
+            "reserved only"
+        );
+        assert!(!is_one_piece(&[]));
     }
 
     #[test]
     fn compressed_extents_begin_within_what_the_one_before_seems_to_take() {
-        let file: Vec<_> = (0..8)
-            .map(|i| extent((i + 1) * 40_960, 131_072, 0))
+        let file: Vec<_> = (1..9)
+            .map(|i| extent(i * 40_960, 131_072, if i == 8 { LAST } else { 0 }))
             .collect();
-        assert_eq!(pieces(&file, MANY).seen, 1);
-    }
-
-    #[test]
-    fn what_was_not_asked_for_is_known_to_be_missing() {
-        let file = [extent(1 << 20, 4096, 0), extent(9 << 20, 4096, 0)];
-        assert!(pieces(&file, 2).or_more);
-        assert!(!pieces(&file, 3).or_more, "there were no more");
-    }
-}
-
-#[cfg(test)]
-mod seek_tests {
-    use std::fs::File;
-    use std::os::unix::fs::FileExt;
-
-    use super::*;
-
-    #[test]
-    fn data_and_holes_take_turns() {
-        // In memory what was written is where it was written, without a moment of grace.
-        let file: File = tempfile::tempfile_in("/dev/shm").expect("a file in memory");
-        file.set_len(10 << 20).expect("longer");
-        file.write_all_at(&[1; 8192], 2 << 20).expect("written");
-        let (hole, data) = (
-            |end| Some(DataOrHole { is_hole: true, end }),
-            |end| {
-                Some(DataOrHole {
-                    is_hole: false,
-                    end,
-                })
-            },
-        );
-        assert_eq!(data_or_hole_at(&file, 0), hole(2 << 20));
-        assert_eq!(data_or_hole_at(&file, (2 << 20) - 1), hole(2 << 20));
-        assert_eq!(data_or_hole_at(&file, 2 << 20), data((2 << 20) + 8192));
-        assert_eq!(
-            data_or_hole_at(&file, (2 << 20) + 8191),
-            data((2 << 20) + 8192)
-        );
-        assert_eq!(data_or_hole_at(&file, (2 << 20) + 8192), hole(u64::MAX));
-        assert_eq!(
-            data_or_hole_at(&file, 11 << 20),
-            hole(u64::MAX),
-            "beyond its end"
-        );
-    }
-
-    #[test]
-    fn where_nobody_tells_nothing_is_said() {
-        let null = File::open("/proc/self/mem").expect("a file without holes");
-        assert_eq!(data_or_hole_at(&null, 0), None);
+        assert!(is_one_piece(&file));
     }
 }

@@ -10,7 +10,6 @@ use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};
 use super::job::{Asker, Job};
-use super::positions::Positions;
 use super::under_way::{Handed, UnderWay, Visit};
 use super::volume::AHEAD;
 
@@ -135,7 +134,6 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         &mut self,
         is_ready: bool,
         asker: &mut dyn Asker<W>,
-        positions: &Positions,
         under_way: &mut UnderWay<W>,
         mut begun: impl FnMut(VolumeId, Job<W>),
     ) -> Option<Batch> {
@@ -156,7 +154,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
                 return None;
             }
             if let Some(waiting) = self.next_trial() {
-                self.begin(waiting, asker, positions, under_way, &mut batch);
+                self.begin(waiting, asker, under_way, &mut batch);
                 begun(waiting.volume, waiting.job);
                 return Some(batch);
             }
@@ -168,7 +166,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
             && let Some(mut waiting) = self.waiting.pop()
         {
             waiting.job = asker.revise(waiting.volume, waiting.job);
-            self.begin(waiting, asker, positions, under_way, &mut batch);
+            self.begin(waiting, asker, under_way, &mut batch);
             begun(waiting.volume, waiting.job);
         }
         (!batch.tasks.is_empty()).then_some(batch)
@@ -178,16 +176,12 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         &mut self,
         waiting: Waiting<W>,
         asker: &mut dyn Asker<W>,
-        positions: &Positions,
         under_way: &mut UnderWay<W>,
         batch: &mut Batch,
     ) {
         let Waiting { volume, job } = waiting;
         let task = asker.describe(job, batch);
-        let visit = Visit::Swept {
-            pieces: positions.pieces(job.file),
-            size: task.expect.size,
-        };
+        let visit = Visit::Swept;
         under_way.begin(Handed { job, volume, visit }, task, batch);
         self.in_flight += 1;
     }

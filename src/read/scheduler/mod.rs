@@ -11,7 +11,6 @@
 
 mod disk;
 mod evidence;
-mod fragments;
 mod give_up;
 mod job;
 mod limits;
@@ -47,7 +46,6 @@ use sets::Sets;
 use under_way::{Handed, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
-pub use fragments::Fragments;
 pub use job::{Asker, Finished, Job};
 pub use limits::Limits;
 pub use other_way::Change;
@@ -220,14 +218,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.volumes[volume.at()].busy()
     }
 
-    /// The fragmentation of the files of a volume that its disk's sweeps read as a whole.
-    pub fn fragments(&self, volume: VolumeId) -> Fragments {
-        self.volumes[volume.at()].fragments
-    }
-
     /// Hands over as many tasks as the devices have room for.
     pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
-        let (positions, under_way) = (&self.positions, &mut self.under_way);
+        let under_way = &mut self.under_way;
         for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
             let (random, sequential) = match self.own.get_mut(&id) {
                 Some((random, sequential)) => (random, sequential),
@@ -259,7 +252,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 false => own.all(VolumeQueues::all_placed),
             };
             let begun = |id: VolumeId, job: Job<W>| volumes[id.at()].begun(job.bulk, 1);
-            if let Some(batch) = disk.next_batch(is_ready, asker, positions, under_way, begun) {
+            if let Some(batch) = disk.next_batch(is_ready, asker, under_way, begun) {
                 disk.pool.send(batch);
             }
         }
@@ -284,9 +277,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         match visit {
             Visit::LookedUp { offset } => {
                 volume.placed();
-                if let Outcome::NotCached { position, pieces } = outcome {
+                if let Outcome::NotCached { position, in_one } = outcome {
                     if offset == 0 {
-                        self.positions.keep(job.file, position, pieces);
+                        self.positions.keep(job.file, position, in_one);
                     }
                     match volume.disk {
                         Some(disk) => {
@@ -299,22 +292,12 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     return None;
                 }
             }
-            Visit::Swept { pieces, size } => {
-                if let Some(disk) = volume.home {
-                    let read = match outcome {
-                        Outcome::Read {
-                            bytes,
-                            cached: false,
-                            ..
-                        } => Some(bytes),
-                        _ => None,
-                    };
-                    if let (Some(pieces), true) = (pieces, read.is_some_and(|read| read >= size)) {
-                        volume.fragments.read(pieces);
-                    }
-                    if let Some(evidence) = self.disks[disk.0].ended(read.is_some()) {
-                        self.change_disk(disk, evidence);
-                    }
+            Visit::Swept => {
+                let is_from_disk = matches!(outcome, Outcome::Read { cached: false, .. });
+                if let Some(disk) = volume.home
+                    && let Some(evidence) = self.disks[disk.0].ended(is_from_disk)
+                {
+                    self.change_disk(disk, evidence);
                 }
             }
             Visit::Compared { .. } => self.sets.ended(ticket),

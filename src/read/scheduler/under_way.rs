@@ -3,7 +3,6 @@
 use crate::device::VolumeId;
 use crate::read::recalls::Recalls;
 use crate::read::task::{Ask, Batch, Task, Ticket};
-use crate::sys::extents::Pieces;
 
 use super::job::Job;
 
@@ -29,12 +28,7 @@ pub(super) enum Visit {
         offset: u64,
     },
     /// The disk's own thread reads it.
-    Swept {
-        /// Number of pieces of its file, if it is known.
-        pieces: Option<Pieces>,
-        /// Bytes of its file.
-        size: u64,
-    },
+    Swept,
     /// A comparison reads it together with others.
     Compared {
         /// The number of the comparison.
@@ -161,20 +155,11 @@ mod tests {
     #[test]
     fn a_ticket_brings_its_job_back_once() {
         let (mut under_way, mut batch) = (UnderWay::new(Recalls::default()), Batch::default());
-        let pieces = Pieces {
-            seen: 3,
-            or_more: true,
-        };
-        let size = 1 << 40;
         let visits = [
             Visit::Pooled,
             Visit::LookedUp { offset: 7 },
             Visit::Compared { set: 3 },
-            Visit::Swept { pieces: None, size },
-            Visit::Swept {
-                pieces: Some(pieces),
-                size,
-            },
+            Visit::Swept,
         ];
         for round in 0..3 {
             for (file, visit) in (round..).zip(visits) {
@@ -220,10 +205,7 @@ mod tests {
     fn only_whoever_looks_for_bytes_takes_them_from_the_cache_alone() {
         let mut under_way = UnderWay::new(Recalls::default());
         let looked_up = Visit::LookedUp { offset: 0 };
-        let swept = Visit::Swept {
-            pieces: None,
-            size: 10,
-        };
+        let swept = Visit::Swept;
         for (visit, ask, expected) in [
             (looked_up, Ask::Bytes, Ask::BytesIfCached),
             (looked_up, Ask::Blocks, Ask::Blocks),

@@ -8,7 +8,6 @@ use crate::device::VolumeId;
 use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, Pace};
-use super::fragments::Fragments;
 use super::job::{Asker, Job};
 use super::limits::Limits;
 use super::under_way::{Handed, UnderWay, Visit};
@@ -57,8 +56,6 @@ pub(super) struct VolumeQueues<W> {
     looked_for: usize,
     /// Groups of files to compare with each other.
     groups: VecDeque<Vec<Job<W>>>,
-    /// The fragmentation of the files that were read as a whole.
-    pub fragments: Fragments,
     /// The time since when a read has been in flight.
     busy_since: Option<Instant>,
     busy: Duration,
@@ -110,7 +107,6 @@ impl<W: Copy> VolumeQueues<W> {
             bulk: Queue::default(),
             looked_for: 0,
             groups: VecDeque::new(),
-            fragments: Fragments::default(),
             busy_since: None,
             busy: Duration::ZERO,
         }
