@@ -11,7 +11,7 @@ struct OnSide {
     first: u32,
     /// Files of it that can be told from all others.
     sure: u32,
-    /// Files of it of which nobody can tell.
+    /// Files of which this is not known.
     unsure: u32,
     /// The blocks in which all of them lie.
     blocks: Blocks,

@@ -10,7 +10,7 @@ use super::{Note, Obstacle, Question};
 #[derive(Default)]
 struct OfSide {
     known: BTreeSet<String>,
-    /// Some of its files lie where nobody can tell.
+    /// The disk of some of its files is not known.
     is_unknown: bool,
 }
 

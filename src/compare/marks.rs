@@ -197,7 +197,7 @@ fn is_equal(tree: &Tree, a: u32, b: u32) -> bool {
     a == b || matches!(tree.class(a), Class::Set(_)) && tree.class(a) == tree.class(b)
 }
 
-/// True if two empty files may be one, and nobody can tell.
+/// True if two empty files may be one file.
 fn may_be_one(tree: &Tree, a: u32, b: u32) -> bool {
     a != b && tree.is_unidentified(a) && tree.is_unidentified(b)
 }

@@ -70,7 +70,7 @@ pub enum Obstacle {
     Unanswered(u32, u64),
     /// Two sides lie on these disks, and one of them is a whole file system.
     OneDisk(u32, u32, String),
-    /// A side is a whole file system, and nobody can tell on which disk one of the two lies.
+    /// A side is a whole file system, and the disk of one of the two is not known.
     UnknownDisk(u32, u32),
 }
 

@@ -68,7 +68,7 @@ pub fn ambiguous(
         let state = |seen: &Sighting| (seen.state.mtime_ns, seen.state.ctime_ns, seen.links);
         seen.sort_unstable_by_key(|(seen, _)| (state(seen), seen.is_entry, seen.mount));
         for run in seen.chunk_by(|(a, _), (b, _)| state(a) == state(b)) {
-            // Whoever differs from some other in mount or kind of name differs from the first or the last one.
+            // A name that differs from some other in mount or kind differs from the first or the last one.
             let (Some(first), Some(last)) = (run.first(), run.last()) else {
                 continue;
             };

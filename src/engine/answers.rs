@@ -52,14 +52,14 @@ impl Session<'_> {
             } => self.read(file, want, digests, cached),
             Outcome::Compared { with, bytes, .. } => self.machine.compared(file, with, bytes > 0),
             Outcome::NotCompared => self.machine.not_compared(file),
-            // Nobody else asks for it.
+            // Only the verification of sets and disks with a head request these.
             Outcome::Verified { .. } | Outcome::StaysCached => {}
             Outcome::Blocks { places } => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
             Outcome::Failed(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
                 self.machine.blocks_seen(file, None);
             }
-            // Nobody knows whether what could not be read is wanted at all.
+            // The rest of a file may be unreadable and unneeded: first only its samples are read.
             Outcome::Failed(Failure::Refused(e))
                 if want == Want::HeadAndContent && e != Errno::CANCELED =>
             {
@@ -103,7 +103,7 @@ impl Session<'_> {
                 Want::HeadAndContent,
                 [Some(Digest::Sample(head)), Some(Digest::Content(content))],
             ) => self.machine.read_whole(file, head, content),
-            // It had a head that nobody else has so far, and was read no further.
+            // No other file has its head so far, and it was read no further.
             (Want::HeadAndContent, [Some(Digest::Sample(head)), None]) => {
                 self.machine.sampled(file, head, None);
             }

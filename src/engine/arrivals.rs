@@ -138,7 +138,7 @@ impl Session<'_> {
                 .for_each(|problem| self.observer.problem(problem));
             self.names = self.volumes.names();
             let volume = self.volumes.get(id);
-            // Before the roots were looked at nobody knows.
+            // Not known before the roots were looked at.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
                 for line in volume.explain(&Terms::default()).lines() {
                     self.observer.notice(Notice(line.to_owned()));

@@ -152,7 +152,7 @@ pub struct CacheUse {
     pub answers: bool,
     /// The properties by which a file counts as unchanged.
     pub trust: Trust,
-    /// How the folder was chosen. If nobody asked for the cache, most reasons not to use it are notices, not problems.
+    /// How the folder was chosen. For the default cache, most reasons not to use it are notices, not problems.
     pub choice: CacheChoice,
     /// Offset of the cache's clock ahead of the system's: zero except in tests.
     pub ahead: Duration,

@@ -159,7 +159,7 @@ impl<'a> Deliverer<'a> {
         let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
         if volumes.any_given_up() {
-            // Nobody could act on what does not answer, or look at it once more.
+            // Files on a volume that does not answer cannot be acted on.
             let before = files.len();
             files.retain(|&file| !volumes.is_given_up(file_table.volume(file)));
             self.summary.left_out.unanswered += (before - files.len()) as u64;
@@ -247,7 +247,7 @@ impl<'a> Deliverer<'a> {
         self.summary.managed = self.summary.managed.saturating_add(managed);
         let size = file_table.size(draft.files[0]);
         let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
-        // Whether a digest that nobody asked for is known depends on what lay in the page cache, and so does whether a
+        // Whether a digest that was not requested is known depends on what lay in the page cache, and so does whether a
         // file that is alone was read as a whole. The same tree gives the same report.
         if !self.config.digests || draft.files.len() < 2 {
             draft.content = None;

@@ -196,7 +196,7 @@ impl Session<'_> {
                         self.observer.problem(problem);
                     }
                     Ok(ScanMessage::Rooted(devices)) => {
-                        // Nobody wants them any more only when the run is over.
+                        // Send fails only after the run ended.
                         let _ignored = groups_to.send(self.groups(&devices, share));
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),

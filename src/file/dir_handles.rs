@@ -113,7 +113,7 @@ mod tests {
                 assert_eq!((s.dev, s.ino), dirs.read().identity(dir), "{size}");
             }
         }
-        // Nobody could come by the path any more.
+        // The path no longer leads there.
         let mut handles = DirHandles::new(64);
         handles.get(all[1], &dirs).expect("is there");
         fs::rename(&top, place.path().join("elsewhere")).expect("renamed");

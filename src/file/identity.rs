@@ -67,7 +67,7 @@ impl Sameness {
     /// Compares two looks at different names. (The same name in the same folder needs no comparison.)
     pub fn between(a: &Sighting, b: &Sighting, numbering: Numbering) -> Self {
         // A state that differs is that of another file, or of the same one after a change. The difference does not
-        // matter: the older state is not to be found any more by whoever reads.
+        // matter: a reader does not find the older state any more.
         if a.state != b.state || a.links != b.links {
             return Self(Answer::Other);
         }

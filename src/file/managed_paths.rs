@@ -32,8 +32,8 @@ pub struct ManagedPaths {
 }
 
 impl ManagedPaths {
-    /// True if a program manages a folder above a given one, or its own name tells so. What its entries tell is for
-    /// whoever lists it. `beat` is called before each call to a file system.
+    /// True if a program manages a folder above a given one, or its own name tells so. The walker that lists
+    /// the folder looks at its entries. `beat` is called before each call to a file system.
     pub fn hold_folder(&mut self, path: &[u8], beat: &dyn Fn()) -> bool {
         let cut = path.iter().rposition(|&byte| byte == b'/');
         let (above, name) = path.split_at(cut.map_or(0, |at| at + 1));

@@ -94,7 +94,7 @@ impl OwnFolder {
     /// # Errors
     /// If it cannot be listed.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
-        // Nobody else can change where the path leads.
+        // No other user can change where the path leads.
         let entries = fs::read_dir(&self.path)?;
         entries.map(|entry| Ok(entry?.file_name())).collect()
     }

@@ -1,4 +1,4 @@
-//! Which of several files with the same content is the original, if nobody says so.
+//! Which of several files with the same content is the original, without a rule of the user's.
 
 use std::cmp::Ordering;
 

@@ -20,7 +20,7 @@ pub fn within<T: Send + 'static>(
     };
     let (done, ended) = bounded(1);
     let thread = thread::Builder::new().name("waiting".to_owned());
-    // Nobody listens any more if the caller did not wait.
+    // Send fails if the caller stopped waiting.
     thread.spawn(move || done.send(work()))?;
     ended.recv_timeout(patience).map_err(|_| unanswered())
 }

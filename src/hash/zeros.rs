@@ -44,7 +44,7 @@ impl Running {
 
 impl Zeros {
     /// The chaining value of a part that is all zeros, at an offset in bytes of its content; `None` if `goes_on` says
-    /// that nobody wants to know any more. See [`Subtree`] for where parts lie.
+    /// that the result is no longer wanted. See [`Subtree`] for where parts lie.
     pub fn part(&self, offset: u64, len: u64, goes_on: impl Fn() -> bool) -> Option<Subtree> {
         let mut leaves = Vec::new();
         let mut done = 0;

@@ -16,7 +16,7 @@ use crate::event::{Notice, Observer, Problem};
 /// How often callbacks hear of progress.
 pub(super) const TICK: Duration = Duration::from_millis(100);
 
-/// Results that the work may be ahead of whoever takes them.
+/// Maximum number of results that wait for the caller.
 const AHEAD: usize = 64;
 
 /// Work of the engine on a thread of its own. It ends when this is dropped, also by a callback that panics.
@@ -95,7 +95,7 @@ impl<R, T> Beside<R, T> {
     /// Ends the work, and waits until it has.
     fn leave(&mut self) -> Option<thread::Result<T>> {
         self.control.cancel();
-        // Whoever sends learns that nobody takes anything more.
+        // The senders' next send fails.
         self.results = never();
         self.told = never();
         self.working.take().map(JoinHandle::join)
@@ -113,7 +113,7 @@ pub(super) struct Listener(Sender<Problem>);
 
 impl Observer for Listener {
     fn problem(&self, problem: Problem) {
-        // Whoever broke off hears nothing more.
+        // Send fails after the caller broke off.
         let _ignored = self.0.send(problem);
     }
 

@@ -19,7 +19,7 @@ mod set;
 mod times;
 mod watch;
 
-/// Hears of something, on the calling thread. Whoever has one may be moved to another thread before the work begins.
+/// Hears of something, on the calling thread. Its owner may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
 
 pub use crate::action::plan::Totals as PlanTotals;

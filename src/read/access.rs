@@ -69,7 +69,7 @@ impl Access {
             && missing().is_some_and(is_cold)
     }
 
-    /// Keeps the kernel from reading ahead in a file if reads are limited: nobody pays for what it reads on its own.
+    /// Keeps the kernel from reading ahead in a file if reads are limited: readahead is not subtracted from the budget.
     pub(super) fn stop_readahead(&self, fd: impl AsFd) {
         if self.budgets.are_limited() {
             page_cache::advise(fd, 0, 0, Advice::Random);

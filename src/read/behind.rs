@@ -228,7 +228,7 @@ mod tests {
                 offset: 0,
                 len,
             });
-            // Whoever waits for its descriptor gets it.
+            // Another owner of the descriptor closes it first.
             while Arc::strong_count(&file) > 1 {
                 thread::yield_now();
             }

@@ -101,7 +101,7 @@ fn rounded(run: Option<DataOrHole>, offset: u64) -> DataOrHole {
         end,
     };
     match run {
-        // Who does not tell is not asked again.
+        // The file system does not report holes: the rest counts as data.
         None => data(u64::MAX),
         Some(DataOrHole { is_hole: true, end }) => {
             let end = match end {

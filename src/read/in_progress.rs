@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::device::VolumeId;
 use crate::lock::locked;
 
-/// Reads before this offset are not counted: they take no time that anybody notices.
+/// Reads before this offset are not counted: they take no noticeable time.
 pub(super) const COUNTED_FROM: u64 = 1 << 20;
 
 /// The bytes read so far of files that are still open, by the number of their volume.

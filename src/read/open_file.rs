@@ -73,7 +73,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
     pub fn whole(fd: Fd, size: u64, device: Device, access: &Access) -> Self {
         let is_limited = access.budgets.are_limited();
         let is_long = size >= LONG;
-        // Nobody wants to know it, or nobody can tell.
+        // The layer under a short file is not asked.
         let in_layers = device.is_layered && size > PIECE as u64;
         let is_cached_before_middle = || {
             let asked = ((size / 2).saturating_sub(BEFORE_MIDDLE), BEFORE_MIDDLE);

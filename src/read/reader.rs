@@ -366,7 +366,7 @@ mod tests {
             assert_eq!(opened(PATIENCE, 1, error), (Ok(()), Vec::new()));
             let (result, waits) = opened(PATIENCE, 300, error);
             assert_eq!((result, waits.len()), (Ok(()), 299));
-            // The first comes soon, and nobody ever waits long for the next.
+            // The first wait is short, and no later one is long.
             assert!(waits[0] <= Duration::from_millis(1));
             assert!(waits.iter().all(|wait| *wait <= Duration::from_millis(10)));
         }

@@ -207,7 +207,7 @@ fn what_is_cached_is_known_to_be_with_and_without_a_ring() {
         slots: 2,
         slot_size: 4096,
     };
-    // Nobody can tell on some file systems.
+    // Some file systems do not tell.
     assert_eq!(cached(Way::One), cached(with_a_ring));
 }
 

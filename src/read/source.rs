@@ -87,7 +87,7 @@ impl<'a, F: Fold> Source<'a, F> {
     /// Sends the reported completions.
     pub fn flush(&mut self) {
         if !self.completions.is_empty() {
-            // Nobody listens any more only when the run is over.
+            // Send fails only after the run ended.
             let _ignored = self.done.send(std::mem::take(&mut self.completions));
         }
     }

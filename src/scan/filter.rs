@@ -80,7 +80,7 @@ impl Filter {
 
     #[inline]
     fn name(&self, name: &[u8], is_folder: bool) -> Verdict {
-        // Mostly nobody asks for names.
+        // Most searches have no filter by name.
         let any = self.names.is_some()
             || self.excluded_names.is_some()
             || self.excluded_folder_names.is_some()

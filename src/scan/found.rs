@@ -125,7 +125,7 @@ impl Outbox {
 
     fn send(&self, message: ScanMessage) {
         self.heartbeat.rest();
-        // Nobody listens any more only when the run is over.
+        // Send fails only after the run ended.
         let _ignored = self.to.send(message);
         self.heartbeat.beat();
     }

@@ -250,7 +250,7 @@ impl Roots {
         let dirs = &self.walk.dirs;
         let entered = match open::folder_handle(open::CWD, &name) {
             Ok(fd) => enter_root(dirs, path, given.number, stat, fd.as_fd()),
-            // It is added, so that whoever comes to list it says why it cannot be opened.
+            // It is added, so that the walker that lists it reports why it cannot be opened.
             Err(_) => Entered::New(dirs.write().add_root(path, given.number, stat)),
         };
         if let Entered::New(dir) = entered

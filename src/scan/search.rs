@@ -122,7 +122,7 @@ impl Search {
             }
         }
         drop(to);
-        // Whoever is silent is not waited for now.
+        // Threads that get no answer are not waited for now.
         while go_on(workers).is_some_and(|silent| silent < workers.at_work()) {
             let _ended = workers.within_a_tick();
         }

@@ -74,7 +74,7 @@ pub const DEFAULT_ACL: &CStr = c"system.posix_acl_default";
 
 const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(stat::MOUNT);
 
-/// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
+/// Attributes of an open file, from the server or daemon that keeps the file system, not from the kernel's cache.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
     both(fd).map(|(_, attributes)| attributes)
 }
@@ -165,7 +165,7 @@ pub fn modes_are_made_up(folder: impl AsFd) -> Result<bool> {
     let before = get(&folder)?.mode;
     // The lowest permission bit, which is one of the others' bits.
     match set_mode(&folder, before & before.wrapping_sub(1)) {
-        // Nobody else may change a mode that is stored.
+        // The system stores a mode, and refuses to change it.
         Err(Errno::PERM | Errno::ACCESS | Errno::ROFS) => return Ok(false),
         // A mode that cannot be set is not stored.
         Err(_) => return Ok(true),

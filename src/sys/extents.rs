@@ -217,7 +217,7 @@ fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[RawE
 
 // `SEEK_DATA` and `SEEK_HOLE`: where a file has bytes of its own.
 //
-// They move the descriptor's position, which nobody uses who reads with `pread`.
+// They move the descriptor's position, which reads with `pread` do not use.
 
 /// Bytes that follow one another and are all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub fn link(from: impl AsFd, old: &CStr, to: impl AsFd, new: &CStr) -> Result<()
 /// `ENOENT` where `/proc` is not mounted, or the file has no name any more.
 pub fn link_open_file(file: impl AsFd, to: impl AsFd, new: &CStr) -> Result<()> {
     fault::point()?;
-    // The short way is for administrators, and since Linux 6.10 for whoever opened the file.
+    // The short way is for administrators, and since Linux 6.10 for the process that opened the file.
     match rustix::fs::linkat(&file, c"", &to, new, AtFlags::EMPTY_PATH) {
         Err(Errno::NOENT | Errno::INVAL) => {}
         linked => return linked,

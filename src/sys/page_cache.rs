@@ -135,7 +135,7 @@ fn window(fd: impl AsFd, offset: u64, len: usize, page: usize) -> Option<u64> {
     }
     // SAFETY: the range is the mapping just made, and there is a byte for each of its pages.
     let done = unsafe { libc::mincore(start, len, pages.as_mut_ptr().cast()) };
-    // SAFETY: nobody else knows of the mapping.
+    // SAFETY: the mapping is known only here.
     unsafe { libc::munmap(start, len) };
     (done == 0).then(|| pages.iter().filter(|page| **page & 1 == 1).count() as u64)
 }

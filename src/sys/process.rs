@@ -186,7 +186,7 @@ fn maps(map: &str, uid: u32) -> bool {
                 let uid = u64::from(uid);
                 (first..first.saturating_add(count)).contains(&uid)
             }
-            // What is not understood is no reason to trust anybody.
+            // An unreadable map makes no user trusted.
             _ => true,
         }
     })

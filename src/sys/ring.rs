@@ -90,7 +90,7 @@ impl Ring {
         .build()
         .user_data(slot as u64);
         // SAFETY: the slot owns what the entry names by address and by number until `completed` has
-        // taken the read's end: the buffer, which nobody touches while `file` is set, and the open file, so that its
+        // taken the read's end: the buffer, which is not touched while `file` is set, and the open file, so that its
         // number cannot become another one's. The ring is dropped only after all reads in flight, or leaves the slots
         // behind for ever.
         let pushed = unsafe { self.ring.submission().push(&entry) };

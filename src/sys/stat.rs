@@ -76,7 +76,7 @@ pub fn fresh_entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
     statx(at, name, flags, WANTED).map(Stat::from)
 }
 
-/// As [`descriptor`], asking whoever keeps the file system.
+/// As [`descriptor`], asking the server or daemon that keeps the file system.
 pub fn fresh_descriptor(fd: impl AsFd) -> Result<Stat> {
     super::fault::point()?;
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;

@@ -99,7 +99,7 @@ pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Whoever cannot be had is not missed: this thread does what is left.
+            // If a thread cannot be started, this one does its part.
             let watchlist = current::watchlist();
             let wait = || current::watched(watchlist, wait);
             let _ = thread::Builder::new().spawn_scoped(scope, wait);

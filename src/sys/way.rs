@@ -1,6 +1,6 @@
 //! A path that is followed part by part with open descriptors, so that what was seen of a part is what was followed.
 //!
-//! Whoever follows a path decides about each part: enter it, follow it if it is a link, or give up.
+//! The caller decides about each part of a path: enter it, follow it if it is a link, or give up.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;

@@ -71,7 +71,7 @@ pub enum Disks {
     Memory,
     /// On another machine.
     Remote,
-    /// Nobody can tell.
+    /// Not known.
     Unknown,
 }
 
@@ -257,7 +257,7 @@ impl Tree {
         self.files.links[file as usize]
     }
 
-    /// True if the file may be one with another file of its set, or with another empty one, and nobody can tell.
+    /// True if the file may be one with another file of its set, or with another empty one: neither is proven.
     pub fn is_unidentified(&self, file: u32) -> bool {
         self.files.unidentified[file as usize]
     }

@@ -302,7 +302,7 @@ impl Machine {
         match self.by_size.find(size, &self.file_table)? {
             SameSize::Class(class) => Some(class),
             SameSize::Alone(file) => {
-                // Nobody had to look for it so far.
+                // It was not looked for so far.
                 self.file_table.identify(file, false);
                 let root = self.dirs.read().root(self.file_table.dir(file));
                 let is_newer = self.is_any_newer(&[file]);

@@ -182,7 +182,7 @@ impl<'a> Drive<'a> {
             let head = || SampleDigest::of(&inode.head());
             let tail = || SampleDigest::of(&inode.tail());
             match want {
-                // Whoever reads may choose so.
+                // The reader may choose so.
                 Want::Head if number.is_multiple_of(3) => {
                     self.read_instead(number, want, Want::HeadAndContent);
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));

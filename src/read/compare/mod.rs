@@ -121,7 +121,7 @@ pub fn run<F: Fold>(
         true => verify::run(reader, batch, has_head, &left),
         false => search(reader, batch, &left),
     };
-    // Nobody listens any more only when the run is over.
+    // Send fails only after the run ended.
     let _ignored = done.send(outcomes);
     left.close();
 }

@@ -63,7 +63,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let on_it = numbered.filter(|(_, volume)| volume.disk == Some(disk));
         let on_it: Vec<VolumeId> = on_it.map(|(id, _)| id).collect();
         match evidence.has_head {
-            // As was thought: nobody need look again.
+            // The flag was right: no further look is needed.
             true => on_it
                 .iter()
                 .for_each(|id| self.volumes[id.at()].otherwise = None),

@@ -54,7 +54,7 @@ impl Known {
         let (walked, batch) = (std::mem::take(&mut kept.walked), kept.take_batch());
         drop(kept);
         if !batch.files.is_empty() {
-            // If nobody receives, the run is over.
+            // Send fails only after the run ended.
             let _ = to.send(ScanMessage::Found(batch));
         }
         walked

@@ -156,7 +156,7 @@ impl Walk {
         if self.list_again {
             let rounds = [Round::Again; LISTED_AGAIN].into_iter();
             for round in rounds.chain([Round::Last]) {
-                // Whoever receives the stamps looks for changes, too.
+                // The receiver of the stamps looks for changes, too.
                 if self.watchlist.is_given_up() {
                     break;
                 }
@@ -292,7 +292,7 @@ impl Walk {
             // Nor do the sweeps of spinning disks.
             if only_silent && !std::mem::replace(&mut are_told, true) {
                 for group in 0..groups.len() {
-                    // If nobody receives, the run is over.
+                    // Send fails only after the run ended.
                     let _ = to.send(ScanMessage::Walked { group });
                 }
             }
