@@ -357,8 +357,8 @@ Examples:
   seekless probe --save /mnt/backup             measure, and use the settings from now on
   seekless probe --scratch 4G --time 2m /mnt/new
                                                 measure a disk that is almost empty
-  seekless probe --only random,order --svg disk.svg /mnt/backup
-                                                run two experiments and draw charts
+  seekless probe --only random,order /mnt/backup
+                                                run two experiments
 
 Measure while nothing else uses the disk: other load changes the result.
 

@@ -1,14 +1,12 @@
 //! `seekless probe`: measures a disk and says what to set.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use seekless::device::{Cost, Measured, Overrides, SystemRoot};
 use seekless::engine::make_room;
 use seekless::probe::{self, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
-use seekless::report::file::Output;
 use seekless::report::fit::fitting;
 
 use super::color::{self, Terminal};
@@ -25,7 +23,7 @@ use super::sanitize;
 /// Columns of sentences that go elsewhere than to a terminal.
 const COLUMNS: usize = 80;
 
-/// Measures, reports, draws and saves.
+/// Measures, reports and saves.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     make_room();
     let stderr = Terminal::of(&io::stderr());
@@ -44,9 +42,6 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
         system: SystemRoot::default(),
         terms: terms(),
     };
-    if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {
-        return console.refuse(wrong);
-    }
     let profiles = config_folder::profiles();
     let overrides = Overrides {
         profiles: profiles.clone(),
@@ -81,11 +76,6 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
             return Ok(exit);
         }
         console.complain(&format!("cannot write to standard output: {error}"));
-        exit = Exit::Nothing;
-    }
-    if let Some(path) = &args.svg
-        && !draw(findings, path, &console)
-    {
         exit = Exit::Nothing;
     }
     if args.save && !save(&measured, &console) {
@@ -130,51 +120,6 @@ fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
         fitting([line.to_owned()], width)
     });
     fitted.collect()
-}
-
-/// Why a picture cannot become this file, as far as that can be known before it is drawn. It is
-/// made only then, so that a run that is killed leaves no part of it.
-fn unsuitable(path: &Path) -> Option<String> {
-    let folder = match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-        None => path,
-    };
-    let why = match () {
-        () if path.is_dir() => "it is a folder: give a file name",
-        () if !folder.is_dir() => "no such folder",
-        // It may be no earlier picture.
-        () if path.is_file() => {
-            return Output::create_picture(path)
-                .err()
-                .map(|error| error.to_string());
-        }
-        () => return None,
-    };
-    Some(format!("--svg {}: {why}", path.display()))
-}
-
-/// Draws the charts into a file; false, and a line, if that was not possible.
-fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
-    let svg = match probe::svg::draw(findings) {
-        Ok(svg) => svg,
-        Err(error) => {
-            let path = path.display();
-            console.complain(&format!("cannot write the charts to {path}: {error}"));
-            // Nothing measured is a finding, and was reported as such.
-            return matches!(error, probe::svg::NoPicture::Empty);
-        }
-    };
-    let written = Output::create_picture(path).and_then(|mut picture| {
-        match picture.write_all(svg.as_bytes()) {
-            Ok(()) => picture.finish(),
-            Err(cause) => Err(picture.error(cause)),
-        }
-    });
-    if let Err(error) = &written {
-        console.complain(&error.to_string());
-    }
-    written.is_ok()
 }
 
 /// Keeps the advice as the disk's profile; false, and a line, if that was not possible.

@@ -62,10 +62,6 @@ pub struct ProbeArgs {
     #[command(flatten)]
     pub document: DocumentArgs,
 
-    /// Write the charts to FILE as SVG
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub svg: Option<PathBuf>,
-
     /// Save the recommended settings as the profile of this disk, which find then uses
     ///
     /// The profile is a file in seekless/profiles in your configuration folder, named by the serial number of the disk

@@ -3,7 +3,7 @@
 //! Nothing of the user's is written: existing files are read, or a scratch file without a name.
 //! [`measure`] gathers what there is to read (`test_data`), lets each experiment of [`EXPERIMENTS`]
 //! fill a [`Chart`] within its share of the time (`sweep`), and [`advise`] turns the charts into
-//! numbers. How findings look to people is in [`text`] and [`svg`]; for programs they are
+//! numbers. How findings look to people is in [`text`]; for programs they are
 //! serialized as they are.
 
 mod advice;
@@ -34,8 +34,6 @@ mod sizes;
 mod spec;
 mod steady;
 mod streams;
-#[cfg(feature = "cli")]
-pub mod svg;
 mod sweep;
 mod terms;
 mod test_data;

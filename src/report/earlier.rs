@@ -35,11 +35,6 @@ pub fn is_manual_page(start: &[u8]) -> bool {
     lines.any(|line| line.starts_with(b".TH seekless"))
 }
 
-/// True if a file that begins like this is a picture of charts: its heading names the program.
-pub fn is_picture(start: &[u8]) -> bool {
-    start.starts_with(b"<svg ") && holds(start, b"\nseekless ")
-}
-
 /// True if a file that begins like this is a list of paths, each with this byte at its end: all paths at the start are
 /// one of `roots` or lie below one.
 pub fn is_list<'r>(start: &[u8], end: u8, roots: impl Iterator<Item = &'r [u8]> + Clone) -> bool {
@@ -96,20 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_and_pictures_of_seekless_are_recognized() {
+    fn only_pages_of_seekless_are_recognized() {
         let page =
             ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH seekless-find 1  \"seekless 0.1.0\" \n";
-        let picture =
-            "<svg width=\"1\">\n<text>\n/mnt: ext4\n</text>\n<text>\nseekless 0.1.0, 60 s\n";
-        assert!(is_manual_page(page.as_bytes()) && is_picture(picture.as_bytes()));
-        for other in [
-            "",
-            "seekless \n",
-            ".TH ls 1\n.SH SEE ALSO\nseekless 1\n",
-            "<svg width=\"1\">\n<text>\nDisks\n",
-        ] {
+        assert!(is_manual_page(page.as_bytes()));
+        for other in ["", "seekless \n", ".TH ls 1\n.SH SEE ALSO\nseekless 1\n"] {
             assert!(!is_manual_page(other.as_bytes()), "{other}");
-            assert!(!is_picture(other.as_bytes()), "{other}");
         }
     }
 

@@ -93,11 +93,6 @@ impl Output {
         Self::create_for(path, Document::Report, &may_replace)
     }
 
-    /// The same for a picture of charts. An existing file that is not empty is replaced only if it is such a picture.
-    pub fn create_picture(path: &Path) -> Result<Self, OutputError> {
-        Self::create_for(path, Document::Picture, &earlier::is_picture)
-    }
-
     /// The same for a manual page.
     pub fn create_manual_page(path: &Path) -> Result<Self, OutputError> {
         Self::create_for(path, Document::ManualPage, &earlier::is_manual_page)
@@ -414,7 +409,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = |name| folder.path().join(name);
         fs::write(path("usual"), "")?;
-        Output::create_picture(&path("public"))?.finish()?;
+        Output::create_manual_page(&path("public"))?.finish()?;
         write(&path("report"), b"")?;
         let mode = |name| fs::metadata(path(name)).map(|now| now.mode() & 0o7777);
         let usual = mode("usual")?;

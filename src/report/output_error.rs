@@ -1,4 +1,4 @@
-//! Why a report, a picture or a manual page could not be put into its file, and what may help.
+//! Why a report or a manual page could not be put into its file, and what may help.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,9 +70,7 @@ pub enum Document {
     /// A report or a plan. A new one that root makes is for root only: it names files of users who need not
     /// know of each other.
     Report,
-    /// A picture of charts. It names no files of users, so the umask alone decides who may read it.
-    Picture,
-    /// A manual page, for which the same is true.
+    /// A manual page. It names no files of users, so the umask alone decides who may read it.
     ManualPage,
 }
 
@@ -80,7 +78,6 @@ impl Document {
     fn words(self) -> &'static str {
         match self {
             Self::Report => "the report",
-            Self::Picture => "the picture",
             Self::ManualPage => "the manual page",
         }
     }
@@ -116,7 +113,6 @@ fn way_out(path: &Path, document: Document, cause: &Cause) -> String {
         Cause::NotOurs => {
             return match document {
                 Document::Report => "; choose another name, or write to standard output",
-                Document::Picture => "; choose another name",
                 Document::ManualPage => "; move it away, or choose another folder",
             }
             .to_owned();

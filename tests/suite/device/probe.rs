@@ -193,25 +193,10 @@ fn wrong_use_is_told_before_anything_is_read() {
         ("probe --time soon .", "write 30s or 2m"),
         ("probe --time 0 .", "or more"),
         ("probe --scratch 10 .", "1MiB or more"),
-        ("probe --svg . .", "it is a folder"),
-        ("probe --svg nowhere/x.svg .", "no such folder"),
     ] {
         seekless(folder.path(), arguments).run().exits(2).says(said);
     }
     assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-}
-
-#[test]
-fn a_picture_replaces_no_other_file() {
-    let folder = folder();
-    let letter = folder.path().join("letter.svg");
-    let other = "<svg xmlns=\"http://www.w3.org/2000/svg\">\n<text>\nDisks\n</text>\n</svg>\n";
-    fs::write(&letter, other).expect("written");
-    seekless(folder.path(), "probe --svg letter.svg .")
-        .run()
-        .exits(2)
-        .says("cannot write the picture to letter.svg: it exists, and seekless does not recognize it as an earlier result; choose another name");
-    assert_eq!(fs::read_to_string(&letter).expect("read"), other);
 }
 
 #[test]
@@ -254,41 +239,6 @@ fn the_kernels_own_files_are_not_measured() {
     assert_eq!(charts(&run.json()).len(), 0, "{run}");
 }
 
-#[test]
-fn the_picture_is_sound_xml_whatever_the_path() {
-    let odd = folder();
-    let odd = odd.path().join("<a & \"b\"> \u{1}\u{1b}[31m é");
-    fs::create_dir(&odd).expect("made");
-    fill(&odd, 400);
-    let picture = odd.with_file_name("picture.svg");
-    // An earlier one is replaced.
-    let earlier = "<svg width=\"1\">\n<text>\nseekless 0.1.0, 60 s\n</text>\n</svg>\n";
-    fs::write(&picture, earlier).expect("written");
-    let run = seekless(&odd, "probe --time 2s --svg")
-        .arg(&picture)
-        .arg(&odd)
-        .run()
-        .exits(0);
-    if run.stdout_text().contains("in memory") {
-        assert_eq!(fs::read_to_string(&picture).ok().as_deref(), Some(earlier));
-        return skipped(IN_MEMORY);
-    }
-    let svg = fs::read_to_string(&picture).expect("a picture");
-    let document = roxmltree::Document::parse(&svg).expect("sound XML");
-    let is_svg = document.root_element().tag_name().name() == "svg";
-    let texts = document.descendants().filter_map(|node| node.text());
-    assert!(is_svg && texts.clone().any(|text| text.contains("<a & \"b\">")));
-    assert!(
-        texts.clone().any(|text| text.contains("reads/s")),
-        "no axis"
-    );
-    assert!(svg.contains("<circle"), "no points");
-    assert!(
-        !run.stdout_text().contains('\u{1b}'),
-        "the path steers the terminal"
-    );
-}
-
 /// Too little data for as many streams as are in force: nothing can be compared with that number, on any machine.
 #[test]
 fn without_advice_nothing_is_saved() {
@@ -309,10 +259,7 @@ fn without_advice_nothing_is_saved() {
 
 /// Sends a signal some time after the start, or after it is caught; returns what was printed and the exit code.
 fn struck(folder: &Path, signal: Signal, after: Duration) -> (String, Option<i32>) {
-    let run = seekless(
-        folder,
-        "probe --scratch 64MiB --time 60s --svg picture.svg .",
-    );
+    let run = seekless(folder, "probe --scratch 64MiB --time 60s .");
     let mut child = run.spawn();
     let began = Instant::now();
     while signal != Signal::KILL && !catches(&child, signal) {
@@ -348,7 +295,6 @@ fn an_interruption_at_any_time_leaves_no_scratch_file() {
                 "{signal:?} after {after:?}: {code:?}\n{text}"
             );
             assert!(done || text.contains("interrupted"), "{text}");
-            let _picture = fs::remove_file(folder.path().join("picture.svg"));
         }
         let entries = fs::read_dir(folder.path()).expect("listed");
         let names: Vec<_> = entries

@@ -142,7 +142,7 @@ const EXAMPLES: &[Example] = &[
         &["/mnt/new"],
     ),
     shows(
-        "seekless probe --only random,order --svg disk.svg /mnt/backup",
+        "seekless probe --only random,order /mnt/backup",
         &["/mnt/backup"],
     ),
     // cache
