@@ -9,8 +9,6 @@ pub struct Array {
     pub name: String,
     /// `raid0`, `raid1`, `raid5`, `linear`, …
     pub level: String,
-    /// Bytes that go to one member before it is the next one's turn.
-    pub chunk: Option<u64>,
     /// Names of the members that are read from, sorted.
     pub members: Vec<String>,
     /// Files that can be read front to back at once without one head serving two.
@@ -27,18 +25,10 @@ impl Array {
     /// One line for people.
     pub(super) fn describe(&self) -> String {
         let members = self.members.join(", ");
-        let chunks = self
-            .chunk
-            .map(|bytes| format!(", {} KiB chunks", bytes / 1024));
         let sweeps = match self.sweeps {
             0 | 1 => String::new(),
             sweeps => format!(", {sweeps} copies side by side"),
         };
-        format!(
-            "{} is {} of {members}{}{sweeps}",
-            self.name,
-            self.level,
-            chunks.unwrap_or_default()
-        )
+        format!("{} is {} of {members}{sweeps}", self.name, self.level)
     }
 }

@@ -19,7 +19,7 @@ use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
-use super::volume::{Readahead, Setting, Volume};
+use super::volume::{Setting, Volume};
 
 /// Names a volume of one [`DeviceMap`].
 #[derive(Copy, Clone, Default, Eq, PartialEq, Hash, Debug)]
@@ -241,10 +241,8 @@ impl DeviceMap {
             arrays,
             notes,
             uuid,
-            contradictions,
             ..
         } = survey;
-        let readahead = self.readahead(home, uuid.as_deref());
         let facts = Facts {
             filesystem: &filesystem,
             leaves: &leaves,
@@ -261,8 +259,6 @@ impl DeviceMap {
             stack,
             leaves,
             arrays,
-            contradictions,
-            readahead,
             notes,
             class: rule.class,
             rule: rule.name,
@@ -271,25 +267,6 @@ impl DeviceMap {
             profile: None,
             told: Vec::new(),
         }
-    }
-
-    /// The read-ahead of the mounted device: a partition has its disk's, and a file system without
-    /// a device one of its own.
-    fn readahead(&self, home: DeviceNumber, uuid: Option<&str>) -> Option<Readahead> {
-        if let Some(device) = self.sysfs.by_number(home) {
-            let device = device.whole_disk().unwrap_or(device);
-            let folder = device.name.replace('/', "!");
-            let file = format!("block/{folder}/queue/read_ahead_kb").into();
-            let kib = device.number("queue/read_ahead_kb")?;
-            return Some(Readahead { kib, file });
-        }
-        let file = match uuid {
-            Some(uuid) => format!("fs/btrfs/{uuid}/bdi/read_ahead_kb"),
-            None => format!("class/bdi/{home}/read_ahead_kb"),
-        };
-        let file = PathBuf::from(file);
-        let kib = self.sysfs.number_in(&file)?;
-        Some(Readahead { kib, file })
     }
 
     /// Takes the volume for what the user says that it is, if anything.

@@ -129,7 +129,6 @@ mod tests {
         let array = |level: &str| Array {
             name: "md0".to_owned(),
             level: level.to_owned(),
-            chunk: None,
             members: Vec::new(),
             sweeps: 1,
         };

@@ -34,16 +34,6 @@ pub struct Leaf {
     /// driver's default and says nothing about metal.
     #[serde(rename = "virtual")]
     pub is_virtual: bool,
-    /// The I/O scheduler in use.
-    pub scheduler: Option<String>,
-    /// The schedulers that there are to choose from.
-    #[serde(skip)]
-    pub schedulers: Vec<String>,
-    /// Kibibytes that the kernel reads ahead.
-    #[serde(rename = "read_ahead_kib")]
-    pub readahead_kib: Option<u64>,
-    /// Requests that the scheduler may hold for it.
-    pub requests: Option<u64>,
 }
 
 /// The sorts of leaves.
@@ -95,17 +85,12 @@ impl Leaf {
             transport: None,
             size: None,
             is_virtual: false,
-            scheduler: None,
-            schedulers: Vec::new(),
-            readahead_kib: None,
-            requests: None,
         }
     }
 
     /// A whole disk with what sysfs says of it.
     pub(super) fn disk(sysfs: &Sysfs, device: &BlockDevice) -> Self {
         let model = model(device);
-        let schedulers = device.attribute("queue/scheduler").unwrap_or_default();
         let transport = transport(&device.name, sysfs.bus_path(device));
         let made_by_hypervisor = |model: &String| HYPERVISORS.iter().any(|h| model.contains(h));
         Self {
@@ -128,13 +113,6 @@ impl Leaf {
             size: device
                 .number("size")
                 .map(|n| Bytes(n.saturating_mul(SECTOR))),
-            scheduler: Some(chosen(&schedulers)).filter(|name| !name.is_empty()),
-            schedulers: schedulers
-                .split_whitespace()
-                .map(|name| name.trim_matches(['[', ']']).to_owned())
-                .collect(),
-            readahead_kib: device.number("queue/read_ahead_kb"),
-            requests: device.number("queue/nr_requests"),
             name: device.name.clone(),
         }
     }
@@ -240,14 +218,6 @@ fn numbered(name: &str, stem: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// `mq-deadline` out of `none [mq-deadline] bfq`.
-fn chosen(list: &str) -> String {
-    let bracketed = list
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
-    bracketed.map_or(list, |(word, _)| word).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,11 +273,5 @@ mod tests {
         ] {
             assert_eq!(is_memory(name), memory, "{name}");
         }
-    }
-
-    #[test]
-    fn the_scheduler_in_use_is_in_brackets() {
-        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
-        assert_eq!(chosen("none"), "none");
     }
 }

@@ -52,10 +52,8 @@ impl<'a> Md<'a> {
 
     /// The array as it is read.
     pub fn array(&self, members: &[BlockDevice]) -> Array {
-        let chunk = self.device.number("md/chunk_size");
         Array {
             name: self.device.name.clone(),
-            chunk: chunk.filter(|&bytes| bytes > 0),
             sweeps: self.sweeps(members.len()),
             members: members.iter().map(|member| member.name.clone()).collect(),
             level: self.level.clone(),

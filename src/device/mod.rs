@@ -15,7 +15,6 @@ mod device_map;
 mod filesystem;
 mod identity;
 mod leaf;
-mod lvm;
 mod md;
 mod mountinfo;
 mod mounts;
@@ -34,7 +33,7 @@ mod volume;
 
 use std::path::PathBuf;
 
-pub use advice::{ADVICE, Advice, Hint};
+pub use advice::Advice;
 pub use array::Array;
 pub use class::Class;
 pub use cost::Cost;
@@ -50,9 +49,8 @@ pub use profiles::Profiles;
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
 pub use terms::Terms;
-pub use topology::Contradiction;
 pub use unnamed_trash::unnamed_trash;
-pub use volume::{Readahead, Setting, Volume};
+pub use volume::{Setting, Volume};
 
 /// Where the system tells about its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]

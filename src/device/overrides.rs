@@ -63,42 +63,13 @@ pub enum Selector {
 /// Says why a text is no `--threads` value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadOverride {
-    /// No number of threads.
-    #[error("no number of threads in {0:?}: write it as in 8, 8,2 or ssd:64,4")]
-    NoNumber(String),
-    /// Something that should be a number of threads.
+    /// It does not say for what, or how many.
     #[error(
-        "{part:?}{} is not a number of threads from 1 to {MOST_THREADS}: write it as in ssd:64,4",
-        within(part, text)
+        "{0:?} does not set threads: write one or two numbers from 1 to {MOST_THREADS}, as in 8, ssd:64,4 or \
+        dev:/dev/sdb:1,1, or a class, as in dev:/dev/sdb:hdd; the kinds are ssd, hdd, memory, network, fuse, unknown \
+        and default"
     )]
-    BadNumber {
-        /// The whole text.
-        text: String,
-        /// The part that was not understood.
-        part: String,
-    },
-    /// More than two numbers.
-    #[error(
-        "too many numbers in {0:?}: one for scattered reads and one for whole files, as in ssd:64,4"
-    )]
-    TooManyNumbers(String),
-    /// A word that selects nothing.
-    #[error(
-        "{part:?} in {text:?} is not a kind of device: use ssd, hdd, memory, network, fuse, unknown, \
-         default or dev:NAME, as in dev:/dev/sdb:1,1"
-    )]
-    UnknownSelector {
-        /// The whole text.
-        text: String,
-        /// The part that was not understood.
-        part: String,
-    },
-    /// `dev:` without a device.
-    #[error("no device named in {0:?}: write it as in dev:/dev/sdb:1,1")]
-    NoDevice(String),
-    /// `dev:NAME` without a number.
-    #[error("no number of threads after {0:?}: write it as in {0}:8,1, or {0}:hdd for the class")]
-    DeviceAlone(String),
+    Wrong(String),
     /// A device that is not there.
     #[error("there is no block device {device:?} on this system{}", known(.disks))]
     UnknownDevice {
@@ -121,92 +92,46 @@ impl FromStr for Override {
 
     fn from_str(text: &str) -> Result<Self, BadOverride> {
         // Device paths may have colons in them: what follows the last one is the numbers.
-        let (selector, numbers) = match text.rsplit_once(':') {
-            Some((selector, name))
-                if selector.trim().eq_ignore_ascii_case("dev")
-                    && name
-                        .trim()
-                        .starts_with(|c: char| c.is_alphabetic() || c == '/')
-                    && class_told(name).is_none() =>
-            {
-                return Err(BadOverride::DeviceAlone(text.trim().to_owned()));
-            }
-            Some((selector, numbers)) => (selector_of(selector, text)?, numbers),
-            None if class_told(text).is_some() => (Selector::Default, text),
-            None if selector_of(text, text).is_ok() => {
-                return Err(BadOverride::NoNumber(text.to_owned()));
-            }
-            None => (Selector::Default, text),
+        let (selector, told) = match text.rsplit_once(':') {
+            Some((selector, told)) => (selector_of(selector.trim()), told),
+            None => (Some(Selector::Default), text),
         };
-        if let Some(class) = class_told(numbers) {
-            let told = Told::As(class);
-            return Ok(Self { selector, told });
-        }
-        let (random, sequential) = match numbers.split_once(',') {
-            None => (numbers, None),
-            Some((_, rest)) if rest.contains(',') => {
-                return Err(BadOverride::TooManyNumbers(text.to_owned()));
-            }
-            Some((random, sequential)) => (random, Some(sequential)),
-        };
-        Ok(Self {
-            selector,
-            told: Told::Threads {
-                random: threads(random, text)?,
-                sequential: sequential.map(|part| threads(part, text)).transpose()?,
-            },
-        })
+        let row = selector.zip(told_by(told.trim()));
+        let row = row.map(|(selector, told)| Self { selector, told });
+        row.ok_or_else(|| BadOverride::Wrong(text.to_owned()))
     }
 }
 
-fn selector_of(part: &str, text: &str) -> Result<Selector, BadOverride> {
-    let word = part.trim().to_ascii_lowercase();
-    if let Some(device) = part.trim().get(4..).filter(|_| word.starts_with("dev:")) {
-        return match device {
-            "" => Err(BadOverride::NoDevice(text.to_owned())),
-            _ => Ok(Selector::Device(device.to_owned())),
-        };
+fn selector_of(word: &str) -> Option<Selector> {
+    let lower = word.to_ascii_lowercase();
+    if lower.starts_with("dev:") {
+        return Some(Selector::Device(word[4..].to_owned())).filter(|_| word.len() > 4);
     }
-    match word.as_str() {
-        "dev" => Err(BadOverride::NoDevice(text.to_owned())),
-        "default" => Ok(Selector::Default),
-        _ => Class::ALL
-            .into_iter()
-            .find(|class| class.word() == word)
-            .map(Selector::Class)
-            .ok_or_else(|| BadOverride::UnknownSelector {
-                text: text.to_owned(),
-                part: part.to_owned(),
-            }),
+    if lower == "default" {
+        return Some(Selector::Default);
     }
+    let mut classes = Class::ALL.into_iter();
+    let class = classes.find(|class| class.word() == lower)?;
+    Some(Selector::Class(class))
 }
 
-/// The class that a word without numbers stands for.
-fn class_told(word: &str) -> Option<Class> {
-    let word = word.trim().to_ascii_lowercase();
-    CLASSES_TOLD.into_iter().find(|class| class.word() == word)
-}
-
-/// The text that a part is from, unless it is the whole text.
-fn within(part: &str, text: &str) -> String {
-    match part == text {
-        true => String::new(),
-        false => format!(" in {text:?}"),
+fn told_by(word: &str) -> Option<Told> {
+    let lower = word.to_ascii_lowercase();
+    if let Some(class) = CLASSES_TOLD.into_iter().find(|class| class.word() == lower) {
+        return Some(Told::As(class));
     }
-}
-
-fn threads(part: &str, text: &str) -> Result<usize, BadOverride> {
-    let part = part.trim();
-    if part.is_empty() {
-        return Err(BadOverride::NoNumber(text.to_owned()));
-    }
-    match part.parse() {
-        Ok(threads) if (1..=MOST_THREADS).contains(&threads) => Ok(threads),
-        _ => Err(BadOverride::BadNumber {
-            text: text.to_owned(),
-            part: part.to_owned(),
-        }),
-    }
+    let threads = |part: &str| {
+        let threads = part.trim().parse().ok();
+        threads.filter(|threads| (1..=MOST_THREADS).contains(threads))
+    };
+    let (random, sequential) = match word.split_once(',') {
+        Some((random, sequential)) => (random, Some(threads(sequential)?)),
+        None => (word, None),
+    };
+    Some(Told::Threads {
+        random: threads(random)?,
+        sequential,
+    })
 }
 
 impl fmt::Display for Override {
@@ -304,63 +229,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_an_example() {
-        for (text, said) in [
-            (
-                "",
-                "no number of threads in \"\": write it as in 8, 8,2 or ssd:64,4",
-            ),
-            (
-                "network",
-                "no number of threads in \"network\": write it as in 8, 8,2 or ssd:64,4",
-            ),
-            (
-                "network:memory",
-                "\"memory\" in \"network:memory\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
-            ),
-            (
-                "ssd:",
-                "no number of threads in \"ssd:\": write it as in 8, 8,2 or ssd:64,4",
-            ),
-            (
-                "ssd:8,",
-                "no number of threads in \"ssd:8,\": write it as in 8, 8,2 or ssd:64,4",
-            ),
-            (
-                "many",
-                "\"many\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
-            ),
-            (
-                "hdd:0",
-                "\"0\" in \"hdd:0\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
-            ),
-            (
-                "hdd:1,-1",
-                "\"-1\" in \"hdd:1,-1\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
-            ),
-            (
-                "99999999999999999999",
-                "\"99999999999999999999\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
-            ),
-            (
-                "1,2,3",
-                "too many numbers in \"1,2,3\": one for scattered reads and one for whole files, as in ssd:64,4",
-            ),
-            (
-                "removable:4",
-                "\"removable\" in \"removable:4\" is not a kind of device: use ssd, hdd, memory, network, fuse, unknown, default or dev:NAME, as in dev:/dev/sdb:1,1",
-            ),
-            (
-                "dev:4",
-                "no device named in \"dev:4\": write it as in dev:/dev/sdb:1,1",
-            ),
-            (
-                "dev::4",
-                "no device named in \"dev::4\": write it as in dev:/dev/sdb:1,1",
-            ),
+    fn what_is_wrong_is_named_with_examples() {
+        for text in [
+            "",
+            "network",
+            "network:memory",
+            "ssd:",
+            "ssd:8,",
+            "many",
+            "hdd:0",
+            "hdd:1,-1",
+            "99999999999999999999",
+            "1,2,3",
+            "removable:4",
+            "dev:4",
+            "dev::4",
+            "dev:sdb",
         ] {
-            let result = text.parse::<Override>().map_err(|e| e.to_string());
-            assert_eq!(result, Err(said.to_owned()), "{text}");
+            let error = text.parse::<Override>().map_err(|error| error.to_string());
+            let error = error.expect_err(text);
+            assert!(
+                error.starts_with(&format!("{text:?} does not set threads")),
+                "{error}"
+            );
         }
     }
 

@@ -47,9 +47,6 @@ pub struct Pools {
     pub depth: usize,
     /// Whole files read at a time, 1 to 4096.
     pub sequential_streams: usize,
-    /// Threads that list folders and ask for metadata, 1 to 4096; the class's number if not set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metadata_threads: Option<usize>,
     /// In which order reads are issued.
     pub order: Order,
 }
@@ -177,7 +174,6 @@ impl Policy {
             Order::Physical => streams.div_ceil(self.sequential_threads),
         };
         self.one_uncached = false;
-        self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
     }
 

@@ -124,7 +124,6 @@ impl Profile {
             ("random_threads", pools.random_threads),
             ("depth", pools.depth),
             ("sequential_streams", pools.sequential_streams),
-            ("metadata_threads", pools.metadata_threads.unwrap_or(1)),
         ];
         if let Some((name, number)) = numbers.iter().find(|(_, n)| !(1..=MOST).contains(n)) {
             return Some(format!("{name} is {number}, not a number from 1 to {MOST}"));

@@ -165,7 +165,6 @@ mod tests {
             random_threads: 1,
             depth: 8,
             sequential_streams: 1,
-            metadata_threads: Some(1),
             order: Order::Physical,
         };
         let mut profile = Profile::new(identity, pools, measured);

@@ -102,12 +102,6 @@ impl Sysfs {
         devices
     }
 
-    /// The number in a file below the root.
-    pub fn number_in(&self, file: &Path) -> Option<u64> {
-        let text = read_page(&self.root.join(file))?;
-        std::str::from_utf8(&text).ok()?.trim().parse().ok()
-    }
-
     /// True if a file below the root holds the switch of a module, and it is on.
     pub fn is_set(&self, file: &Path) -> bool {
         read_page(&self.root.join(file)).is_some_and(|text| text.starts_with(b"Y"))

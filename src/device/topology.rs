@@ -6,7 +6,6 @@ use super::anonymous;
 use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
-use super::lvm;
 use super::md::Md;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
@@ -17,15 +16,6 @@ const MOST_LAYERS: usize = 256;
 
 /// Loop devices over files on loop devices over files …: so deep and no deeper.
 const MOST_NESTED_FILES: usize = 4;
-
-/// A device that says of itself other than what the disks under it say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contradiction {
-    /// Name of the device.
-    pub device: String,
-    /// Its own rotational flag.
-    pub rotational: bool,
-}
 
 /// All that was met on the way down.
 #[derive(Debug, Default)]
@@ -40,8 +30,6 @@ pub(super) struct Survey {
     pub notes: Vec<String>,
     /// UUID of the file system, where sysfs has it.
     pub uuid: Option<String>,
-    /// Devices whose flag is not what their disks' flags say.
-    pub contradictions: Vec<Contradiction>,
     mounts: Vec<DeviceNumber>,
     nested: usize,
 }
@@ -138,7 +126,6 @@ impl Surveyor<'_> {
             survey.arrays.push(Array {
                 name: mount.filesystem.clone(),
                 level,
-                chunk: None,
                 members: members.iter().map(|member| member.name.clone()).collect(),
                 sweeps: 1,
             });
@@ -191,7 +178,6 @@ impl Surveyor<'_> {
             members = md.read_from(members, &mut survey.notes);
             survey.arrays.push(md.array(&members));
         }
-        survey.arrays.extend(lvm::array(device, &members));
         let uuid = device.attribute("dm/uuid").unwrap_or_default();
         match members.as_slice() {
             [] => survey.end(Leaf::disk(self.sysfs, device)),
@@ -233,13 +219,6 @@ impl Surveyor<'_> {
             && under.leaves.iter().all(known)
             && (!rotates(&own) || under.leaves.iter().any(rotates));
         if believed {
-            let below = under.leaves.iter().any(rotates);
-            if let Some(rotational) = own.rotational.filter(|&flag| flag != below) {
-                survey.contradictions.push(Contradiction {
-                    device: device.name.clone(),
-                    rotational,
-                });
-            }
             survey.absorb(under);
         } else {
             survey.end(own);
@@ -262,7 +241,6 @@ impl Survey {
         }
         under.leaves.into_iter().for_each(|leaf| self.end(leaf));
         self.arrays.extend(under.arrays);
-        self.contradictions.extend(under.contradictions);
         for note in under.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);

@@ -12,17 +12,6 @@ use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy, Pools};
 use super::profile::{Measured, Profile, ProfileError};
 use super::terms::Terms;
-use super::topology::Contradiction;
-
-/// The kernel's read-ahead for one file system: that of the device which is mounted, whatever the
-/// disks under it say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Readahead {
-    /// Kibibytes.
-    pub kib: u64,
-    /// The file that sets it, below sysfs: `class/bdi/8:0/read_ahead_kb`.
-    pub file: PathBuf,
-}
 
 /// One file system as far as it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +32,6 @@ pub struct Volume {
     pub leaves: Vec<Leaf>,
     /// The arrays on the way.
     pub arrays: Vec<Array>,
-    /// Devices on the way whose flag is not what their disks' flags say.
-    pub contradictions: Vec<Contradiction>,
-    /// How far the kernel reads ahead in its files.
-    pub readahead: Option<Readahead>,
     /// A description of the layers.
     pub notes: Vec<String>,
     /// How it likes to be read.
@@ -210,12 +195,6 @@ fn describe(leaf: &Leaf) -> String {
         leaf.rotational
             .map(|flag| format!("rotational={}", u8::from(flag))),
     );
-    facts.extend(
-        leaf.scheduler
-            .as_ref()
-            .map(|name| format!("scheduler {name}")),
-    );
-    facts.extend(leaf.readahead_kib.map(|kib| format!("readahead {kib} KiB")));
     if !facts.is_empty() {
         let _ = write!(text, ": {}", facts.join(", "));
     }

@@ -7,18 +7,8 @@ use crate::device::{Leaf, LeafKind, Terms, Volume};
 use crate::report::escape::escape;
 use crate::report::fit::{columns_that_fit, fitting};
 
-const TITLES: [&str; 11] = [
-    "MOUNT",
-    "TYPE",
-    "LAYERS",
-    "DISK",
-    "ROTATES",
-    "MODEL",
-    "BUS",
-    "SIZE",
-    "SCHEDULER",
-    "AHEAD",
-    "CLASS",
+const TITLES: [&str; 9] = [
+    "MOUNT", "TYPE", "LAYERS", "DISK", "ROTATES", "MODEL", "BUS", "SIZE", "CLASS",
 ];
 
 /// A cell for which there is nothing to say.
@@ -27,16 +17,7 @@ const NOTHING: &str = "-";
 type Row = [String; TITLES.len()];
 
 /// Columns of the table that a narrow terminal does not get, the least telling one first.
-const DISPENSABLE: [&str; 8] = [
-    "LAYERS",
-    "AHEAD",
-    "SCHEDULER",
-    "MODEL",
-    "BUS",
-    "ROTATES",
-    "SIZE",
-    "TYPE",
-];
+const DISPENSABLE: [&str; 6] = ["LAYERS", "MODEL", "BUS", "ROTATES", "SIZE", "TYPE"];
 
 /// Writes one row for each disk under each volume, then a paragraph for each volume. Fits into the columns of a
 /// terminal, except for commands, which must stay in one line. Says each piece of advice once. `terms` name what the user
@@ -102,17 +83,14 @@ fn rows(volume: &Volume) -> Vec<Row> {
         [] => NOTHING.to_owned(),
         layers => layers.join(", "),
     };
-    let ahead = volume.readahead.as_ref();
-    let ahead = ahead.map_or(NOTHING.to_owned(), |ahead| format!("{} KiB", ahead.kib));
     let mut of_volume = Some([
         mount(volume),
         volume.filesystem.clone(),
         layers,
-        ahead,
         volume.class.to_string(),
     ]);
     let row = |leaf: &Leaf| {
-        let [mount, filesystem, layers, ahead, class] = of_volume.take().unwrap_or_default();
+        let [mount, filesystem, layers, class] = of_volume.take().unwrap_or_default();
         let cells = [
             mount,
             filesystem,
@@ -123,8 +101,6 @@ fn rows(volume: &Volume) -> Vec<Row> {
             bus(leaf).to_owned(),
             leaf.size
                 .map_or(NOTHING.to_owned(), |size| size.to_string()),
-            leaf.scheduler.clone().unwrap_or(NOTHING.to_owned()),
-            ahead,
             class,
         ];
         cells.map(|cell| escape(cell.as_bytes()).into_owned())

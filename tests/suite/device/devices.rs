@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    ADVICE, BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profiles, RULES,
-    SystemRoot, Terms, Volume,
+    BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profiles, RULES, SystemRoot,
+    Terms, Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -160,11 +160,11 @@ fn every_warning_is_given_somewhere_and_explained() {
             advice.name
         })
         .collect();
-    let rows: BTreeSet<_> = ADVICE.iter().map(|row| row.name).collect();
-    assert_eq!(given, rows);
+    let names = BTreeSet::from(["flash-flag", "spinning-name"]);
+    assert_eq!(given, names);
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explanation/devices.md");
     let page = fs::read_to_string(page).expect("docs/explanation/devices.md");
-    for name in rows {
+    for name in names {
         assert!(
             page.contains(&format!("| `{name}` |")),
             "docs/explanation/devices.md does not explain the warning {name}"
@@ -234,7 +234,7 @@ fn arrays_serve_as_many_whole_files_as_they_have_copies() {
         ("md-raid10-near", 2, 32),
         ("md-raid10-far", 1, 32),
         ("btrfs-two-disks", 1, 16),
-        ("lvm-raid1", 2, 16),
+        ("lvm-raid1", 1, 16),
         ("lvm-striped", 1, 16),
         ("lvm-linear-two-hdds", 1, 8),
     ] {
@@ -377,7 +377,6 @@ const MEASURED: Pools = Pools {
     random_threads: 3,
     depth: 5,
     sequential_streams: 9,
-    metadata_threads: Some(7),
     order: Order::Arrival,
 };
 
@@ -404,7 +403,6 @@ fn a_saved_profile_counts_more_than_the_rules_and_less_than_the_flags() {
     let policy = volume.policy;
     assert_eq!((policy.random_threads, policy.depth), (3, 5));
     assert_eq!((policy.sequential_threads, policy.sequential_depth), (9, 1));
-    assert_eq!(policy.metadata_threads, 7);
     assert!(volume.is_settled());
     assert!(
         volume

@@ -111,7 +111,6 @@ fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
         random_threads: 5,
         depth: 3,
         sequential_streams: 2,
-        metadata_threads: None,
         order: Order::Physical,
     };
     let measured = Measured {
@@ -250,8 +249,8 @@ struct Loop {
     _mounted: Mounted,
     memory: Volume,
     queue: PathBuf,
-    /// What was set before: the device keeps it for whoever gets it next.
-    before: Vec<(&'static str, String)>,
+    /// The flag before: the device keeps it for whoever gets it next.
+    before: String,
 }
 
 impl Loop {
@@ -267,19 +266,13 @@ impl Loop {
             _mounted: Mounted::new(&format!("-o loop {}", image.display()), folder),
             memory,
             queue: PathBuf::new(),
-            before: Vec::new(),
+            before: String::new(),
         };
         let device = disk.volume()["stack"][0].take();
         let device = device.as_str().expect("a loop device");
         disk.queue = Path::new("/sys/block").join(device).join("queue");
-        for attribute in ["rotational", "scheduler", "read_ahead_kb"] {
-            let text = fs::read_to_string(disk.queue.join(attribute)).expect("an attribute");
-            let chosen = text
-                .split_once('[')
-                .and_then(|(_, rest)| rest.split_once(']'));
-            let value = chosen.map_or(text.trim(), |(chosen, _)| chosen);
-            disk.before.push((attribute, value.to_owned()));
-        }
+        let flag = fs::read_to_string(disk.queue.join("rotational"));
+        disk.before = flag.expect("an attribute");
         disk
     }
 
@@ -288,16 +281,14 @@ impl Loop {
         ran.exits(0).json()["volumes"][0].take()
     }
 
-    fn set(&self, attribute: &str, value: &str) {
-        fs::write(self.queue.join(attribute), value).expect("it can be set");
+    fn set_rotational(&self, flag: &str) {
+        fs::write(self.queue.join("rotational"), flag).expect("it can be set");
     }
 }
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        for (attribute, value) in &self.before {
-            let _ = fs::write(self.queue.join(attribute), value);
-        }
+        let _ = fs::write(self.queue.join("rotational"), &self.before);
     }
 }
 
@@ -306,7 +297,7 @@ impl Drop for Loop {
 fn the_flag_of_a_loop_device_over_memory_is_somebodys_word() {
     let disk = Loop::new();
     assert_eq!(disk.volume()["class"], "memory");
-    disk.set("rotational", "1");
+    disk.set_rotational("1");
     let volume = disk.volume();
     assert_eq!(volume["class"], "hdd", "{volume:#}");
     assert_eq!(
@@ -317,24 +308,6 @@ fn the_flag_of_a_loop_device_over_memory_is_somebodys_word() {
         volume["leaves"][0]["name"], volume["stack"][0],
         "{volume:#}"
     );
-    disk.set("rotational", "0");
+    disk.set_rotational("0");
     assert_eq!(disk.volume()["class"], "memory");
-}
-
-#[test]
-#[ignore = "needs root, loop devices and mkfs.ext4"]
-fn the_command_of_a_warning_ends_the_warning() {
-    let disk = Loop::new();
-    disk.set("rotational", "1");
-    disk.set("scheduler", "none");
-    disk.set("read_ahead_kb", "16");
-    let mut ended = Vec::new();
-    while let Some(warning) = disk.volume()["warnings"].get(0) {
-        let name = warning["name"].as_str().expect("a name").to_owned();
-        assert!(!ended.contains(&name), "{name} comes back");
-        let command = warning["command"].as_str().expect("a command");
-        sh(&format!("sudo() {{ \"$@\"; }}; {command}"));
-        ended.push(name);
-    }
-    assert!(ended.contains(&"little-readahead".to_owned()), "{ended:?}");
 }

@@ -69,7 +69,7 @@ fn options_of_other_programs_are_answered_with_ours() {
         ("--regex *.jpg .", "write a glob with --name or --path"),
         ("-f JSON .", "--format JSON: write --format json"),
         ("--from .", "it is a folder; name a file in it"),
-        ("--threads a .", "--threads a: \"a\" is not a number"),
+        ("--threads a .", "--threads a: \"a\" does not set threads"),
         ("--from x --threads 4", "--threads: omit one or the other"),
         (
             "remove --from x --stdin",

@@ -85,7 +85,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("probe --scratch 1 t", "--scratch 1", "1MiB"),
     ("completions foo", "foo", "bash"),
     ("--threads -1 t", "--threads -1", "no negative number"),
-    ("--threads dev:vda t", "after \"dev:vda\"", "dev:vda:8,1"),
+    ("--threads dev:vda t", "\"dev:vda\"", "dev:/dev/sdb:1,1"),
     ("--bwlimit -5M t", "--bwlimit -5M", "no negative number"),
     ("--memory -1 t", "--memory -1", "no negative number"),
     ("probe --seed x t", "--seed x", "whole number"),
