@@ -56,7 +56,6 @@ mod plan_summary;
 mod plan_text;
 mod probe;
 mod probe_args;
-mod probe_terms;
 mod problem_limit;
 mod progress_text;
 mod question;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use seekless::device::{Cost, Measured, Overrides, SystemRoot};
+use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
 use seekless::engine::make_room;
-use seekless::probe::{self, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
+use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::fit::fitting;
 
 use super::color::{self, Terminal};
@@ -16,7 +16,6 @@ use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::patience::patiently_about;
 use super::probe_args::ProbeArgs;
-use super::probe_terms::terms;
 use super::run::{Watcher, watched};
 use super::sanitize;
 
@@ -40,7 +39,6 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
         seed: args.seed,
         bytes_per_second: rate,
         system: SystemRoot::default(),
-        terms: terms(),
     };
     let profiles = config_folder::profiles();
     let overrides = Overrides {
@@ -54,18 +52,22 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     let mut watch = Watch::new(&control, &console);
     let measured = watched(|| probe::measure(&spec, overrides, &control), &mut watch);
     watch.clear();
-    let measured = match measured {
+    let mut measured = match measured {
         Ok(measured) => measured,
         Err(error) => {
             let way_out = match error {
                 ProbeError::Unsuitable(_) => {
                     ": give a folder on the disk to be measured, as in seekless probe /mnt/disk"
                 }
-                ProbeError::NoPath { .. } => "",
+                ProbeError::NoPath { .. } | ProbeError::NoScratch(_) => "",
             };
             return console.refuse(format!("{error}{way_out}"));
         }
     };
+    if let Some(advice) = &mut measured.findings.advice {
+        let volume = &measured.volume;
+        advice.command = Some(command(&selector(volume), &volume.policy, advice));
+    }
     let findings = &measured.findings;
     let mut exit = match findings.interrupted {
         true => Exit::Interrupted,
@@ -96,14 +98,13 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
         false => COLUMNS,
     };
     let tables = match terminal.is_terminal {
-        true => text::report(findings, columns),
-        false => text::report(findings, usize::MAX),
+        true => sentences_fitting(&text::report(findings, columns), columns),
+        false => text::report(findings, usize::MAX)
+            .lines()
+            .map(str::to_owned)
+            .collect(),
     };
-    let tables = match terminal.is_terminal {
-        true => sentences_fitting(&tables, columns),
-        false => tables.lines().map(str::to_owned).collect(),
-    };
-    let conclusion = fitting(text::conclusion(findings, &terms()), columns);
+    let conclusion = fitting(text::conclusion(findings), columns);
     for line in tables.into_iter().chain([String::new()]).chain(conclusion) {
         writeln!(stdout, "{}", sanitize::message(&line))?;
     }
@@ -120,6 +121,31 @@ fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
         fitting([line.to_owned()], width)
     });
     fitted.collect()
+}
+
+/// The search with these numbers. A disk that is taken for what it is not is called by its name first.
+fn command(selector: &str, now: &Policy, advice: &Advice) -> String {
+    let taken_for_spinning = now.is_one_thread_a_disk();
+    let numbers = format!("{},{}", advice.random_threads, advice.streams);
+    let threads = match (advice.rotational, taken_for_spinning) {
+        (true, false) => "hdd".to_owned(),
+        (false, true) => format!("ssd --threads {selector}:{numbers}"),
+        _ => numbers,
+    };
+    let depth = advice.depth;
+    format!("seekless find --threads {selector}:{threads} --depth-random {depth} PATH")
+}
+
+/// What names a volume in a setting of threads.
+fn selector(volume: &Volume) -> String {
+    match (volume.stack.as_slice(), volume.leaves.as_slice()) {
+        ([], _) => volume.class.word().to_owned(),
+        // A partition stands for its disk; saying so is clearer.
+        ([_, _], [leaf]) | ([_], [leaf]) if volume.stack.contains(&leaf.name) => {
+            format!("dev:{}", leaf.name)
+        }
+        ([top, ..], _) => format!("dev:{top}"),
+    }
 }
 
 /// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
@@ -257,7 +283,61 @@ fn describe(name: &str, passed: Option<(f64, f64)>, detail: &str, columns: usize
 
 #[cfg(test)]
 mod tests {
-    use super::describe;
+    use clap::Parser;
+    use seekless::device::Policy;
+    use seekless::probe::advise;
+    use seekless::probe::model::{ELEVATOR, Model, POOLS};
+
+    use super::{command, describe};
+    use crate::cli::args::Cli;
+
+    /// The command for a disk, and the depth that it sets.
+    fn advised(model: &Model, policy: Policy, selector: &str) -> (String, usize) {
+        let advice = advise(&model.outcomes(), &policy, 4);
+        let advice = advice.expect("all was measured, and is steady");
+        (command(selector, &policy, &advice), advice.depth)
+    }
+
+    #[test]
+    fn what_it_advises_can_be_typed() {
+        for model in [
+            Model::spinning(1),
+            Model::spinning(2),
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            Model::solid(0.005, 200, 100e6, 100e6),
+        ] {
+            for (policy, selector) in [(POOLS, "dev:sda"), (ELEVATOR, "dev:sda"), (POOLS, "fuse")] {
+                let (command, depth) = advised(&model, policy, selector);
+                let typed = Cli::try_parse_from(command.split(' '));
+                let typed = typed.unwrap_or_else(|error| panic!("{command}: {error}"));
+                let typed = format!("{typed:?}");
+                let depth = format!("depth_random: Some({depth})");
+                assert!(typed.contains(&depth), "{typed}");
+            }
+        }
+    }
+
+    /// A disk that is taken for what it is not is called by its name first.
+    #[test]
+    fn the_options_set_the_class_and_the_numbers() {
+        let spinning = Model::spinning(1);
+        let solid = Model::solid(0.0001, 64, 500e6, 3e9);
+        let far = Model::solid(0.005, 200, 100e6, 100e6);
+        for (model, policy, threads) in [
+            (&spinning, ELEVATOR, "--threads dev:sdx:1,1"),
+            (&spinning, POOLS, "--threads dev:sdx:hdd"),
+            (&solid, POOLS, "--threads dev:sdx:4,8"),
+            (
+                &far,
+                ELEVATOR,
+                "--threads dev:sdx:ssd --threads dev:sdx:4,1",
+            ),
+        ] {
+            let (command, depth) = advised(model, policy, "dev:sdx");
+            let expected = format!("seekless find {threads} --depth-random {depth} PATH");
+            assert_eq!(command, expected);
+        }
+    }
 
     #[test]
     fn fields_of_progress_are_dropped_and_never_cut() {

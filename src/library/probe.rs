@@ -13,7 +13,7 @@ use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
 use super::reading::check_rate;
 use crate::device::{Overrides, SystemRoot};
-use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, Terms, text};
+use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, text};
 use crate::units::Bytes;
 
 /// Measures which reads suit the disk below a path. It reads existing files and writes to none of them.
@@ -50,7 +50,7 @@ impl fmt::Debug for Probe<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DiskAdvice {
-    /// True if the disk is rotational.
+    /// True if the disk is rotational: reads then go across it in its own order.
     pub rotational: bool,
     /// Threads for scattered reads.
     pub random_threads: usize,
@@ -58,8 +58,6 @@ pub struct DiskAdvice {
     pub depth: usize,
     /// Whole files read at a time.
     pub streams: usize,
-    /// True if reads go across the disk in its own order.
-    pub physical_order: bool,
     /// Why.
     pub reasons: Vec<String>,
 }
@@ -80,7 +78,6 @@ impl<'a> Probe<'a> {
                 seed: 1,
                 bytes_per_second: None,
                 system: SystemRoot::default(),
-                terms: Terms::default(),
             },
             cancel: Cancel::default(),
             on_progress: None,
@@ -128,7 +125,7 @@ impl<'a> Probe<'a> {
     /// Measures. Problems with single experiments are in the findings.
     ///
     /// # Errors
-    /// If the path is not there, or is neither a folder nor a regular file, or the limit is too low.
+    /// If the path is not there, or is neither a folder nor a regular file, or the limit is too low, or there is no scratch file.
     pub fn run(mut self) -> Result<ProbeFindings, Error> {
         check_rate(self.spec.bytes_per_second.map(|rate| rate.0))?;
         let control = Control::default();
@@ -165,7 +162,6 @@ impl ProbeFindings {
             random_threads: advice.random_threads,
             depth: advice.depth,
             streams: advice.streams,
-            physical_order: advice.physical_order,
             reasons: advice.reasons.clone(),
         })
     }
@@ -177,7 +173,7 @@ impl ProbeFindings {
 
     /// The whole report, as text: what was measured, then the advice, or the reason why there is none.
     pub fn text(&self) -> String {
-        let conclusion = text::conclusion(&self.0, &Terms::default());
+        let conclusion = text::conclusion(&self.0);
         format!(
             "{}\n{}\n",
             text::report(&self.0, usize::MAX),

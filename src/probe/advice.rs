@@ -1,13 +1,10 @@
 //! From measurements to what to set: a pure function.
 
-use crate::device::Order;
+use crate::device::{Order, Policy};
 use crate::units::plural;
 
-use super::doubt::{Doubts, NoAdvice};
-use super::findings::{ExperimentResult, Series, Unit, chart};
-use super::recommended::{Advice, Gain, Situation};
-use super::signs::Signs;
-use super::{metadata, order, random, streams};
+use super::experiment::PHYSICAL;
+use super::findings::{Advice, ExperimentResult, Gain, Point, Series, lines};
 
 /// Less than this share of the best is worth setting a number for: below it nothing is gained that
 /// the next run would not take back.
@@ -24,209 +21,260 @@ const SWEEP_GOOD_ENOUGH: f64 = 0.83;
 /// for the processor.
 const SWEEP_LEAST: u64 = 4;
 
-/// More threads than this for metadata were never seen to pay.
-const MOST_METADATA_THREADS: usize = 64;
+/// A sweep across the disk this much faster than reads in another order betrays a head. Solid
+/// state behind a network was seen to vary by a tenth.
+const ORDER_PAYS: f64 = 1.25;
 
-/// Says what to set.
-///
-/// # Errors
-/// If what decides was not measured or was unsteady.
-pub fn advise(outcomes: &[ExperimentResult], now: &Situation<'_>) -> Result<Advice, NoAdvice> {
-    let line = |experiment, line| chart(outcomes, experiment).and_then(|chart| chart.line(line));
-    let scattered = line("random", random::LINE);
-    let plain = line("streams", streams::LINE);
-    let sweep = line("order", order::PHYSICAL);
-    if scattered.is_none() && plain.is_none() && sweep.is_none() {
-        return Err(NoAdvice::Unmeasured);
+/// Several streams that reach, at their best, less than this share of one stream's rate do so too:
+/// caches and schedulers soften it, nothing else causes it.
+const STREAMS_HURT: f64 = 0.85;
+
+/// A lone scattered read that takes longer than this, seconds, waits for a platter to turn:
+/// 7,200 rpm make 4.2 ms on average, and solid state behind a network 1 ms or less.
+const TURN: f64 = 0.003;
+
+/// A lone scattered read that takes less than this, seconds, never waited for a platter, whatever else
+/// seems to say so: at 15,000 rpm half a turn takes 2 ms.
+const NO_TURN: f64 = 0.0015;
+
+/// Says what to set on a disk that is read by this policy, or why nothing is advised: what decides was not measured or
+/// was unsteady.
+pub fn advise(outcomes: &[ExperimentResult], now: &Policy, cores: usize) -> Result<Advice, String> {
+    let scattered = lines(outcomes, "random").first();
+    let streams_line = lines(outcomes, "streams").first();
+    let is_sweep = |line: &&Series| line.name == PHYSICAL;
+    let sweep = lines(outcomes, "order").iter().find(is_sweep);
+    let other = lines(outcomes, "order").iter().find(|line| !is_sweep(line));
+    if scattered.is_none() && streams_line.is_none() && sweep.is_none() {
+        return Err("neither scattered reads nor streams could be measured".to_owned());
     }
+    let lone_rate = scattered.or(sweep).and_then(|line| line.at(1));
+    let lone_read = lone_rate.map(|rate| 1.0 / rate);
+    let (rotational, signs) = has_head(lone_read, streams_line, sweep.zip(other));
+    let mut reasons = Vec::from_iter(signs);
     let mut doubts = Doubts::default();
-    let mut reasons = Vec::new();
-    let signs = Signs::of(chart(outcomes, "order"), plain, scattered.or(sweep));
-    let rotational = signs.of_a_head(&mut reasons);
 
-    let in_force = now.policy.random_threads * now.policy.depth;
     // What decides on the queue is the way in which the disk will be read.
-    let (queue, enough) = match rotational {
-        true => (sweep.or(scattered), SWEEP_GOOD_ENOUGH),
-        false => (scattered.or(sweep), GOOD_ENOUGH),
+    let (queue, how) = match rotational {
+        true => (sweep.or(scattered), "in physical order"),
+        false => (scattered.or(sweep), "scattered"),
     };
-    let settled = queue.and_then(|line| match rotational {
-        true => settle(&line.from(SWEEP_LEAST), in_force, enough).or_else(|| knee(line)),
-        false => settle(line, in_force, enough),
-    });
-    let in_flight = settled.unwrap_or(in_force as u64) as usize;
+    let in_force = now.random_threads * now.depth;
+    let mut in_flight = in_force;
+    if let Some(line) = queue {
+        let from_least = Series {
+            points: line
+                .points
+                .iter()
+                .filter(|point| point.x >= SWEEP_LEAST)
+                .copied()
+                .collect(),
+            ..line.clone()
+        };
+        let chosen = match rotational {
+            true => settle(&from_least, in_force, SWEEP_GOOD_ENOUGH).or_else(|| knee(line)),
+            false => settle(line, in_force, GOOD_ENOUGH),
+        };
+        in_flight = chosen.unwrap_or(in_force);
+        let words = |x: usize| format!("{x} in flight {how}");
+        // A disk that is taken for what it is not is read in another way, which is no point of this line.
+        let is_read_so = rotational == (now.order == Order::Physical);
+        let compared = (in_flight, is_read_so.then_some(in_force));
+        reasons.push(reason(line, "reads/s", in_flight, words));
+        doubts.look(line, "reads/s", compared, words);
+    }
     let (random_threads, depth) = match rotational {
         true => (1, in_flight),
         false => {
-            let threads = in_flight.min(now.cores).max(1);
+            let threads = in_flight.min(cores).max(1);
             (threads, in_flight.div_ceil(threads).max(1))
         }
     };
-    if let Some(queue) = queue {
-        reasons.push(queue_reason(queue, in_flight, rotational));
-        // A disk that is taken for what it is not is read in another way, which is no point of this line.
-        let is_read_so = rotational == (now.policy.order == Order::Physical);
-        let compared = (in_flight, is_read_so.then_some(in_force));
-        doubts.look(queue, compared, Unit::Reads, |x| {
-            format!("{x} in flight {}", order_words(rotational))
-        });
-    }
-    let in_force = now.policy.streams();
-    let streams = match plain.and_then(|line| settle(line, in_force, GOOD_ENOUGH)) {
-        Some(streams) => streams as usize,
-        None if rotational => 1,
-        None => in_force,
-    };
-    if let Some(plain) = plain {
-        reasons.push(streams_reason(plain, streams));
-        let compared = (streams, Some(in_force));
-        doubts.look(plain, compared, Unit::Megabytes, whole_files);
+    let mut streams = if rotational { 1 } else { now.streams() };
+    if let Some(line) = streams_line {
+        streams = settle(line, now.streams(), GOOD_ENOUGH).unwrap_or(streams);
+        let words = |x: usize| {
+            let files = plural(x as u64, "whole file", "whole files");
+            format!("{x} {files} at a time")
+        };
+        reasons.push(reason(line, "MB/s", streams, words));
+        doubts.look(line, "MB/s", (streams, Some(now.streams())), words);
     }
     doubts.verdict()?;
-    let metadata_threads = chart(outcomes, "metadata")
-        // Under a head, a seek brings the inodes of hundreds of neighbours: samples are either memory
-        // or a seek, and say nothing about threads.
-        .filter(|chart| !rotational && metadata::is_cold(chart))
-        .and_then(|chart| least(chart.line(metadata::LINE)?))
-        .map(|threads| (threads as usize).min(MOST_METADATA_THREADS));
 
-    let mut advice = Advice {
+    let before = match (rotational, now.order, sweep, other) {
+        (true, Order::Arrival, Some(_), Some(other)) => Some(other),
+        (true, Order::Physical, Some(sweep), _) => Some(sweep),
+        _ => scattered,
+    };
+    let after = if rotational {
+        sweep.or(scattered)
+    } else {
+        scattered
+    };
+    let queue = gain(
+        "scattered reads",
+        "reads/s",
+        before.zip(after),
+        (in_force, random_threads * depth),
+    );
+    let files = gain(
+        "whole files",
+        "MB/s",
+        streams_line.zip(streams_line),
+        (now.streams(), streams),
+    );
+    let bytes_per_second = streams_line.and_then(|line| Some(line.at(1)? * 1e6));
+    let transfer = bytes_per_second.map_or(0.0, |rate| 4096.0 / rate);
+    Ok(Advice {
         rotational,
         random_threads,
         depth,
         streams,
-        metadata_threads,
-        physical_order: rotational,
-        seek_seconds: signs.lone_read,
-        bytes_per_second: plain.and_then(|line| Some(line.at(1)? * 1e6)),
-        flags: Vec::new(),
-        gains: Vec::new(),
+        seek_seconds: lone_read.map(|seconds| (seconds - transfer).max(0.0)),
+        bytes_per_second,
+        command: None,
+        gains: queue.into_iter().chain(files).collect(),
         reasons,
-    };
-    if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
-        advice.seek_seconds = Some((seek - 4096.0 / rate).max(0.0));
-    }
-    advice.gains.extend(gain_scattered(outcomes, now, &advice));
-    advice
-        .gains
-        .extend(plain.and_then(|line| gain_streams(line, now, &advice)));
-    Ok(advice)
+    })
 }
 
-/// The point in force, if it is good enough or its samples reach those of the best (nobody need change what cannot be
-/// told from the best), else the first point that is.
-fn settle(line: &Series, in_force: usize, enough: f64) -> Option<u64> {
-    let now = line.near(in_force as f64)?;
-    let at_most = line.near_of(in_force as f64, |point| point.p90)?;
-    let best = (line.points.iter()).max_by(|a, b| a.median.total_cmp(&b.median))?;
-    if line.reaches(in_force as u64) && (now >= enough * best.median || at_most >= best.p10) {
-        return Some(in_force as u64);
+/// True if the disk has a head: two signs agree, or a lone read is slow and nothing else was measured. Says why. A mirror
+/// may serve two streams and still have heads; a far server may be slow and have none, but no order helps there.
+fn has_head(
+    lone_read: Option<f64>,
+    streams: Option<&Series>,
+    orders: Option<(&Series, &Series)>,
+) -> (bool, Option<String>) {
+    let order_gain = orders.and_then(|(sweep, other)| Some(sweep.at(1)? / other.at(1)?));
+    let streams_left = streams.and_then(|line| {
+        let more = line.points.iter().filter(|point| point.x > 1);
+        let best = more.map(|point| point.median).reduce(f64::max)?;
+        Some(best / line.at(1)?)
+    });
+    let is_slow = lone_read.is_some_and(|seconds| seconds >= TURN);
+    let signs = [
+        lone_read.map(|seconds| {
+            let words = format!("a lone scattered read takes {:.2} ms", seconds * 1e3);
+            (is_slow, words)
+        }),
+        order_gain.map(|gain| {
+            let words =
+                format!("reads in physical order are {gain:.1} times as fast as in another");
+            (gain >= ORDER_PAYS, words)
+        }),
+        streams_left.map(|left| {
+            let percent = left * 100.0;
+            let words =
+                format!("several streams reach at most {percent:.0} % of the rate of one stream");
+            (left < STREAMS_HURT, words)
+        }),
+    ];
+    let signs: Vec<(bool, String)> = signs.into_iter().flatten().collect();
+    let agree = signs.iter().filter(|(says_so, _)| *says_so).count();
+    let rotational = (agree >= 2 || is_slow && signs.len() == 1)
+        && lone_read.is_none_or(|seconds| seconds >= NO_TURN);
+    let verdict = if rotational {
+        "is rotational"
+    } else {
+        "is not rotational"
+    };
+    let words: Vec<String> = signs.into_iter().map(|(_, words)| words).collect();
+    let why = (!words.is_empty()).then(|| format!("the disk {verdict}: {}", words.join("; ")));
+    (rotational, why)
+}
+
+/// The number in force, if it is good enough or its samples reach those of the best (nobody need change what cannot be
+/// told from the best), else the smallest that is.
+fn settle(line: &Series, in_force: usize, enough: f64) -> Option<usize> {
+    let best = line.best()?;
+    let now = line.near(in_force)?;
+    let at_most = line.near_of(in_force, |point| point.p90)?;
+    let is_good = now >= enough * best.median || at_most >= best.p10;
+    if line.reaches(in_force) && is_good {
+        return Some(in_force);
     }
     knee(line)
 }
 
-/// The first point that may be good enough, given its spread: for what is measured coarsely. None if that one was
-/// unsteady.
-fn least(line: &Series) -> Option<u64> {
-    let best = line.best()?;
-    let enough = |point: &&super::findings::Point| point.p90 >= GOOD_ENOUGH * best;
-    let least = line.points.iter().find(enough)?;
-    least.steady.then_some(least.x)
+/// The smallest number that is good enough: beyond it more costs more than it brings.
+fn knee(line: &Series) -> Option<usize> {
+    let least = GOOD_ENOUGH * line.best()?.median;
+    let first = line.points.iter().find(|point| point.median >= least);
+    first.map(|point| point.x as usize)
 }
 
-/// The first point that is good enough: beyond it more costs more than it brings.
-fn knee(line: &Series) -> Option<u64> {
-    let best = line.best()?;
-    let enough = |point: &&super::findings::Point| point.median >= GOOD_ENOUGH * best;
-    line.points.iter().find(enough).map(|point| point.x)
-}
-
-fn queue_reason(line: &Series, in_flight: usize, rotational: bool) -> String {
-    let rate = |x: f64| line.near(x).unwrap_or(0.0);
-    let what = order_words(rotational);
-    let mut text = format!(
-        "{in_flight} in flight {what}: {:.0} reads/s, where one at a time gives {:.0}",
-        rate(in_flight as f64),
-        rate(1.0)
-    );
-    if let Some(last) = line
-        .points
-        .last()
-        .filter(|last| last.x as usize > in_flight)
-    {
-        text.push_str(&format!(" and {} give {:.0}", last.x, last.median));
+/// The rate of what is chosen, beside that of one at a time and of the most that was measured.
+fn reason(line: &Series, unit: &str, chosen: usize, words: impl Fn(usize) -> String) -> String {
+    let rate = line.near(chosen).unwrap_or(0.0);
+    let mut text = format!("{}: {rate:.0} {unit}", words(chosen));
+    let ends = [line.points.first(), line.points.last()]
+        .into_iter()
+        .flatten();
+    for end in ends.filter(|end| end.x as usize != chosen) {
+        text.push_str(&format!("; {} would give {:.0}", end.x, end.median));
     }
     text
 }
 
-fn order_words(rotational: bool) -> &'static str {
-    match rotational {
-        true => "in physical order",
-        false => "scattered",
-    }
-}
-
-fn whole_files(streams: u64) -> String {
-    let files = plural(streams, "whole file", "whole files");
-    format!("{streams} {files} at a time")
-}
-
-fn streams_reason(line: &Series, streams: usize) -> String {
-    let rate = |x: f64| line.near(x).unwrap_or(0.0);
-    let mut text = format!(
-        "{}: {:.0} MB/s",
-        whole_files(streams as u64),
-        rate(streams as f64)
-    );
-    for other in [1, 8] {
-        if other != streams {
-            text.push_str(&format!("; {other} would give {:.0}", rate(other as f64)));
-        }
-    }
-    text
-}
-
-/// Scattered reads as they are issued now and as advised.
-fn gain_scattered(
-    outcomes: &[ExperimentResult],
-    now: &Situation<'_>,
-    advice: &Advice,
+fn gain(
+    what: &'static str,
+    unit: &'static str,
+    lines: Option<(&Series, &Series)>,
+    (now, advised): (usize, usize),
 ) -> Option<Gain> {
-    let in_flight = (now.policy.random_threads * now.policy.depth) as f64;
-    let advised = (advice.random_threads * advice.depth) as f64;
-    let orders = chart(outcomes, "order");
-    let scattered = chart(outcomes, "random").and_then(|chart| chart.line(random::LINE));
-    let (before, after) = match (orders, advice.physical_order) {
-        (Some(orders), true) => {
-            let sweep = orders.line(order::PHYSICAL)?;
-            let other = [order::DIRECTORY, order::SHUFFLED].into_iter();
-            let other = other.filter_map(|name| orders.line(name)).next()?;
-            let now_line = match now.policy.order {
-                Order::Physical => sweep,
-                Order::Arrival => other,
-            };
-            (now_line.near(in_flight)?, sweep.near(advised)?)
-        }
-        _ => {
-            let line = scattered?;
-            (line.near(in_flight)?, line.near(advised)?)
-        }
-    };
-    (before > 0.0).then_some(Gain {
-        what: "scattered reads",
-        now: before,
-        advised: after,
-        unit: "reads/s",
+    let (before, after) = lines?;
+    let (now, advised) = (before.near(now)?, after.near(advised)?);
+    Some(Gain {
+        what,
+        now,
+        advised,
+        unit,
     })
 }
 
-fn gain_streams(line: &Series, now: &Situation<'_>, advice: &Advice) -> Option<Gain> {
-    let streams = now.policy.streams() as f64;
-    let (before, after) = (line.near(streams)?, line.near(advice.streams as f64)?);
-    (before > 0.0).then_some(Gain {
-        what: "whole files",
-        now: before,
-        advised: after,
-        unit: "MB/s",
-    })
+/// Reasons not to conclude anything from the lines.
+#[derive(Default)]
+struct Doubts {
+    missing: Vec<String>,
+    unsteady: Vec<String>,
+}
+
+impl Doubts {
+    /// Looks at the points of a line that lead to a number, and at those of the number in force. `words` name a point.
+    fn look(
+        &mut self,
+        line: &Series,
+        unit: &str,
+        (chosen, in_force): (usize, Option<usize>),
+        words: impl Fn(usize) -> String,
+    ) {
+        let missing = in_force.filter(|&x| !line.reaches(x));
+        self.missing.extend(missing.map(&words));
+        let numbers = [Some(chosen), in_force].into_iter().flatten();
+        let mut decisive: Vec<&Point> = numbers.flat_map(|x| line.beside(x)).collect();
+        decisive.sort_by_key(|point| point.x);
+        decisive.dedup_by_key(|point| point.x);
+        let unsteady = decisive.iter().filter(|point| !point.steady);
+        self.unsteady.extend(unsteady.map(|point| {
+            let words = words(point.x as usize);
+            format!("{words}: {:.0} to {:.0} {unit}", point.p10, point.p90)
+        }));
+    }
+
+    fn verdict(self) -> Result<(), String> {
+        if !self.missing.is_empty() {
+            return Err(format!(
+                "{} (the current setting) could not be measured: use a larger folder, a scratch file, or more time",
+                self.missing.join(" and ")
+            ));
+        }
+        if !self.unsteady.is_empty() {
+            return Err(format!(
+                "the measurement was unsteady ({}): repeat it while nothing else uses the disk, or with more time",
+                self.unsteady.join("; ")
+            ));
+        }
+        Ok(())
+    }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Shared by those who measure and those who watch.
+/// Shared by the thread that measures and the one that shows progress.
 #[derive(Debug, Default)]
 pub struct Control {
-    pub(super) stop: AtomicBool,
+    stop: AtomicBool,
     stage: Mutex<Stage>,
 }
 
@@ -18,7 +18,7 @@ pub struct Stage {
     pub name: &'static str,
     /// The point being measured.
     pub detail: String,
-    /// When measuring began and when it will be over; `None` while things are prepared.
+    /// When measuring began and when it will be over; `None` before.
     pub span: Option<(Instant, Instant)>,
 }
 
@@ -33,12 +33,15 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// True if it was asked to end, or the time is over.
+    pub(super) fn is_over(&self, until: Instant) -> bool {
+        self.is_cancelled() || Instant::now() >= until
+    }
+
     /// The current stage.
     pub fn stage(&self) -> Stage {
-        self.stage
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let stage = self.stage.lock();
+        stage.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn set(&self, change: impl FnOnce(&mut Stage)) {

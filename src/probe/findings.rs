@@ -1,9 +1,8 @@
-//! The results of a measurement: charts of points, each with its spread.
+//! The results of a measurement: charts of points, each with its spread, and what to set.
 
 use serde::Serialize;
 
-use super::busy::Busy;
-use super::recommended::Advice;
+use crate::device::{Order, Pools};
 
 /// Number of the layout of [`Findings`] in JSON; grows when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -31,8 +30,6 @@ pub struct Findings {
     pub source: Source,
     /// One for each experiment that was asked for.
     pub experiments: Vec<ExperimentResult>,
-    /// How busy the machine was before, if the system tells.
-    pub busy: Option<Busy>,
     /// The recommended settings, if any.
     pub advice: Option<Advice>,
     /// Why there are none.
@@ -54,8 +51,6 @@ pub struct MeasuredVolume {
     pub class: String,
     /// How it is read now, in words.
     pub policy: String,
-    /// Bytes that go to one disk of an array before it is the next one's turn.
-    pub chunk: Option<u64>,
 }
 
 /// The data that was read.
@@ -69,11 +64,6 @@ pub struct Source {
     pub bytes: u64,
     /// Bytes that were read, some of them several times.
     pub bytes_read: u64,
-    /// `direct` (past the page cache), `dropped` (given back to the system before each read) or
-    /// `none`.
-    pub cache: &'static str,
-    /// True if the system confirms that what was read was not in the page cache.
-    pub cache_checked: bool,
 }
 
 /// How one experiment ended.
@@ -101,77 +91,14 @@ pub enum ExperimentOutcome {
 /// Points over one axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
-    /// The unit of `x`.
-    pub axis: Axis,
-    /// The unit of the values.
-    pub unit: Unit,
+    /// What `x` counts: `in flight` or `streams`.
+    pub axis: &'static str,
+    /// The unit of the values: `reads/s` or `MB/s`.
+    pub unit: &'static str,
     /// Lines of points.
     pub series: Vec<Series>,
     /// Notes for the reader.
     pub notes: Vec<String>,
-}
-
-/// The horizontal axis of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Axis {
-    /// Reads in flight.
-    InFlight,
-    /// Streams.
-    Streams,
-    /// Threads.
-    Threads,
-    /// Bytes of a file.
-    FileSize,
-    /// Bytes of a block.
-    BlockSize,
-}
-
-impl Axis {
-    /// The words below a chart and above a column.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::InFlight => "in flight",
-            Self::Streams => "streams",
-            Self::Threads => "threads",
-            Self::FileSize => "file size",
-            Self::BlockSize => "block size",
-        }
-    }
-
-    /// A place on the axis, for people.
-    pub fn label(self, x: u64) -> String {
-        match self {
-            Self::InFlight | Self::Streams | Self::Threads => x.to_string(),
-            Self::FileSize | Self::BlockSize if x >= 1 << 20 => format!("{} MiB", x >> 20),
-            Self::FileSize | Self::BlockSize => format!("{} KiB", x >> 10),
-        }
-    }
-}
-
-/// The unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Unit {
-    /// Reads a second.
-    #[serde(rename = "reads/s")]
-    Reads,
-    /// Millions of bytes a second.
-    #[serde(rename = "MB/s")]
-    Megabytes,
-    /// Files a second whose metadata were asked for.
-    #[serde(rename = "files/s")]
-    Files,
-}
-
-impl Unit {
-    /// The words beside a chart and above a column.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Reads => "reads/s",
-            Self::Megabytes => "MB/s",
-            Self::Files => "files/s",
-        }
-    }
 }
 
 /// A line of points.
@@ -194,43 +121,69 @@ pub struct Point {
     pub p10: f64,
     /// Nine tenths of the samples are below.
     pub p90: f64,
-    /// Samples taken; 0 for a computed value.
-    pub samples: u32,
+    /// Samples taken.
+    pub samples: usize,
     /// True if the last samples agreed with each other.
     pub steady: bool,
-    /// How long single reads took.
+}
+
+/// The recommended settings of a disk, and the expected gain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// True if the disk is rotational: reads then go across it in its own order.
+    pub rotational: bool,
+    /// Threads for scattered reads.
+    pub random_threads: usize,
+    /// Scattered reads that each of them keeps in flight.
+    pub depth: usize,
+    /// Whole files read at a time.
+    pub streams: usize,
+    /// A seek, seconds, if it was measured.
+    pub seek_seconds: Option<f64>,
+    /// Bytes a second of one stream, if that was measured.
+    pub bytes_per_second: Option<f64>,
+    /// The command that sets these numbers, if the caller has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency: Option<Latency>,
+    pub command: Option<String>,
+    /// The expected gains.
+    pub gains: Vec<Gain>,
+    /// Why.
+    pub reasons: Vec<String>,
 }
 
-/// How long single reads took, from asking to having, microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Latency {
-    /// Half took no longer.
-    pub p50_us: u32,
-    /// Of a hundred all but one took no longer.
-    pub p99_us: u32,
+/// One kind of work, now and as advised.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Which work.
+    pub what: &'static str,
+    /// Its rate with the policy in force.
+    pub now: f64,
+    /// Its rate as advised.
+    pub advised: f64,
+    /// Of what: `reads/s`, `MB/s`.
+    pub unit: &'static str,
 }
 
-impl Point {
-    /// A computed value.
-    pub fn exact(x: u64, value: f64) -> Self {
-        Self {
-            x,
-            median: value,
-            p10: value,
-            p90: value,
-            samples: 0,
-            steady: true,
-            latency: None,
+impl Advice {
+    /// The numbers for a profile.
+    pub fn pools(&self) -> Pools {
+        Pools {
+            random_threads: self.random_threads,
+            depth: self.depth,
+            sequential_streams: self.streams,
+            order: if self.rotational {
+                Order::Physical
+            } else {
+                Order::Arrival
+            },
         }
     }
 }
 
-impl Chart {
-    /// A line by its name.
-    pub fn line(&self, name: &str) -> Option<&Series> {
-        self.series.iter().find(|series| series.name == name)
+impl Gain {
+    /// How many times as fast.
+    pub fn factor(&self) -> f64 {
+        self.advised / self.now
     }
 }
 
@@ -243,64 +196,68 @@ impl Series {
 
     /// The value at any place: between two points along the logarithm of the axis, beyond the
     /// ends that of the end.
-    pub fn near(&self, x: f64) -> Option<f64> {
+    pub fn near(&self, x: usize) -> Option<f64> {
         self.near_of(x, |point| point.median)
     }
 
     /// The same, of another value of the points.
-    pub fn near_of(&self, x: f64, value: impl Fn(&Point) -> f64) -> Option<f64> {
-        let (first, last) = (self.points.first()?, self.points.last()?);
-        if x <= first.x as f64 {
-            return Some(value(first));
-        }
-        let after = self.points.iter().position(|point| point.x as f64 >= x);
-        let Some(after) = after else {
-            return Some(value(last));
+    pub fn near_of(&self, x: usize, value: impl Fn(&Point) -> f64) -> Option<f64> {
+        let (left, right) = match self.beside(x) {
+            [] => return None,
+            [point] => return Some(value(point)),
+            [left, right, ..] => (left, right),
         };
-        let (left, right) = (&self.points[after - 1], &self.points[after]);
         let (from, to) = ((left.x as f64).ln(), (right.x as f64).ln());
-        let share = (x.ln() - from) / (to - from);
+        let share = ((x as f64).ln() - from) / (to - from);
         Some(value(left) + share * (value(right) - value(left)))
     }
 
+    /// The point at a place of the axis, or the points beside it: one beyond the ends, else two.
+    pub fn beside(&self, x: usize) -> &[Point] {
+        let after = self.points.partition_point(|point| point.x < x as u64);
+        let is_point = self
+            .points
+            .get(after)
+            .is_some_and(|point| point.x == x as u64);
+        let from = after.saturating_sub(usize::from(!is_point));
+        &self.points[from..(after + 1).min(self.points.len())]
+    }
+
     /// True if a place of the axis is one of the points or lies between two of them.
-    pub fn reaches(&self, x: u64) -> bool {
-        match (self.points.first(), self.points.last()) {
-            (Some(first), Some(last)) => (first.x..=last.x).contains(&x),
-            _ => false,
-        }
+    pub fn reaches(&self, x: usize) -> bool {
+        let (first, last) = (self.points.first(), self.points.last());
+        first.is_some_and(|first| first.x <= x as u64)
+            && last.is_some_and(|last| x as u64 <= last.x)
     }
 
-    /// The point at a place of the axis, or the points beside it.
-    pub fn beside(&self, x: u64) -> impl Iterator<Item = &Point> {
-        let at_or_after = self.points.partition_point(|point| point.x < x);
-        let from = match self.points.get(at_or_after) {
-            Some(point) if point.x == x => at_or_after,
-            _ => at_or_after.saturating_sub(1),
-        };
-        self.points.iter().take(at_or_after + 1).skip(from)
-    }
-
-    /// The line from a place of the axis on.
-    pub fn from(&self, x: u64) -> Self {
-        let mut line = self.clone();
-        line.points.retain(|point| point.x >= x);
-        line
-    }
-
-    /// The highest value.
-    pub fn best(&self) -> Option<f64> {
-        let values = self.points.iter().map(|point| point.median);
-        values.reduce(f64::max)
+    /// The point with the highest value.
+    pub fn best(&self) -> Option<&Point> {
+        let points = self.points.iter();
+        points.max_by(|a, b| a.median.total_cmp(&b.median))
     }
 }
 
-/// The numbers of an experiment, if it was done and found any.
-pub fn chart<'a>(outcomes: &'a [ExperimentResult], name: &str) -> Option<&'a Chart> {
-    let outcome = outcomes.iter().find(|outcome| outcome.name == name)?;
-    match &outcome.result {
-        ExperimentOutcome::Chart(chart) => Some(chart),
-        ExperimentOutcome::Unmeasured(_) => None,
+/// The lines of an experiment, if it was done and found any.
+pub fn lines<'a>(outcomes: &'a [ExperimentResult], name: &str) -> &'a [Series] {
+    let outcome = outcomes.iter().find(|outcome| outcome.name == name);
+    match outcome.map(|outcome| &outcome.result) {
+        Some(ExperimentOutcome::Chart(chart)) => &chart.series,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+impl Point {
+    /// A computed value.
+    pub fn exact(x: u64, value: f64) -> Self {
+        Self {
+            x,
+            median: value,
+            p10: value,
+            p90: value,
+            samples: 0,
+            steady: true,
+        }
     }
 }
 
@@ -312,15 +269,9 @@ mod tests {
     fn values_between_points_follow_the_logarithm() {
         let series = Series {
             name: "line",
-            points: vec![Point::exact(1, 100.0), Point::exact(4, 300.0)],
+            points: vec![Point::exact(2, 100.0), Point::exact(8, 300.0)],
         };
-        for (x, expected) in [
-            (0.5, 100.0),
-            (1.0, 100.0),
-            (2.0, 200.0),
-            (4.0, 300.0),
-            (9.0, 300.0),
-        ] {
+        for (x, expected) in [(1, 100.0), (2, 100.0), (4, 200.0), (8, 300.0), (9, 300.0)] {
             let value = series.near(x).expect("there are points");
             assert!((value - expected).abs() < 1e-9, "{x}: {value}");
         }

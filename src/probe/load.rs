@@ -1,172 +1,335 @@
-//! Keeps a disk busy in a given way for a given time, and counts.
+//! Reads places of the test data with the readers of the search, so many at a time for so long, and counts.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use crate::read::{Failure, Limits, Outcome, has_rings};
-use crate::units::{counted, plural};
+use crate::device::VolumeId;
+use crate::file::{FileIndex, Numbering};
+use crate::read::{
+    Ask, Batch, Failure, Fold, Job, Lane, Limits, Outcome, ReadSettings, Recalls, Scheduler, Span,
+    SweepOrder, Task, Ticket, Unwritten, has_rings,
+};
 
 use super::control::Control;
-use super::jobs::{Read, TestSpan};
-use super::test_data::TestData;
+use super::findings::{Chart, Series};
+use super::test_data::{DEVICE, TestData, TestSpan};
 
-/// Scattered reads that came to an end.
-#[derive(Debug, Default)]
-pub struct Scattered {
-    /// Reads a second once all were under way.
+/// How often the reads are looked at while the time lasts, and when it is nearly over.
+const LOOK_UP: Duration = Duration::from_millis(20);
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
+/// Folders that each thread keeps open.
+const OPEN_FOLDERS: usize = 64;
+
+/// How places are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Short reads by all threads; so many are in flight.
+    Scattered,
+    /// The same by one thread, so that their order stays what it is.
+    InOrder,
+    /// Long reads; each of so many threads reads one at a time.
+    Streams,
+}
+
+impl Manner {
+    /// The results of an experiment as a chart.
+    pub fn chart(self, series: Vec<Series>, notes: Vec<String>) -> Chart {
+        let (axis, unit) = match self {
+            Self::Scattered | Self::InOrder => ("in flight", "reads/s"),
+            Self::Streams => ("streams", "MB/s"),
+        };
+        Chart {
+            axis,
+            unit,
+            series,
+            notes,
+        }
+    }
+
+    /// The limits of the readers for so many places at a time.
+    fn limits(self, at_a_time: usize, cores: usize) -> Limits {
+        if self == Self::Streams {
+            return Limits {
+                sequential_threads: at_a_time,
+                ..Limits::NOTHING
+            };
+        }
+        // Each thread has as many in flight as any other; without a ring it has one.
+        let most = match self {
+            _ if !has_rings() => at_a_time,
+            Self::InOrder => 1,
+            _ => cores.clamp(1, at_a_time),
+        };
+        let threads = (1..=most).rfind(|threads| at_a_time.is_multiple_of(*threads));
+        let random_threads = threads.unwrap_or(1);
+        Limits {
+            random_threads,
+            depth: at_a_time / random_threads,
+            ..Limits::NOTHING
+        }
+    }
+}
+
+/// What was read in a while.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load {
+    /// Reads a second, or millions of bytes a second of streams; 0 if nothing was read.
     pub rate: f64,
-    /// How long each took, microseconds.
-    pub latencies_us: Vec<u32>,
+    /// Reads that ended.
+    pub done: u64,
+    /// Reads of places that stayed in the page cache.
+    pub cached: u64,
     /// Reads that the system refused.
     pub failed: u64,
 }
 
-/// A note about reads that the system refused, if there were any.
-pub fn failed_note(reads: u64) -> Option<String> {
-    let does = plural(reads, "does", "do");
-    let reads = (reads > 0).then(|| counted(reads, "read", "reads"))?;
-    Some(format!("{reads} failed and {does} not count"))
-}
-
-/// Reads places for a while, so many at a time from so many threads at most. All reads that were begun are waited for.
-pub fn scattered(
-    test_data: &TestData,
-    places: impl Iterator<Item = TestSpan>,
-    in_flight: usize,
-    threads: usize,
-    window: Duration,
-    control: &Control,
-) -> Scattered {
-    let in_flight = in_flight.max(1);
-    // Without a ring a thread has one read in flight.
-    let threads = match has_rings() {
-        true => threads.clamp(1, in_flight),
-        false => in_flight,
-    };
-    // Each has as many in flight.
-    let threads = (1..=threads).rfind(|threads| in_flight.is_multiple_of(*threads));
-    let threads = threads.unwrap_or(1);
-    let limits = Limits {
-        random_threads: threads,
-        depth: in_flight / threads,
-        ..Limits::NOTHING
-    };
-    let (mut done, mut failed) = (Vec::new(), 0);
-    let reads = test_data.reads(limits, false);
-    reads.run(places, window, false, control, |finished| {
-        match finished.outcome {
-            Outcome::Read { digests, .. } => done.extend(digests[0]),
-            Outcome::Failed(_) => failed += 1,
-            _ => {}
+impl TestData {
+    /// Reads places for a while: so many at a time, by threads on so many processors. What is under way when the time is
+    /// over is cut off, unless nothing was read by then.
+    pub fn load(
+        &self,
+        mut places: impl Iterator<Item = TestSpan>,
+        (manner, at_a_time, cores): (Manner, usize, usize),
+        window: Duration,
+        control: &Control,
+    ) -> Load {
+        let start = Instant::now();
+        let stop = Arc::new(AtomicBool::new(false));
+        let fold = Counter::default();
+        let bytes = Arc::clone(&fold.0);
+        let mut scheduler = Scheduler::new(self.settings(&stop), fold);
+        let limits = manner.limits(at_a_time, cores);
+        let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, limits);
+        let mut describe = |job: Job<TestSpan>, batch: &mut Batch| self.task(job.want, batch);
+        let completions = scheduler.completions().clone();
+        let mut load = Load::default();
+        let mut meter = Meter::new(
+            start,
+            if manner == Manner::Streams {
+                0
+            } else {
+                at_a_time as u64
+            },
+        );
+        let mut is_over = false;
+        loop {
+            if !is_over && (start.elapsed() >= window || control.is_cancelled()) {
+                is_over = true;
+                scheduler.forget_waiting();
+            }
+            if is_over && (meter.last.0 > 0 || control.is_cancelled()) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            // No reader is to wait for the next.
+            while !is_over && scheduler.outstanding() < 4 * at_a_time {
+                let Some(part) = places.next() else { break };
+                let job = Job {
+                    file: FileIndex(part.file as u32),
+                    want: part,
+                    bulk: manner == Manner::Streams,
+                };
+                scheduler.push(volume, job, None);
+            }
+            scheduler.dispatch(&mut describe);
+            if scheduler.outstanding() == 0 {
+                break;
+            }
+            let left = window.saturating_sub(start.elapsed());
+            let wait = left.clamp(SHORTEST_WAIT, LOOK_UP);
+            for completion in completions.recv_timeout(wait).unwrap_or_default() {
+                match scheduler
+                    .completed(completion)
+                    .map(|finished| finished.outcome)
+                {
+                    Some(Outcome::Read { .. }) => load.done += 1,
+                    Some(Outcome::StaysCached) => load.cached += 1,
+                    Some(Outcome::Failed(Failure::Refused(Errno::CANCELED))) | None => {}
+                    Some(_) => load.failed += 1,
+                }
+            }
+            if !is_over || meter.last.0 == 0 {
+                meter.look(match manner {
+                    Manner::Streams => bytes.load(Ordering::Relaxed),
+                    Manner::Scattered | Manner::InOrder => load.done,
+                });
+            }
         }
-    });
-    Scattered {
-        rate: rate(&mut done, in_flight, window),
-        latencies_us: done.iter().map(|done| done.took).collect(),
-        failed,
+        scheduler.join();
+        self.bytes_read
+            .fetch_add(bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        load.rate = meter.rate() / if manner == Manner::Streams { 1e6 } else { 1.0 };
+        load
     }
-}
 
-/// Reads a second between the moment when each of those in flight had ended once and the end of
-/// the window; over all of them if there were too few for that.
-fn rate(done: &mut [Read], in_flight: usize, window: Duration) -> f64 {
-    done.sort_unstable_by_key(|done| done.at);
-    let within = done.partition_point(|done| u128::from(done.at) <= window.as_micros());
-    let (count, span) = match within > 2 * in_flight {
-        true => {
-            let first = done[in_flight - 1].at;
-            (within - in_flight, done[within - 1].at - first)
-        }
-        false => (done.len(), done.last().map_or(0, |last| last.at)),
-    };
-    match span {
-        0 => 0.0,
-        span => count as f64 * 1e6 / span as f64,
-    }
-}
-
-/// The result of a stream load.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Streamed {
-    /// Bytes.
-    pub bytes: u64,
-    /// In how many seconds.
-    pub seconds: f64,
-    /// Runs that were in the page cache and would not leave it.
-    pub cached: u64,
-    /// Runs that the system refused to read.
-    pub failed: u64,
-}
-
-impl Streamed {
-    /// Millions of bytes a second.
-    pub fn megabytes(&self) -> f64 {
-        match self.seconds > 0.0 {
-            true => self.bytes as f64 / 1e6 / self.seconds,
-            false => 0.0,
+    fn settings(&self, stop: &Arc<AtomicBool>) -> ReadSettings {
+        ReadSettings {
+            dirs: Arc::clone(&self.folders),
+            // A file without a name is found by a link.
+            follow: true,
+            open_folders: OPEN_FOLDERS,
+            read_ahead: true,
+            part: None,
+            passes_holes: false,
+            set_files: 0,
+            order: SweepOrder::default(),
+            access: self.access.clone(),
+            stop: Arc::clone(stop),
+            watchlist: Arc::default(),
+            recalls: Recalls::default(),
         }
     }
-}
 
-/// Lets each of several streams read its parts one after the other, for a while. A part that was begun is read to its
-/// end, also when the time is over, if `whole`.
-pub fn streams(
-    test_data: &TestData,
-    parts: Vec<impl Iterator<Item = TestSpan>>,
-    whole: bool,
-    window: Duration,
-    control: &Control,
-) -> Streamed {
-    let limits = Limits {
-        sequential_threads: parts.len(),
-        ..Limits::NOTHING
-    };
-    let (mut cached, mut failed) = (0, 0);
-    let reads = test_data.reads(limits, true);
-    let counted = reads.run(
-        in_turns(parts),
-        window,
-        !whole,
-        control,
-        |finished| match finished.outcome {
-            Outcome::StaysCached => cached += 1,
-            Outcome::Failed(Failure::Refused(Errno::CANCELED)) => {}
-            Outcome::Failed(_) => failed += 1,
-            _ => {}
-        },
-    );
-    Streamed {
-        bytes: counted.bytes,
-        seconds: counted.seconds,
-        cached,
-        failed,
+    fn task(&self, part: TestSpan, batch: &mut Batch) -> Task {
+        let file = &self.files[part.file];
+        let TestSpan { offset, len, .. } = part;
+        Task {
+            ticket: Ticket::default(),
+            file: FileIndex(part.file as u32),
+            volume: VolumeId(0),
+            dir: file.dir,
+            name: batch.add_name(file.name()),
+            expect: file.expect,
+            numbering: Numbering::default(),
+            spans: [Span { offset, len }, Span { offset, len: 0 }],
+            ask: Ask::BytesFromDisk,
+            may_end_early: false,
+            may_go_past_cache: false,
+            in_order: self.in_order,
+            is_layered: false,
+            one_uncached: false,
+            space: None,
+            unwritten: Unwritten::Ignored,
+        }
     }
 }
 
-/// The first of each, then the second of each.
-fn in_turns(mut parts: Vec<impl Iterator<Item = TestSpan>>) -> impl Iterator<Item = TestSpan> {
-    let turns = (0..parts.len()).cycle();
-    turns.map_while(move |turn| parts[turn].next())
+/// Measures a rate from the moment when each of those in flight has ended once.
+struct Meter {
+    in_flight: u64,
+    start: Instant,
+    /// What was done when all were under way, and when that was.
+    first: Option<(u64, Instant)>,
+    /// What was done at last, and when that was first seen.
+    last: (u64, Instant),
+}
+
+impl Meter {
+    fn new(start: Instant, in_flight: u64) -> Self {
+        Self {
+            in_flight,
+            start,
+            first: None,
+            last: (0, start),
+        }
+    }
+
+    /// Takes what was done so far.
+    fn look(&mut self, done: u64) {
+        if done > self.last.0 {
+            self.last = (done, Instant::now());
+            if done >= self.in_flight && self.in_flight > 0 {
+                self.first.get_or_insert(self.last);
+            }
+        }
+    }
+
+    /// What was done a second; of all if too little was for leaving anything out.
+    fn rate(&self) -> f64 {
+        let begun = (0, self.start);
+        let first = self.first.filter(|_| self.last.0 > 2 * self.in_flight);
+        let (done, since) = first.unwrap_or(begun);
+        match (self.last.1 - since).as_secs_f64() {
+            0.0 => 0.0,
+            seconds => (self.last.0 - done) as f64 / seconds,
+        }
+    }
+}
+
+/// Counts bytes; they are not looked at.
+#[derive(Clone, Debug, Default)]
+struct Counter(Arc<AtomicU64>);
+
+impl Counter {
+    fn count(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Fold for Counter {
+    type State = ();
+    type Part = ();
+    type Digest = ();
+
+    fn feed(&self, (): &mut (), bytes: &[u8]) {
+        self.count(bytes.len() as u64);
+    }
+
+    fn finish(&self, (): (), _: bool) {}
+
+    fn at_once(&self, bytes: &[u8], _: bool) {
+        self.count(bytes.len() as u64);
+    }
+
+    fn feed_zeros(&self, (): &mut (), len: u64) {
+        self.count(len);
+    }
+
+    fn zero_part(&self, _: u64, _: u64, _: &dyn Fn() -> bool) -> Option<()> {
+        None
+    }
+
+    fn begin_part(&self, _: u64) {}
+
+    fn end_part(&self, (): ()) {}
+
+    fn join(&self, _: Vec<()>, _: bool) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reads(times: &[u64]) -> Vec<Read> {
-        times.iter().map(|&at| Read { at, took: 1 }).collect()
+    #[test]
+    fn the_rate_is_that_of_the_time_when_all_were_under_way() {
+        let start = Instant::now();
+        let after = |micros| start + Duration::from_micros(micros);
+        let rate = |first: Option<(u64, u64)>, (done, at): (u64, u64)| {
+            let meter = Meter {
+                in_flight: 2,
+                start,
+                first: first.map(|(done, at)| (done, after(at))),
+                last: (done, after(at)),
+            };
+            meter.rate()
+        };
+        assert!((rate(Some((2, 500)), (7, 1000)) - 5.0 * 1e6 / 500.0).abs() < 1e-6);
+        // Too few to leave any out.
+        assert!((rate(Some((2, 500)), (4, 1000)) - 4.0 * 1e6 / 1000.0).abs() < 1e-6);
+        assert_eq!(rate(None, (0, 0)), 0.0);
     }
 
     #[test]
-    fn the_rate_is_that_of_the_time_when_all_were_under_way() {
-        let window = Duration::from_micros(1000);
-        // Two in flight: the first two ends do not count, nor what ended after the window.
-        let mut times = reads(&[400, 500, 600, 700, 800, 900, 1000, 5000]);
-        assert!((rate(&mut times, 2, window) - 5.0 * 1e6 / 500.0).abs() < 1e-6);
-        // Too few to leave any out.
-        let mut times = reads(&[1000, 500]);
-        assert!((rate(&mut times, 2, window) - 2.0 * 1e6 / 1000.0).abs() < 1e-6);
-        assert_eq!(rate(&mut [], 2, window), 0.0);
+    fn each_thread_has_as_many_in_flight() {
+        for (manner, at_a_time, cores, expected) in [
+            (Manner::Streams, 4, 2, (0, 0, 4)),
+            (Manner::InOrder, 8, 2, (1, 8, 0)),
+            (Manner::Scattered, 250, 4, (2, 125, 0)),
+            (Manner::Scattered, 1, 4, (1, 1, 0)),
+        ] {
+            let limits = manner.limits(at_a_time, cores);
+            let numbers = (
+                limits.random_threads,
+                limits.depth,
+                limits.sequential_threads,
+            );
+            assert!(
+                !has_rings() || numbers == expected,
+                "{manner:?} {at_a_time}: {numbers:?}"
+            );
+        }
     }
 }

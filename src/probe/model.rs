@@ -1,8 +1,9 @@
 //! Disks that are computed, for tests: what experiments would find on them.
 
-use super::findings::{Axis, Chart, ExperimentOutcome, ExperimentResult, Point, Series, Unit};
+use super::experiment::{FOLDERS, PHYSICAL, SCATTERED, WHOLE_FILES};
+use super::findings::{ExperimentOutcome, ExperimentResult, Point, Series};
+use super::load::Manner;
 use super::rng::Rng;
-use super::{metadata, order, random, streams};
 use crate::device::{Order, Policy};
 
 /// Solid state, as a policy for it reads it.
@@ -137,53 +138,35 @@ impl Model {
                 .map(|&x| Point::exact(x, value(x as usize)))
                 .collect(),
         };
-        let outcome = |name, axis, unit, series| ExperimentResult {
-            name,
-            title: "",
-            result: ExperimentOutcome::Chart(Chart {
-                axis,
-                unit,
-                series,
-                notes: Vec::new(),
-            }),
-        };
         let scattered = |in_flight| self.scattered(in_flight);
-        let random = line(
-            random::LINE,
-            &[1, 2, 3, 5, 10, 25, 100, 250, 1000],
-            &scattered,
-        );
-        let plain = line(streams::LINE, &[1, 2, 4, 8, 16], &|n| self.streams(n));
-        let stat = line(metadata::LINE, &[1, 2, 4, 8, 16], &|n| {
-            (n.min(8) * 1000) as f64
-        });
+        let random = line(SCATTERED, &[1, 2, 3, 5, 10, 25, 100, 250, 1000], &scattered);
+        let plain = line(WHOLE_FILES, &[1, 2, 4, 8, 16], &|n| self.streams(n));
         let orders = vec![
-            line(order::DIRECTORY, &[1, 8], &scattered),
-            line(order::PHYSICAL, &[1, 2, 4, 8, 16, 32], &|n| self.sweep(n)),
+            line(FOLDERS, &[1, 8], &scattered),
+            line(PHYSICAL, &[1, 2, 4, 8, 16, 32], &|n| self.sweep(n)),
         ];
         vec![
-            outcome("random", Axis::InFlight, Unit::Reads, vec![random]),
-            outcome("streams", Axis::Streams, Unit::Megabytes, vec![plain]),
-            outcome("metadata", Axis::Threads, Unit::Files, vec![stat]),
-            outcome("order", Axis::InFlight, Unit::Reads, orders),
+            outcome("random", Manner::Scattered, vec![random]),
+            outcome("streams", Manner::Streams, vec![plain]),
+            outcome("order", Manner::InOrder, orders),
         ]
+    }
+}
+
+fn outcome(name: &'static str, manner: Manner, series: Vec<Series>) -> ExperimentResult {
+    ExperimentResult {
+        name,
+        title: "",
+        result: ExperimentOutcome::Chart(manner.chart(series, Vec::new())),
     }
 }
 
 /// Outcomes with one line of scattered reads, as somebody recorded them.
 pub fn recorded(points: &[(u64, f64)]) -> Vec<ExperimentResult> {
     let points = points.iter().map(|&(x, value)| Point::exact(x, value));
-    vec![ExperimentResult {
-        name: "random",
-        title: "",
-        result: ExperimentOutcome::Chart(Chart {
-            axis: Axis::InFlight,
-            unit: Unit::Reads,
-            series: vec![Series {
-                name: random::LINE,
-                points: points.collect(),
-            }],
-            notes: Vec::new(),
-        }),
-    }]
+    let line = Series {
+        name: SCATTERED,
+        points: points.collect(),
+    };
+    vec![outcome("random", Manner::Scattered, vec![line])]
 }

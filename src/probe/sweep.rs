@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::control::Control;
-use super::findings::{Axis, Series};
-use super::steady::Samples;
+use super::findings::{Point, Series};
 
 /// Rounds that every point takes part in. Later ones are for those that are not steady yet.
-pub const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 3;
 
 /// A sample shorter than this says nothing, one longer no more.
 const SHORTEST: Duration = Duration::from_millis(15);
@@ -17,46 +16,38 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// has its rounds, the time is better spent on others.
 const CONTENDER: f64 = 0.7;
 
-/// One point to be measured.
-#[derive(Clone, Debug)]
-pub struct Aim {
-    /// The line that it belongs to.
-    pub series: &'static str,
-    /// Its place on the axis.
-    pub x: u64,
+/// The number of last samples that have to agree.
+const LAST: usize = 3;
+
+/// They agree if none is further than this from their mean: a twentieth, as in fio's examples of
+/// its steady-state option.
+const TOLERANCE: f64 = 0.05;
+
+/// The samples of one point.
+struct Samples {
+    line: &'static str,
+    x: u64,
+    rates: Vec<f64>,
 }
 
-/// These places of an axis, and the one in force if it lies beyond them: without it, nothing could be compared.
-pub fn up_to(places: &[u64], in_force: usize) -> impl Iterator<Item = u64> {
-    let last = places.last().copied().unwrap_or(0);
-    let beyond = Some(in_force as u64).filter(|&x| x > last);
-    places.iter().copied().chain(beyond)
-}
-
-/// One measurement of a point.
-pub struct Sample {
-    /// How much was done a second.
-    pub rate: f64,
-    /// How long single reads took, microseconds.
-    pub latencies_us: Vec<u32>,
-}
-
-/// Measures the points in rounds: each once, forwards and backwards by turns, so that what
-/// changes meanwhile changes all of them. `sample` gets a point, the time that it may take and
-/// the middles of what was measured so far on its line; `None` leaves the point out for good.
+/// Measures points, each a place on a line, in rounds: each once, forwards and backwards by turns, so that what changes
+/// meanwhile changes all of them. `sample` gets a point, the time that it may take and the highest rate of its line so
+/// far, and returns a rate, if it could be measured.
 pub fn sweep(
-    aims: &[Aim],
-    axis: Axis,
+    points: &[(&'static str, u64)],
     until: Instant,
     control: &Control,
-    mut sample: impl FnMut(&Aim, Duration, &[(u64, f64)]) -> Option<Sample>,
+    mut sample: impl FnMut(&'static str, u64, Duration, f64) -> Option<f64>,
 ) -> Vec<Series> {
-    let mut samples = vec![Samples::default(); aims.len()];
-    let mut dropped = vec![false; aims.len()];
-    for round in 0.. {
-        let mut turn: Vec<usize> = (0..aims.len())
-            .filter(|&at| !dropped[at] && (round < ROUNDS || is_open(at, aims, &samples)))
-            .collect();
+    let samples = points.iter().map(|&(line, x)| Samples {
+        line,
+        x,
+        rates: Vec::new(),
+    });
+    let mut all: Vec<Samples> = samples.collect();
+    'rounds: for round in 0.. {
+        let is_wanted = |&at: &usize| round < ROUNDS || is_open(at, &all);
+        let mut turn: Vec<usize> = (0..all.len()).filter(is_wanted).collect();
         if turn.is_empty() {
             break;
         }
@@ -66,55 +57,24 @@ pub fn sweep(
         // What is left is shared out among the samples that are sure to come.
         let rounds = ROUNDS.saturating_sub(round).max(1) as usize;
         for (done, &at) in turn.iter().enumerate() {
+            if control.is_over(until) {
+                break 'rounds;
+            }
+            let to_come = u32::try_from(turn.len() * rounds - done).unwrap_or(u32::MAX);
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || control.is_cancelled() {
-                return series(aims, &samples);
-            }
-            let aim = &aims[at];
-            let to_come = turn.len() * rounds - done;
-            let window = left / u32::try_from(to_come).unwrap_or(u32::MAX);
-            let detail = format!("{}, {} {}", aim.series, axis.label(aim.x), axis.words());
-            control.set(|stage| stage.detail = detail);
-            let line = line_so_far(aim, aims, &samples);
-            match sample(aim, window.clamp(SHORTEST, LONGEST), &line) {
-                Some(one) => samples[at].push(one.rate, &one.latencies_us),
-                None => dropped[at] = true,
-            }
+            let window = (left / to_come).clamp(SHORTEST, LONGEST);
+            let best = best_of(all[at].line, &all);
+            let rate = sample(all[at].line, all[at].x, window, best);
+            all[at].rates.extend(rate);
         }
     }
-    series(aims, &samples)
-}
-
-/// True if more samples of a point may change what is concluded from its line.
-fn is_open(at: usize, aims: &[Aim], samples: &[Samples]) -> bool {
-    let of_line = aims
-        .iter()
-        .zip(samples)
-        .filter(|(aim, _)| aim.series == aims[at].series);
-    let best = of_line
-        .map(|(_, samples)| samples.median())
-        .fold(0.0, f64::max);
-    samples[at].len() > 0 && !samples[at].is_steady() && samples[at].median() >= CONTENDER * best
-}
-
-fn line_so_far(aim: &Aim, aims: &[Aim], samples: &[Samples]) -> Vec<(u64, f64)> {
-    let all = aims.iter().zip(samples);
-    all.filter(|(other, samples)| other.series == aim.series && samples.len() > 0)
-        .map(|(other, samples)| (other.x, samples.median()))
-        .collect()
-}
-
-/// Puts the points together, line by line.
-fn series(aims: &[Aim], samples: &[Samples]) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
-    for (aim, samples) in aims.iter().zip(samples) {
-        let Some(point) = samples.point(aim.x) else {
-            continue;
-        };
-        match lines.iter_mut().find(|line| line.name == aim.series) {
+    for samples in all.iter().filter(|samples| !samples.rates.is_empty()) {
+        let (name, point) = (samples.line, samples.point());
+        match lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
             None => lines.push(Series {
-                name: aim.series,
+                name,
                 points: vec![point],
             }),
         }
@@ -122,40 +82,82 @@ fn series(aims: &[Aim], samples: &[Samples]) -> Vec<Series> {
     lines
 }
 
+/// The highest rate of a line so far.
+fn best_of(line: &str, all: &[Samples]) -> f64 {
+    let of_line = all.iter().filter(|samples| samples.line == line);
+    of_line
+        .map(|samples| samples.quantile(0.5))
+        .fold(0.0, f64::max)
+}
+
+/// True if more samples of a point may change what is concluded from its line.
+fn is_open(at: usize, all: &[Samples]) -> bool {
+    let samples = &all[at];
+    let least = CONTENDER * best_of(samples.line, all);
+    !samples.rates.is_empty() && !samples.is_steady() && samples.quantile(0.5) >= least
+}
+
+impl Samples {
+    /// True if the last ones agree: more would change little.
+    fn is_steady(&self) -> bool {
+        let Some(from) = self.rates.len().checked_sub(LAST) else {
+            return false;
+        };
+        let last = &self.rates[from..];
+        let mean = last.iter().sum::<f64>() / LAST as f64;
+        let agrees = |rate: &f64| (rate - mean).abs() <= TOLERANCE * mean;
+        last.iter().all(agrees)
+    }
+
+    /// The rate below which this share of the samples lies, between two of them if need be; 0 without samples.
+    fn quantile(&self, share: f64) -> f64 {
+        let mut rates = self.rates.clone();
+        rates.sort_unstable_by(f64::total_cmp);
+        let Some(last) = rates.len().checked_sub(1) else {
+            return 0.0;
+        };
+        let place = share * last as f64;
+        let (below, above) = (place.floor() as usize, place.ceil() as usize);
+        rates[below] + (place - place.floor()) * (rates[above] - rates[below])
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            x: self.x,
+            median: self.quantile(0.5),
+            p10: self.quantile(0.1),
+            p90: self.quantile(0.9),
+            samples: self.rates.len(),
+            steady: self.is_steady(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn aims(series: &'static str, places: &[u64]) -> Vec<Aim> {
-        let aim = |&x: &u64| Aim { series, x };
-        places.iter().map(aim).collect()
-    }
+    const TWO: [(&str, u64); 2] = [("a", 1), ("a", 2)];
 
     fn later() -> Instant {
         Instant::now() + Duration::from_secs(3600)
     }
 
-    fn sample(rate: f64) -> Option<Sample> {
-        Some(Sample {
-            rate,
-            latencies_us: Vec::new(),
-        })
+    fn samples(rates: impl IntoIterator<Item = f64>) -> Samples {
+        Samples {
+            line: "a",
+            x: 8,
+            rates: rates.into_iter().collect(),
+        }
     }
 
     #[test]
     fn steady_points_take_three_rounds_and_no_more() {
-        let control = Control::default();
         let mut order = Vec::new();
-        let lines = sweep(
-            &aims("a", &[1, 2]),
-            Axis::Streams,
-            later(),
-            &control,
-            |aim, _, _| {
-                order.push(aim.x);
-                sample(aim.x as f64)
-            },
-        );
+        let lines = sweep(&TWO, later(), &Control::default(), |_, x, _, _| {
+            order.push(x);
+            Some(x as f64)
+        });
         assert_eq!(order, [1, 2, 2, 1, 1, 2]);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].points.iter().all(|point| point.steady));
@@ -163,21 +165,15 @@ mod tests {
 
     #[test]
     fn what_wavers_is_measured_again_unless_it_is_hopeless() {
-        let control = Control::default();
         let mut counts = [0, 0];
-        let lines = sweep(
-            &aims("a", &[0, 1]),
-            Axis::Streams,
-            later(),
-            &control,
-            |aim, _, _| {
-                let count = &mut counts[aim.x as usize];
-                *count += 1;
-                let wavers = if *count < 8 { f64::from(*count) } else { 0.0 };
-                // The second point is far from the first and wavers as much.
-                sample((100.0 + 20.0 * wavers) / [1.0, 10.0][aim.x as usize])
-            },
-        );
+        let lines = sweep(&TWO, later(), &Control::default(), |_, x, _, _| {
+            let place = x as usize - 1;
+            counts[place] += 1;
+            let count = counts[place];
+            let wavers = if count < 8 { f64::from(count) } else { 0.0 };
+            // The second point is far from the first and wavers as much.
+            Some((100.0 + 20.0 * wavers) / [1.0, 10.0][place])
+        });
         assert!(counts[0] > 3, "{counts:?}");
         assert_eq!(counts[1], 3, "{counts:?}");
         assert!(lines[0].points[0].steady && !lines[0].points[1].steady);
@@ -185,42 +181,46 @@ mod tests {
 
     #[test]
     fn points_that_cannot_be_measured_are_left_out() {
-        let control = Control::default();
         let mut asked = 0;
-        let lines = sweep(
-            &aims("a", &[1, 2]),
-            Axis::Threads,
-            later(),
-            &control,
-            |aim, _, _| {
-                asked += u32::from(aim.x == 2);
-                if aim.x == 2 { None } else { sample(1.0) }
-            },
-        );
-        assert_eq!((lines[0].points.len(), asked), (1, 1));
+        let lines = sweep(&TWO, later(), &Control::default(), |_, x, _, _| {
+            asked += u32::from(x == 2);
+            (x != 2).then_some(1.0)
+        });
+        assert_eq!((lines[0].points.len(), asked), (1, ROUNDS));
     }
 
     #[test]
     fn the_end_of_the_time_and_an_interruption_end_it() {
         let control = Control::default();
-        let none = sweep(
-            &aims("a", &[1]),
-            Axis::Threads,
-            Instant::now(),
-            &control,
-            |_, _, _| sample(1.0),
-        );
+        let none = sweep(&TWO, Instant::now(), &control, |_, _, _, _| Some(1.0));
         assert_eq!(none, []);
-        let some = sweep(
-            &aims("a", &[1, 2]),
-            Axis::Threads,
-            later(),
-            &control,
-            |_, _, _| {
-                control.cancel();
-                sample(1.0)
-            },
-        );
+        let some = sweep(&TWO, later(), &control, |_, _, _, _| {
+            control.cancel();
+            Some(1.0)
+        });
         assert_eq!(some[0].points.len(), 1);
+    }
+
+    #[test]
+    fn a_point_is_the_middle_with_its_spread() {
+        let point = samples((0..=10).rev().map(f64::from)).point();
+        assert_eq!((point.x, point.samples), (8, 11));
+        let spread = [point.p10, point.median, point.p90];
+        assert_eq!(spread, [1.0, 5.0, 9.0]);
+    }
+
+    #[test]
+    fn the_last_samples_have_to_agree() {
+        for (rates, steady) in [
+            (&[100.0, 100.0][..], false),
+            (&[100.0, 104.0, 97.0], true),
+            (&[10.0, 50.0, 100.0, 104.0, 97.0], true),
+            (&[100.0, 100.0, 100.0, 130.0], false),
+            (&[100.0, 110.0, 120.0], false),
+            (&[0.0, 0.0, 0.0], true),
+        ] {
+            let samples = samples(rates.iter().copied());
+            assert_eq!(samples.is_steady(), steady, "{rates:?}");
+        }
     }
 }

@@ -1,315 +1,354 @@
-//! The data to read for a measurement, and how to read it from the disk and not from memory.
+//! The data to read for a measurement: which files, and where they lie.
 
 use std::collections::HashSet;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use rustix::fs::FileType;
-use rustix::io::{Errno, Result};
 
-use crate::device::VolumeId;
-use crate::file::Fingerprint;
-use crate::read::{Access, Limits, OpenFile, Signs};
-use crate::sys::memory::Aligned;
+use crate::file::{DirId, Fingerprint, FolderId, SharedDirs};
+use crate::read::Access;
+use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, CWD, Manner};
-use crate::sys::{extents, page_cache, stat, write};
+use crate::sys::stat;
 
-use super::jobs::{Reads, Targets, TestDataFile, TestSpan};
-use super::listing::Listing;
+use super::control::Control;
 use super::rng::Rng;
 
 /// Bytes of a scattered read.
 pub const BLOCK: u64 = 4096;
 
-/// Files that are tried to find out how the page cache can be avoided.
-const TRIED: usize = 8;
+/// The device whose budget all reads are taken from.
+pub const DEVICE: &str = "measured";
+
+/// More files than this would take memory and teach nothing new.
+const MOST_FILES: usize = 200_000;
 
 /// Files from this length on are asked whether room was reserved for them that was never written to:
 /// downloads and databases do that, small files hardly.
 const LARGE: u64 = 256 << 10;
 
-/// How reads get past the page cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bypass {
-    /// `O_DIRECT`.
-    Direct,
-    /// Drops data from the page cache before it is read.
-    Dropped,
-    /// Not at all: memory answers.
-    Impossible,
-}
-
 /// The data that is read for measuring.
 pub struct TestData {
     /// Files whose bytes are all on the disk, in the order in which folders name them.
-    pub files: Vec<Piece>,
-    /// How reads get past the page cache.
-    pub bypass: Bypass,
-    /// True if the system tells what is in the page cache.
-    pub checked: bool,
+    pub files: Vec<TestFile>,
     /// Files left out because they have holes, are compressed, or reserve room not written to.
     pub sparse: u64,
+    /// Folders that could not be listed.
+    pub unreadable: u64,
+    /// True if there may be more files than were listed.
+    pub is_partial: bool,
+    /// The scratch file, which stays open for as long as it is read.
+    pub scratch: Option<OwnedFd>,
     /// Reads that overtake one another cost time.
     pub in_order: bool,
-    scratch: Option<OwnedFd>,
-    /// As the readers find them.
-    targets: Vec<TestDataFile>,
-    folders: Targets,
-    access: Access,
-    bytes_read: AtomicU64,
+    pub(super) folders: Arc<SharedDirs>,
+    pub(super) access: Access,
+    pub(super) bytes_read: AtomicU64,
+    seen: HashSet<(u64, u64)>,
 }
 
-/// One file.
+/// One file, as the readers find it.
 #[derive(Clone, Debug)]
-pub struct Piece {
-    path: std::ffi::CString,
-    /// Its inode number.
-    pub ino: u64,
-    /// Its length, bytes.
-    pub size: u64,
+pub struct TestFile {
+    path: CString,
+    pub(super) dir: DirId,
+    pub(super) expect: Fingerprint,
+}
+
+impl TestFile {
+    /// Its name in its folder.
+    pub fn name(&self) -> &[u8] {
+        let path = self.path.as_bytes();
+        &path[folder_len(path)..]
+    }
+}
+
+/// A span of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestSpan {
+    /// The file's place in the test data.
+    pub file: usize,
+    /// Where it begins, bytes.
+    pub offset: u64,
+    /// How long it is, bytes.
+    pub len: u64,
 }
 
 impl TestData {
-    /// The files of a listing for which metadata was requested.
-    pub fn of_files(listing: &Listing, access: Access) -> Self {
-        let mut test_data = Self::new(access);
-        let mut seen = HashSet::new();
-        for entry in &listing.entries {
-            let Some(stat) = entry.stat else { continue };
-            if stat.kind != FileType::RegularFile
-                || stat.size == 0
-                || !seen.insert((stat.dev, stat.ino))
-            {
-                continue;
-            }
-            // Holes and compressed bytes are read faster than they could come from a disk.
-            let is_sparse = stat.blocks * 512 < stat.size / 10 * 9 || stat.blocks == 0;
-            if is_sparse || stat.size >= LARGE && is_reserved(&entry.path) {
-                test_data.sparse += 1;
-                continue;
-            }
-            let expect = Fingerprint::from(&stat);
-            let target = test_data.folders.add(entry.path.as_bytes(), expect);
-            test_data.targets.push(target);
-            test_data.files.push(Piece {
-                path: entry.path.clone(),
-                ino: stat.ino,
-                size: stat.size,
-            });
-        }
-        test_data.try_out();
-        test_data
-    }
-
-    /// A scratch file.
-    pub fn of_scratch(fd: OwnedFd, access: Access) -> Self {
-        let mut test_data = Self::new(access);
-        if let Ok(stat) = stat::descriptor(&fd) {
-            let expect = Fingerprint::from(&stat);
-            test_data
-                .targets
-                .push(test_data.folders.add_open(&fd, expect));
-            test_data.files.push(Piece {
-                path: c"".to_owned(),
-                ino: 0,
-                size: stat.size,
-            });
-        }
-        test_data.scratch = Some(fd);
-        test_data.try_out();
-        test_data
-    }
-
-    fn new(access: Access) -> Self {
+    /// Nothing yet.
+    pub fn new(access: Access) -> Self {
         Self {
             files: Vec::new(),
-            bypass: Bypass::Impossible,
-            checked: false,
             sparse: 0,
-            in_order: false,
+            unreadable: 0,
+            is_partial: false,
             scratch: None,
-            targets: Vec::new(),
-            folders: Targets::default(),
+            in_order: false,
+            folders: Arc::default(),
             access,
             bytes_read: AtomicU64::new(0),
+            seen: HashSet::new(),
         }
     }
 
-    /// Bytes that were read so far.
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes_read.load(Ordering::Relaxed)
-    }
-
-    /// True if no more than a given rate may be read.
-    pub fn is_limited(&self) -> bool {
-        self.access.budgets.are_limited()
-    }
-
-    /// What the readers are told, if so much may be under way.
-    pub fn reads(&self, limits: Limits, bulk: bool) -> Reads<'_> {
-        Reads {
-            targets: &self.targets,
-            folders: &self.folders,
-            access: &self.access,
-            bytes_read: &self.bytes_read,
-            in_order: self.in_order,
-            // The kernel reads whole files ahead, as it does for a search.
-            direct: !bulk && self.bypass == Bypass::Direct,
-            limits,
-            bulk,
+    /// Adds what is below a folder on its own file system, until it is late. Folders are taken in a random order, so
+    /// that a part of a tree is a fair part of it.
+    pub fn add_below(&mut self, root: &Path, until: Instant, rng: &mut Rng, control: &Control) {
+        let Ok(top) = stat::target(CWD, &c_path(root)) else {
+            return;
+        };
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            if control.is_over(until) || self.files.len() >= MOST_FILES {
+                self.is_partial = true;
+                break;
+            }
+            // Subvolumes have device numbers of their own, and are reached through the same mount.
+            let elsewhere = folder != root
+                && stat::entry(CWD, &c_path(&folder))
+                    .is_ok_and(|here| here.dev != top.dev && !here.is_in_mount(top.mount));
+            if !elsewhere {
+                let mut inner = self.add_folder(&folder);
+                rng.shuffle(&mut inner);
+                folders.append(&mut inner);
+            }
         }
     }
 
-    /// Reads some of a file; returns how many bytes came.
-    pub fn read(&self, fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
-        let rules = (&self.access, &Signs::of_current_thread());
-        let len = buffer.len();
-        let read =
-            OpenFile::new(fd, VolumeId(0), false).read(rules, len as u64, buffer, len, offset)?;
-        self.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+    /// Adds a folder's files; returns its folders.
+    fn add_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut inner = Vec::new();
+        let Ok(entries) = fs::read_dir(folder) else {
+            self.unreadable += 1;
+            return inner;
+        };
+        let mut dir = None;
+        for entry in entries.flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => inner.push(entry.path()),
+                Ok(kind) if kind.is_file() => dir = self.add(&entry.path(), dir),
+                _ => {}
+            }
+        }
+        inner
+    }
+
+    /// Adds a file, which lies in the folder `dir` if that is known; returns its folder.
+    pub fn add(&mut self, path: &Path, dir: Option<DirId>) -> Option<DirId> {
+        let path = c_path(path);
+        let Ok(stat) = stat::entry(CWD, &path) else {
+            return dir;
+        };
+        let is_empty = stat.kind != FileType::RegularFile || stat.size == 0;
+        if is_empty || !self.seen.insert((stat.dev, stat.ino)) {
+            return dir;
+        }
+        // Holes and compressed bytes are read faster than they could come from a disk.
+        let is_sparse = stat.blocks * 512 < stat.size / 10 * 9 || stat.blocks == 0;
+        if is_sparse || stat.size >= LARGE && is_reserved(&path) {
+            self.sparse += 1;
+            return dir;
+        }
+        Some(self.push(path, Fingerprint::from(&stat), dir))
+    }
+
+    /// Adds a scratch file. It stays open for as long as it is read.
+    pub fn add_scratch(&mut self, file: OwnedFd) {
+        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        if let (Ok(path), Ok(stat)) = (path, stat::descriptor(&file)) {
+            self.push(path, Fingerprint::from(&stat), None);
+        }
+        self.scratch = Some(file);
+    }
+
+    fn push(&mut self, path: CString, expect: Fingerprint, dir: Option<DirId>) -> DirId {
+        let dir = dir.unwrap_or_else(|| {
+            // Nobody asks which folder it is.
+            let id = FolderId {
+                dev: expect.dev,
+                ino: 0,
+                mount: 0,
+            };
+            let folder = &path.as_bytes()[..folder_len(path.as_bytes())];
+            self.folders.write().add_unlisted(folder, 0, id)
+        });
+        self.files.push(TestFile { path, dir, expect });
+        dir
     }
 
     /// Bytes in all files.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.size).sum()
+        self.files.iter().map(|file| file.expect.size).sum()
     }
 
-    /// True if it is a scratch file.
-    pub fn is_scratch(&self) -> bool {
-        self.scratch.is_some()
-    }
-
-    /// Opens a file for reading from front to back.
-    pub fn open(&self, file: usize, direct: bool) -> Result<OwnedFd> {
-        if let Some(fd) = &self.scratch {
-            return write::reopened(fd, direct);
-        }
-        let path = &self.files[file].path;
-        if direct {
-            return open::file_direct(CWD, path);
-        }
-        let manner = Manner {
-            keep_access_time: true,
-            follow: false,
-        };
-        open::file(CWD, path, manner)
-    }
-
-    /// Where on the disk a place of a file lies, bytes; `None` where the file system does not tell.
-    pub fn position(&self, file: usize, offset: u64) -> Option<u64> {
-        let fd = self.open(file, false).ok()?;
-        if offset == 0 {
-            return extents::first_position(&fd, 0);
-        }
-        position_in(&extents::extents(&fd)?, offset)
-    }
-
-    /// All places of a file's parts at once.
+    /// Where on the disk these places of a file lie, bytes; `None` where the file system does not tell.
     pub fn positions(&self, file: usize, offsets: &[u64]) -> Vec<Option<u64>> {
-        let extents = self.open(file, false).ok().and_then(extents::extents);
-        let extents = extents.unwrap_or_default();
+        let extents = extents_of(&self.files[file].path).unwrap_or_default();
         let place = |&offset: &u64| position_in(&extents, offset);
         offsets.iter().map(place).collect()
     }
 
-    /// A block of a file, or what is left of it.
-    pub fn block(&self, file: usize, offset: u64) -> TestSpan {
-        let len = BLOCK.min(self.files[file].size - offset);
-        TestSpan { file, offset, len }
-    }
-
-    /// A scattered place: each block of all files is as likely as any other.
-    pub fn any_block(&self, sums: &[u64], rng: &mut Rng) -> (usize, u64) {
-        let Some(&total) = sums.last() else {
-            return (0, 0);
-        };
-        let block = rng.below(total);
-        let file = sums.partition_point(|&sum| sum <= block);
-        let before = file.checked_sub(1).map_or(0, |file| sums[file]);
-        (file, (block - before) * BLOCK)
-    }
-
     /// Running sums of the files' blocks, for [`TestData::any_block`].
     pub fn block_sums(&self) -> Vec<u64> {
-        let blocks = self.files.iter().map(|file| file.size.div_ceil(BLOCK));
-        blocks
-            .scan(0, |sum, blocks| {
-                *sum += blocks;
-                Some(*sum)
-            })
-            .collect()
+        let blocks = self
+            .files
+            .iter()
+            .map(|file| file.expect.size.div_ceil(BLOCK));
+        let sums = blocks.scan(0, |sum, blocks| {
+            *sum += blocks;
+            Some(*sum)
+        });
+        sums.collect()
     }
 
-    /// Finds out how the page cache can be avoided, by trying it.
-    fn try_out(&mut self) {
-        let step = (self.files.len() / TRIED).max(1);
-        for file in (0..self.files.len()).step_by(step).take(TRIED) {
-            let Ok(plain) = self.open(file, false) else {
-                continue;
-            };
-            if cached(&plain, 0, BLOCK).is_some() {
-                self.checked = true;
-            }
-            if let Some(bypass) = self.way_past(file, &plain) {
-                self.bypass = bypass;
-                return;
-            }
-        }
+    /// The block with this number, of all blocks of all files; it must be less than the last of the sums.
+    pub fn any_block(&self, sums: &[u64], block: u64) -> TestSpan {
+        let file = sums.partition_point(|&sum| sum <= block);
+        let before = file.checked_sub(1).map_or(0, |file| sums[file]);
+        let offset = (block - before) * BLOCK;
+        let len = BLOCK.min(self.files[file].expect.size - offset);
+        TestSpan { file, offset, len }
     }
+}
 
-    /// How the page cache can be avoided for one file; `None` if this file cannot tell.
-    fn way_past(&self, file: usize, plain: &OwnedFd) -> Option<Bypass> {
-        let mut block = Aligned::new(BLOCK as usize);
-        page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
-        let before = cached(plain, 0, BLOCK);
-        match self.open(file, true) {
-            Ok(direct) => match self.read(&direct, &mut block, 0) {
-                // Where direct reads are only pretended the page is in the cache afterwards.
-                Ok(1..) if before != Some(0) || cached(plain, 0, BLOCK) == Some(0) => {
-                    return Some(Bypass::Direct);
-                }
-                _ => {}
-            },
-            Err(Errno::INVAL | Errno::OPNOTSUPP) => {}
-            Err(_) => return None,
-        }
-        if !matches!(self.read(plain, &mut block, 0), Ok(1..)) {
-            return None;
-        }
-        page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
-        match cached(plain, 0, BLOCK) {
-            Some(0) => Some(Bypass::Dropped),
-            // Somebody may be using just this file; another may tell more.
-            Some(_) => None,
-            None => Some(Bypass::Dropped),
-        }
-    }
+fn c_path(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap_or_default()
+}
+
+/// The length of the folder in a path, with its slash.
+fn folder_len(path: &[u8]) -> usize {
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    slash.map_or(0, |at| at + 1)
 }
 
 /// True if some of a file's room is reserved only: it has no bytes that a disk could give.
-fn is_reserved(path: &std::ffi::CStr) -> bool {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let extents = open::file(CWD, path, manner)
-        .ok()
-        .and_then(extents::extents);
+fn is_reserved(path: &CStr) -> bool {
+    let extents = extents_of(path);
     extents.is_some_and(|extents| extents.iter().any(|extent| extent.unwritten))
 }
 
-/// Pages of a range in the page cache, by whichever call this kernel has.
-fn cached(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
-    page_cache::cached_pages(&fd, offset, len)
-        .or_else(|| page_cache::resident_pages(&fd, offset, len))
+fn extents_of(path: &CStr) -> Option<Vec<Extent>> {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: true,
+    };
+    extents::extents(open::file(CWD, path, manner).ok()?)
 }
 
 /// The place of an offset on the disk; `None` in a hole.
-pub(super) fn position_in(extents: &[extents::Extent], offset: u64) -> Option<u64> {
-    let inside = |extent: &&extents::Extent| {
-        (extent.logical..extent.logical + extent.length).contains(&offset)
-    };
+fn position_in(extents: &[Extent], offset: u64) -> Option<u64> {
+    let inside =
+        |extent: &&Extent| (extent.logical..extent.logical + extent.length).contains(&offset);
     let extent = extents.iter().find(inside)?;
     Some(extent.physical + (offset - extent.logical))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::read::PageUse;
+
+    fn listed(folder: &Path, control: &Control) -> TestData {
+        let mut test_data = TestData::new(Access::new(None, PageUse::Drop, None));
+        let until = Instant::now() + Duration::from_secs(600);
+        test_data.add_below(folder, until, &mut Rng::new(1), control);
+        test_data
+    }
+
+    fn write(path: &Path, size: usize) {
+        fs::write(path, vec![7; size]).expect("written");
+        fs::File::open(path)
+            .and_then(|file| file.sync_all())
+            .expect("synced");
+    }
+
+    #[test]
+    fn every_block_of_every_file_can_be_met_and_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, size) in [("a", 4096), ("b", 10_000), ("empty", 0)] {
+            write(&folder.path().join(name), size);
+        }
+        let test_data = listed(folder.path(), &Control::default());
+        let sums = test_data.block_sums();
+        let blocks =
+            (0..*sums.last().expect("files")).map(|block| test_data.any_block(&sums, block));
+        let met: HashSet<(usize, u64)> = blocks.map(|span| (span.file, span.offset)).collect();
+        assert_eq!((met.len(), test_data.bytes()), (4, 14_096));
+        assert!(
+            met.iter()
+                .all(|(file, offset)| *offset < test_data.files[*file].expect.size)
+        );
+    }
+
+    #[test]
+    fn files_are_listed_and_links_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("inner")).expect("made");
+        for name in ["a", "inner/b", "inner/c"] {
+            write(&folder.path().join(name), name.len());
+        }
+        std::os::unix::fs::symlink("a", folder.path().join("link")).expect("made");
+        let control = Control::default();
+        let test_data = listed(folder.path(), &control);
+        assert!(!test_data.is_partial && test_data.unreadable == 0);
+        assert_eq!(test_data.bytes(), 1 + 7 + 7);
+        let mut names: Vec<&[u8]> = test_data.files.iter().map(TestFile::name).collect();
+        names.sort_unstable();
+        assert_eq!(names, [b"a", b"b", b"c"]);
+        control.cancel();
+        let test_data = listed(folder.path(), &control);
+        assert!(test_data.is_partial && test_data.files.is_empty());
+    }
+
+    #[test]
+    fn holes_and_further_names_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let hole = fs::File::create(folder.path().join("hole")).expect("made");
+        hole.set_len(1 << 20).expect("grown");
+        let full = folder.path().join("full");
+        write(&full, 5000);
+        fs::hard_link(&full, folder.path().join("again")).expect("linked");
+        // Where room can be reserved, it is; not every file system knows that, or tells.
+        let reserved = fs::File::create(folder.path().join("reserved")).expect("made");
+        let flags = rustix::fs::FallocateFlags::empty();
+        let is_known = rustix::fs::fallocate(&reserved, flags, 0, 1 << 20).is_ok()
+            && extents::extents(&reserved).is_some();
+        if !is_known {
+            fs::remove_file(folder.path().join("reserved")).expect("removed");
+        }
+        let test_data = listed(folder.path(), &Control::default());
+        let sparse = 1 + u64::from(is_known);
+        assert_eq!((test_data.files.len(), test_data.sparse), (1, sparse));
+    }
+
+    #[test]
+    fn positions_follow_the_extents() {
+        let extent = |logical, physical, length| Extent {
+            logical,
+            physical,
+            length,
+            shared: false,
+            unwritten: false,
+            inline: false,
+        };
+        let extents = [extent(0, 1000, 10), extent(20, 5000, 20)];
+        for (offset, position) in [
+            (0, Some(1000)),
+            (9, Some(1009)),
+            (10, None),
+            (21, Some(5001)),
+            (40, None),
+        ] {
+            assert_eq!(position_in(&extents, offset), position);
+        }
+    }
 }

@@ -2,17 +2,15 @@
 
 use std::os::fd::BorrowedFd;
 
-use rustix::io::Errno;
-
 use crate::sys::memory::ALIGNMENT;
 use crate::sys::{extents, page_cache, pread};
 
 use super::buffer::PIECE;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
-use super::open_file::{leaves_cache, uncached_bytes};
+use super::open_file::uncached_bytes;
 use super::reader::{Reader, finished, is_whole};
-use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
+use super::task::{Ask, Outcome, SPANS, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch several times the
 /// sample. The search is likely to read shorter files as a whole next.
@@ -21,7 +19,7 @@ const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 impl<F: Fold> Reader<F> {
     /// Reads short spans if all of them are in the page cache; `None` if not.
     pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
-        if matches!(task.ask, Ask::BytesFromDisk { .. }) {
+        if task.ask == Ask::BytesFromDisk {
             return None;
         }
         // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
@@ -77,26 +75,6 @@ impl<F: Fold> Reader<F> {
         spans
             .map(|span| uncached_bytes(fd, (span.offset, span.len), in_layers))
             .sum()
-    }
-
-    /// Makes sure that a task's bytes come from the disk; returns the answer if they do not.
-    pub(super) fn bypass_cache(
-        &self,
-        task: &Task,
-        fd: BorrowedFd<'_>,
-        direct: bool,
-    ) -> Result<(), Outcome<F::Digest>> {
-        if direct {
-            return match pread::begin_direct(fd) {
-                true => Ok(()),
-                false => Err(Outcome::Failed(Failure::Refused(Errno::INVAL))),
-            };
-        }
-        let mut spans = task.spans.iter().filter(|span| span.len > 0);
-        match spans.all(|span| leaves_cache(fd, span.offset, span.len)) {
-            true => Ok(()),
-            false => Err(Outcome::StaysCached),
-        }
     }
 
     /// Answers for a task that must not touch the disk.

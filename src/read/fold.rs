@@ -20,12 +20,6 @@ pub trait Fold: Clone + Send + 'static {
     /// The digest of a span that came in one piece.
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Self::Digest;
 
-    /// As [`Self::at_once`]; `begun` was made when its file was begun.
-    fn of_one_piece(&self, begun: &Self::State, bytes: &[u8], whole_file: bool) -> Self::Digest {
-        let _ = begun;
-        self.at_once(bytes, whole_file)
-    }
-
     /// Takes `len` zeros.
     fn feed_zeros(&self, state: &mut Self::State, len: u64);
 

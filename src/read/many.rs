@@ -11,7 +11,6 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::device::VolumeId;
-use crate::sys::memory::ALIGNMENT;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
@@ -212,11 +211,7 @@ impl<F: Fold> Many<F> {
             file.failure
                 .get_or_insert(Failure::Refused(Errno::CANCELED));
         }
-        let room = match file.task.ask.is_direct() {
-            true => len.next_multiple_of(ALIGNMENT),
-            false => len,
-        };
-        self.ring.read(slot, &file.fd, piece.offset, 0, room);
+        self.ring.read(slot, &file.fd, piece.offset, 0, len);
         if self.order.len() >= 4 * self.pieces.len() {
             let pieces = &self.pieces;
             let waits = |&(slot, request): &(usize, u64)| pieces[slot].waits_for(request);
@@ -303,8 +298,7 @@ impl<F: Fold> Many<F> {
             let whole = is_whole(&file.task, span);
             file.folded += piece.len as u64;
             if piece.len as u64 == span.len {
-                file.digests[piece.span] =
-                    Some(reader.fold.of_one_piece(&file.state, bytes, whole));
+                file.digests[piece.span] = Some(reader.fold.at_once(bytes, whole));
                 continue;
             }
             reader.fold.feed(&mut file.state, bytes);

@@ -45,7 +45,7 @@ pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
-pub use open_file::{Device, OpenFile, leaves_cache};
+pub use open_file::{Device, OpenFile};
 pub use parts::PART;
 pub use reader::ReadSettings;
 pub use recalls::Recalls;

@@ -209,9 +209,16 @@ impl OpenFile<Arc<OwnedFd>> {
     }
 }
 
-/// Drops a span from the page cache; false if some of it is known to remain.
+/// Drops a span from the page cache, and the rest of its file with it if the kernel keeps a large page of which only a
+/// part is in the span; false if some of the span is known to remain.
 pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
-    page_cache::advise(&fd, offset, len, Advice::DontNeed);
+    [(offset, len), (0, 0)].into_iter().any(|(from, bytes)| {
+        page_cache::advise(&fd, from, bytes, Advice::DontNeed);
+        is_uncached(&fd, offset, len)
+    })
+}
+
+fn is_uncached(fd: impl AsFd, offset: u64, len: u64) -> bool {
     let cached = match page_cache::cached_pages(&fd, offset, len) {
         Some(0) => page_cache::cached_pages_of_layer(&fd, offset, len),
         Some(cached) => Some(cached),

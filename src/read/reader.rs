@@ -21,7 +21,7 @@ use super::buffer::{Buffer, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
-use super::open_file::OpenFile;
+use super::open_file::{OpenFile, leaves_cache};
 use super::recalls::Recalls;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task, Unwritten};
 
@@ -194,7 +194,7 @@ impl<F: Fold> Reader<F> {
         spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
-        let file = OpenFile::new(fd, task.volume, task.ask.is_direct());
+        let file = OpenFile::new(fd, task.volume, false);
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {
@@ -210,7 +210,7 @@ impl<F: Fold> Reader<F> {
             }
             if want as u64 == span.len {
                 let bytes = self.buffer.first(want);
-                return Ok(self.fold.of_one_piece(&state, bytes, whole));
+                return Ok(self.fold.at_once(bytes, whole));
             }
             self.feed_piece(&mut state, want);
             done += want as u64;
@@ -222,7 +222,11 @@ impl<F: Fold> Reader<F> {
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
             Ask::Bytes | Ask::EveryByte => None,
-            Ask::BytesFromDisk { direct } => self.bypass_cache(task, fd, direct).err(),
+            Ask::BytesFromDisk => {
+                let mut spans = task.spans.iter().filter(|span| span.len > 0);
+                let is_dropped = spans.all(|span| leaves_cache(fd, span.offset, span.len));
+                (!is_dropped).then_some(Outcome::StaysCached)
+            }
             Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
                 places: self.blocks(task, fd),

@@ -79,23 +79,12 @@ pub enum Ask {
     Bytes,
     /// The same, but not from the disk: if they are not in the page cache, their position on the disk.
     BytesIfCached,
-    /// The same, but from the disk: past the page cache, or after its pages were dropped. A long span is read like a
-    /// whole file.
-    BytesFromDisk {
-        /// Past the page cache.
-        direct: bool,
-    },
+    /// The same, but from the disk, after its pages were dropped. A long span is read like a whole file.
+    BytesFromDisk,
     /// The blocks of the file.
     Blocks,
     /// Whether the file is equal to the others of its batch; holes are read like data.
     EveryByte,
-}
-
-impl Ask {
-    /// True if reads must go past the page cache.
-    pub fn is_direct(self) -> bool {
-        matches!(self, Self::BytesFromDisk { direct: true })
-    }
 }
 
 /// Tasks that travel together.

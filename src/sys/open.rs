@@ -126,20 +126,6 @@ fn file_once(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
     openat(&at, name, flags, Mode::empty())
 }
 
-/// Opens a file for reading past the page cache (`O_DIRECT`), with its access time left alone
-/// where that is allowed. Symbolic links in the last component are not followed.
-///
-/// # Errors
-/// `EINVAL` where the file system has no direct reads.
-pub fn file_direct(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let flags = flags | OFlags::NOFOLLOW | OFlags::DIRECT;
-    match openat(&at, name, flags | OFlags::NOATIME, Mode::empty()) {
-        Err(Errno::PERM) => openat(&at, name, flags, Mode::empty()),
-        other => other,
-    }
-}
-
 /// Opens what is there for appending, so that what another program has written there stays.
 pub fn for_appending(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
     let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOCTTY;

@@ -160,7 +160,7 @@ impl<F: Fold> File<F> {
         }
         let all = self.part.is_some()
             || len == self.task.expect.size
-            || matches!(self.task.ask, Ask::BytesFromDisk { .. });
+            || self.task.ask == Ask::BytesFromDisk;
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
             // It would double the readahead: FUSE splits that into requests, of which some overtake others.

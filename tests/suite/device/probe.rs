@@ -21,7 +21,7 @@ use crate::common::{Tree, noise, seekless};
 /// Why nothing was measured.
 const IN_MEMORY: &str = "the build folder is in memory";
 
-const EXPERIMENTS: [&str; 6] = ["random", "streams", "metadata", "order", "sizes", "blocks"];
+const EXPERIMENTS: [&str; 3] = ["random", "streams", "order"];
 
 /// A folder beside the build, which is rather on a disk than the one for temporary files.
 fn folder() -> TempDir {
@@ -109,7 +109,7 @@ fn a_folder_is_measured_in_every_way_and_not_changed() {
     }
     assert_eq!(findings["source"]["files"], 1201, "{run}");
     let charts = charts(&findings);
-    assert!(charts.len() >= 5, "hardly anything was measured\n{run}");
+    assert_eq!(charts.len(), 3, "hardly anything was measured\n{run}");
     for (name, chart) in charts {
         let points = points(chart);
         assert!(!points.is_empty(), "{name}");
@@ -124,13 +124,12 @@ fn a_folder_is_measured_in_every_way_and_not_changed() {
     // Whether there is advice depends on how steady the machine is.
     let (advice, why) = (&findings["advice"], &findings["no_advice"]);
     assert!(advice.is_null() != why.is_null(), "{advice} {why}");
-    assert!(findings["busy"]["load"].as_f64() >= Some(0.0), "{findings}");
 }
 
 #[test]
 fn tables_are_for_people() {
     let folder = files();
-    let run = seekless(folder.path(), "probe --time 2s --only sizes,random .")
+    let run = seekless(folder.path(), "probe --time 2s --only order,random .")
         .run()
         .exits(0);
     let text = run.stdout_text();
@@ -139,15 +138,12 @@ fn tables_are_for_people() {
             .unwrap_or_else(|| panic!("no {word}\n{run}"))
     };
     assert!(
-        place("\nrandom: ") < place("\nsizes: "),
+        place("\nrandom: ") < place("\norder: "),
         "in the order of the registry\n{run}"
     );
     assert!(!text.contains("\nstreams: "), "{run}");
-    let (_, conclusion) = text.rsplit_once(" the minute before, ").expect("the load");
-    assert!(
-        conclusion.contains("\nAdvice: seekless find ") || conclusion.contains("\nNo advice: "),
-        "{run}"
-    );
+    let advice = text.rfind("\nAdvice: seekless find ");
+    let (_, conclusion) = text.split_at(advice.unwrap_or_else(|| place("\nNo advice: ")));
     assert!(
         conclusion.lines().all(|line| line.chars().count() <= 80),
         "{run}"
@@ -177,7 +173,7 @@ fn one_small_file_is_measured_as_far_as_it_goes() {
             .run()
             .exits(0);
         let text = run.stdout_text();
-        let told = text.contains("or --scratch") || text.contains("in memory");
+        let told = text.contains("or a scratch file") || text.contains("in memory");
         assert!(told, "it does not say what to do\n{run}");
     }
 }
@@ -218,16 +214,12 @@ fn a_scratch_file_is_read_and_gone() {
 }
 
 #[test]
-fn a_scratch_file_that_does_not_fit_is_told_and_done_without() {
-    let folder = files();
-    let run = seekless(folder.path(), "probe --scratch 900000T --time 1s .")
-        .run()
-        .exits(0);
-    let text = unbroken(&run);
-    assert!(
-        text.contains(" requested, ") || text.contains("in memory"),
-        "{run}"
-    );
+fn a_scratch_file_that_does_not_fit_is_refused() {
+    let folder = folder();
+    let run = seekless(folder.path(), "probe --scratch 900000T --time 1s .").run();
+    if !run.stdout_text().contains("in memory") {
+        run.exits(2).says(" requested, ");
+    }
 }
 
 #[test]
@@ -314,7 +306,7 @@ fn memory_is_no_disk() {
     let text = run.stdout_text();
     assert_eq!(
         text.matches("there is no disk to measure").count(),
-        6,
+        EXPERIMENTS.len(),
         "{run}"
     );
     assert!(text.contains("No advice"), "{run}");
@@ -329,11 +321,11 @@ fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
     let run = seekless(&volume.path(), "probe --time 2s -f json .")
         .run()
         .exits(0);
-    assert!(charts(&run.json()).len() >= 5, "{run}");
-    let run = seekless(&volume.path(), "probe --time 1s --scratch 2MiB .")
+    assert_eq!(charts(&run.json()).len(), 3, "{run}");
+    seekless(&volume.path(), "probe --time 1s --scratch 2MiB .")
         .run()
-        .exits(0);
-    assert!(unbroken(&run).contains("Read-only file system"), "{run}");
+        .exits(2)
+        .says("Read-only file system");
 }
 
 #[test]

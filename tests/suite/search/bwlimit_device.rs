@@ -140,7 +140,7 @@ fn each_command_keeps_to_it() {
 #[test]
 #[ignore = "needs root and loop devices"]
 fn a_probe_keeps_to_it() {
-    all_at_once(["", "--only streams", "--only sizes"], |only| {
+    all_at_once(["", "--only streams", "--only random"], |only| {
         let disk = Disk::new(|tree| {
             for number in 0..60 {
                 tree.write(format!("{number}"), noise(number, 1_000_000));
