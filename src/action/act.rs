@@ -9,8 +9,7 @@ use super::folder_entry::Identity;
 use super::made::Made;
 use super::pair::Pair;
 use super::record::Intent;
-use super::step::{Done, Settings, Step};
-use super::step_error::StepError;
+use super::step::{Settings, Step};
 use crate::sys::stat;
 
 /// One step, fully checked, about to be carried out.
@@ -42,8 +41,6 @@ pub struct Trail {
     pub taken: Cell<Option<Identity>>,
     /// The new link.
     pub linked: Cell<Option<Identity>>,
-    /// The copy that was made because the kept file vanished.
-    pub rescued: Cell<Option<Identity>>,
     /// The new copy on another file system.
     pub copied: Cell<Option<Identity>>,
 }
@@ -83,26 +80,6 @@ pub struct Sketch<'a> {
     pub settings: &'a Settings,
     /// A text that distinguishes this step from every other, also of other runs.
     pub unique: &'a str,
-}
-
-/// Makes the decisions of an action that come before the act.
-pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, StepError>;
-
-/// Carries out an action.
-pub type Perform = fn(&Act<'_>) -> Result<Done, StepError>;
-
-/// How an action is carried out.
-#[derive(Clone, Copy, Debug)]
-pub struct Method {
-    /// Called before the step is recorded.
-    pub prepare: Prepare,
-    /// Called after the step was recorded.
-    pub perform: Perform,
-}
-
-/// A preparation for actions that have nothing to decide.
-pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, StepError> {
-    Ok(Preparation::default())
 }
 
 /// Bytes that are freed when the victim's inode is removed: none while it has other names, and no bytes that other

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::folder_identity::FolderIdentity;
 use super::places::{Refusal, said};
-use super::swap::{self, is_temporary};
+use super::temporary::{self, is_temporary};
 use crate::file::trust;
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{attributes, names, open, parent, stat};
@@ -166,5 +166,5 @@ pub(super) fn clear(above: OwnedFd, run: &str, step: u64) {
 }
 
 fn name(run: &str, step: u64) -> CString {
-    swap::sibling(&swap::temporary(run, step), "undo")
+    temporary::ours(&temporary::temporary(run, step))
 }

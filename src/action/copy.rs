@@ -1,13 +1,18 @@
 //! Copies a file's bytes into a new file.
 
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 
 use super::check::Opened;
-use super::compare;
+use super::record::Metadata;
+use super::step::Skip;
+use super::step_error::{StepError, failed};
+use super::{compare, metadata};
 use crate::hash::ContentDigest;
-use crate::sys::{open, write};
+use crate::read::{Unequal, Which, equal};
+use crate::sys::{open, page_cache, stat, sync, write};
 
 /// Granularity of created holes: the usual block.
 const BLOCK: usize = 4096;
@@ -70,4 +75,52 @@ fn write_blocks(to: &OwnedFd, piece: &[u8], offset: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes a copy with this metadata, safe on the disk, and compares it. Returns the metadata that it lacks.
+///
+/// # Errors
+/// The copy is incomplete, or the file has changed since it was opened.
+pub fn proven(
+    victim: &Opened,
+    metadata: &Metadata,
+    folder: &OwnedFd,
+    name: &CStr,
+) -> std::result::Result<Vec<&'static str>, StepError> {
+    open::ask_about(folder);
+    // The file is closed at the end: some daemons (rclone) write a file back then, also after it was removed.
+    let file = write::create(folder, name).map_err(failed("create the copy"))?;
+    contents(victim, &file).map_err(failed("copy it"))?;
+    // What somebody wrote meanwhile must not get the rights of what was compared.
+    victim.unchanged().map_err(Skip::Victim)?;
+    let doing = "give the copy its owner, mode, times and attributes";
+    let missing = metadata::give(&file, metadata).map_err(failed(doing))?;
+    sync::file(&file).map_err(failed("write the copy to the disk"))?;
+    same(victim, &file)?;
+    Ok(missing)
+}
+
+/// Reads the copy back, from the disk if its pages can be dropped from the page cache, and compares it.
+fn same(victim: &Opened, copy: &OwnedFd) -> std::result::Result<(), StepError> {
+    page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
+    let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
+    let differs = || failed("use the copy: it differs from the file")(Errno::IO);
+    if there.size != victim.stat.size {
+        return Err(differs());
+    }
+    let (one, other) = (
+        victim.whole(),
+        victim.reads.whole(copy, there.dev, there.size),
+    );
+    let compared = equal([&one, &other], victim.reads.rules(), there.size, |_, _| {
+        Ok::<_, StepError>(())
+    });
+    one.leave(there.size);
+    other.leave(there.size);
+    compared.map_err(|unequal| match unequal {
+        Unequal::Unreadable(Which::First, error) => failed("read it again")(error),
+        Unequal::Unreadable(Which::Second, error) => failed("read the copy back")(error),
+        Unequal::Stopped(error) => error,
+        Unequal::Differ(_) | Unequal::Short(_) => differs(),
+    })
 }

@@ -1,24 +1,25 @@
-//! `move`: moves the victim to another folder, below which it keeps its path.
+//! The destination of `move`: a folder below which the victim keeps its path.
 
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Method, Preparation, Sketch};
+use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
 use super::new_folders;
 use super::reason::Code;
 use super::relocate::{self, Base};
-use super::step::{Done, Unfit};
+use super::step::Unfit;
 use super::step_error::{StepError, failed, failure_with};
 use crate::heartbeat::current;
 use crate::sys::parent;
 
-pub const MOVE: Method = Method { prepare, perform };
-
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+/// Decides where the file goes.
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {
         return Err(failure_with("move it", Errno::INVAL, Code::NoDestination));
     };
@@ -43,7 +44,8 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     })
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, StepError> {
+/// Opens the folder of the file's destination, and creates it if it is missing. Also returns the file's name there.
+pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), StepError> {
     let destination = act.intent.destination.as_ref();
     let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
         return Err(failed("move it")(Errno::INVAL));
@@ -61,19 +63,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         folder: base_folder(base, act.made)?,
         path: base,
     };
-    let folder = relocate::make_way_like(base, below, like, act.made)?;
-    let done = match relocate::within(act, &folder, &name)? {
-        Some(()) => Done::default(),
-        None if act.pair.is_one_file() => {
-            let hint = "a hard link cannot be moved to another file system: remove it instead";
-            return Err(failure_with("move it", Errno::XDEV, hint));
-        }
-        None => relocate::across(act, &folder, &name)?,
-    };
-    Ok(Done {
-        destination: Some(destination.0.clone()),
-        ..done
-    })
+    Ok((relocate::make_way_like(base, below, like, act.made)?, name))
 }
 
 /// The destination folder of the files. Its path is real: a link on it appeared later.

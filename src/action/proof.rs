@@ -8,8 +8,8 @@ use rustix::io::Errno;
 
 use super::act::Act;
 use super::check::{Opened, gone, unreadable};
-use super::folder_entry;
 use super::step::{Change, Skip, Unfit};
+use super::{folder_entry, metadata};
 use crate::device::VolumeId;
 use crate::read::OpenFile;
 use crate::sys::open::{self, Manner};
@@ -44,7 +44,7 @@ fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Skip> {
 }
 
 /// Opens the keeper by its name again, and reads its first and last bytes, not from the page cache.
-pub fn keeper_reads(keeper: &Opened) -> Result<(), Skip> {
+fn keeper_reads(keeper: &Opened) -> Result<(), Skip> {
     read_anew(keeper).map_err(Skip::SeemOne)
 }
 
@@ -69,4 +69,58 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
         }
     }
     Ok(())
+}
+
+/// True if the keeper lost its last name while the victim lost its own: the bytes exist as long as a descriptor is open.
+pub fn is_last(act: &Act<'_>) -> bool {
+    // Without a keeper, what lost its name here was copied before.
+    let Some(keeper) = &act.pair.keeper else {
+        return false;
+    };
+    let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
+    let survives = has_name(keeper) && keeper.unchanged().is_ok();
+    if survives && (!act.to_prove || keeper_reads(keeper).is_ok()) {
+        return false;
+    }
+    // A FUSE program may report any number of names.
+    act.to_prove || !has_name(&act.pair.victim)
+}
+
+/// Checks that the bytes are still equal. Some FUSE file systems set the modification time when they rename (fusefat),
+/// or truncate it to seconds (encfs). There, the time does not show whether another process wrote to the file, so the
+/// bytes are compared.
+pub fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
+    let victim = &act.pair.victim;
+    match victim.unchanged() {
+        Err(Unfit::Changed(Change::ModificationTime)) => {
+            victim.was_renamed().map_err(Skip::Victim)?;
+            act.pair.compare(false).map(drop)
+        }
+        // The next check reports any other change.
+        _ => Ok(()),
+    }
+}
+
+/// Restores the times of the victim if renames have changed them, and nobody wrote to it: a new time would be right.
+pub fn times_of_unchanged(act: &Act<'_>) {
+    if is_retimed(act) && still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok() {
+        times_again(act);
+    }
+}
+
+fn is_retimed(act: &Act<'_>) -> bool {
+    let victim = &act.pair.victim;
+    let now = || stat::fresh_descriptor(&victim.file);
+    act.to_prove && now().is_ok_and(|now| now.mtime_ns != victim.stat.mtime_ns)
+}
+
+/// Restores the times of the victim, if the rename has changed them.
+pub fn times_again(act: &Act<'_>) {
+    if is_retimed(act) {
+        let victim = &act.pair.victim;
+        let given = metadata::give_times(&victim.file, &act.intent.metadata);
+        // The file system may hold less of a time than it was given (encfs: microseconds).
+        let taken = victim.was_renamed();
+        tracing::debug!("the times after a rename are set again: {given:?}, {taken:?}");
+    }
 }

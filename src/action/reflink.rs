@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Method, Preparation, Sketch};
+use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
 use super::step::{Done, Failure, Hint, Skip};
 use super::step_error::{StepError, failed, failure_with};
@@ -15,12 +15,11 @@ use crate::sys::extents::{self, Extent};
 use crate::sys::statfs;
 use crate::sys::write::{self, Shared};
 
-pub const REFLINK: Method = Method { prepare, perform };
-
 /// Bytes handed to the kernel at once: the maximum of btrfs, and a multiple of every block size.
 const RANGE: u64 = 16 << 20;
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+/// Checks that the two may share blocks.
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev
         && statfs::name(&sketch.victim.file) != Some("btrfs")
     {
@@ -33,7 +32,8 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation::default())
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, StepError> {
+/// Shares the blocks of the two files.
+pub fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);

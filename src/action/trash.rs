@@ -1,23 +1,20 @@
-//! `trash`: moves the victim into the trash of its file system, by freedesktop.org's Trash specification 1.0, so that
-//! every desktop can show and restore it.
+//! The destination of `trash`: the trash of the victim's file system, by freedesktop.org's Trash specification 1.0, so
+//! that every desktop can show and restore the file.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use jiff::Zoned;
 use rustix::io::Errno;
 
-use super::act::{Act, Method, Preparation, Sketch};
+use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, join};
-use super::relocate;
-use super::step::Done;
-use super::step_error::{StepError, failed, failure_with};
-use super::trash_folder::{self, NO_TRASH, Opened};
+use super::step_error::{StepError, failed};
+use super::trash_folder::{self, Opened};
 use crate::sys::{statfs, sync, write};
 
-pub const TRASH: Method = Method { prepare, perform };
-
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+/// Decides where the file goes.
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
@@ -53,32 +50,48 @@ fn unique_name(name: &[u8], unique: &str, longest: impl FnOnce() -> usize) -> Ve
     [&stem[..end], b".", unique.as_bytes(), extension].concat()
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, StepError> {
+/// The folders of a trash, and the file's names in them.
+pub struct InTrash {
+    /// The folder of the files.
+    pub files: OwnedFd,
+    /// The name of the file.
+    pub name: CString,
+    /// The folder of the notes.
+    pub infos: OwnedFd,
+    /// The name of the note about the file.
+    pub info: CString,
+}
+
+/// Opens the trash of a step, and creates missing folders.
+pub fn open(act: &Act<'_>) -> Result<InTrash, StepError> {
     let invalid = || failed("move it to the trash")(Errno::INVAL);
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
     };
     let (files, name) = folder_entry::split(&destination.0).ok_or_else(invalid)?;
-    let (_, info_name) = folder_entry::split(&info.0).ok_or_else(invalid)?;
-    let trash = &files[..files.len() - b"/files".len()];
-    let Opened { files, infos } = trash_folder::open(trash, act)?;
-    // The file that says where it came from is first: the specification wants it so.
-    let text = info_text(&act.intent.victim.0, trash);
-    write_info(&infos, &info_name, &text)?;
-    match relocate::within(act, &files, &name)? {
-        Some(()) => Ok(Done {
-            freed: 0,
-            destination: Some(destination.0.clone()),
-            notes: Vec::new(),
-        }),
-        None => Err(failure_with("move it to the trash", Errno::XDEV, NO_TRASH)),
-    }
+    let (_, info) = folder_entry::split(&info.0).ok_or_else(invalid)?;
+    let Opened { files, infos } = trash_folder::open(trash_of(files), act)?;
+    Ok(InTrash {
+        files,
+        name,
+        infos,
+        info,
+    })
 }
 
-fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
+/// The trash that has this folder of files.
+fn trash_of(files: &[u8]) -> &[u8] {
+    files.strip_suffix(b"/files").unwrap_or(files)
+}
+
+/// Writes the note that says where the file came from.
+pub fn write_note(act: &Act<'_>, infos: &OwnedFd, name: &CStr) -> Result<(), StepError> {
     const DOING: &str = "write the .trashinfo file";
+    let destination = act.intent.destination.as_ref();
+    let files = destination.map_or(&b""[..], |path| folder_entry::parent(&path.0));
+    let text = info_text(&act.intent.victim.0, trash_of(files));
     let file = write::create(infos, name).map_err(failed(DOING))?;
-    let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
+    let written = write::at(&file, &text, 0).and_then(|()| sync::file(&file));
     // Some daemons (rclone) write a file back when it is closed, also after it was removed.
     drop(file);
     written.map_err(failed(DOING))

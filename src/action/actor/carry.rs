@@ -14,11 +14,11 @@ use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::folder_entry::{self, NameInFolder};
 use crate::action::made::Made;
 use crate::action::pair::Pair;
+use crate::action::places::{self, Because};
 use crate::action::record::{Blake3, Raw, Record, RecordedState};
 use crate::action::step::{Done, Outcome, Skip, Step};
 use crate::action::step_error::StepError;
-use crate::action::swap;
-use crate::action::together::{self, Because};
+use crate::action::temporary::temporary;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 use crate::sys::stat;
@@ -152,7 +152,7 @@ impl Actor {
         let made = Made::default();
         let temporaries: Vec<_> = ready
             .iter()
-            .map(|(_, sketched)| swap::temporary(self.journal.mark(), sketched.intent.step))
+            .map(|(_, sketched)| temporary(self.journal.mark(), sketched.intent.step))
             .collect();
         let acts: Vec<Act<'_>> = ready
             .iter()
@@ -169,7 +169,7 @@ impl Actor {
                 trail: Trail::default(),
             })
             .collect();
-        let mut fates = together::perform(&acts);
+        let mut fates = places::perform(&acts);
         if fates.iter().all(Result::is_err) {
             made.take_back();
         }

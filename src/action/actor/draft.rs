@@ -11,13 +11,14 @@ use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::parent;
 use crate::action::folder_identity::FolderIdentity;
-use crate::action::methods::method;
+use crate::action::places::Because;
 use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw, Record};
 use crate::action::step::{Change, Skip, Step, StepFile, Unfit};
 use crate::action::step_error::{StepError, failed};
-use crate::action::together::Because;
-use crate::action::{further_name, metadata, swap};
+use crate::action::temporary::temporary;
+use crate::action::{links, metadata, move_away, reflink, trash};
+use crate::sys::stat;
 
 /// The files of a step, before any other decision.
 struct Found {
@@ -201,7 +202,7 @@ impl Actor {
             settings: &self.settings,
             unique: &unique,
         };
-        let prepared = (method(step.action).prepare)(&sketch)?;
+        let prepared = prepare(&sketch)?;
         for path in &prepared.new_folders {
             if self.new_folders.insert(path.clone()) {
                 self.missing.push(Record::NewFolder {
@@ -239,13 +240,11 @@ impl Actor {
     ) -> Result<(Opened, StepFile), StepError> {
         let (keeper, target) = self.apart(step, kept, victim)?;
         let is_further = keeper.identity() == victim.identity();
-        if is_further && self.settings.further_names && further_name::may_go(step.action) {
-            further_name::is_another(&keeper, victim)?;
-        } else if is_further {
-            return Err(match step.action {
-                ActionKind::Hardlink | ActionKind::Reflink => StepError::Already,
-                _ => Skip::SameFile.into(),
-            });
+        match step.action {
+            _ if !is_further => {}
+            ActionKind::Hardlink | ActionKind::Reflink => return Err(StepError::Already),
+            _ if self.settings.further_names && is_another_entry(&keeper, victim) => {}
+            _ => return Err(Skip::SameFile.into()),
         }
         if keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
@@ -307,7 +306,7 @@ impl Actor {
         metadata: Metadata,
         (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
     ) -> Result<Intent, StepError> {
-        let temporary = swap::temporary(self.journal.mark(), number);
+        let temporary = temporary(self.journal.mark(), number);
         let folder = parent(&victim_path);
         let times = self.times.as_mut();
         let folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
@@ -371,4 +370,27 @@ impl Actor {
             _ => Ok(()),
         }
     }
+}
+
+/// Makes the decisions of an action that come before its record.
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+    match sketch.step.action {
+        ActionKind::Remove => Ok(Preparation::default()),
+        ActionKind::Trash => trash::prepare(sketch),
+        ActionKind::Hardlink => links::prepare_hard(sketch),
+        ActionKind::Symlink => Ok(links::prepare_symbolic(sketch)),
+        ActionKind::Reflink => reflink::prepare(sketch),
+        ActionKind::Move => move_away::prepare(sketch),
+    }
+}
+
+/// True if two names of one file are two entries of folders. A later check, for all files, makes sure that the kept name
+/// is still there once the other was set aside.
+fn is_another_entry(keeper: &Opened, victim: &Opened) -> bool {
+    let [one, other] = [keeper, victim].map(|file| {
+        let folder = stat::descriptor(&file.place.folder);
+        folder.map(|folder| (folder.dev, folder.ino))
+    });
+    let is_known = one.is_ok() && other.is_ok();
+    is_known && (one != other || keeper.place.name != victim.place.name) && victim.stat.links >= 2
 }

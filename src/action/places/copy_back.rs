@@ -2,6 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
+
 use super::scene::{Made, Manner, Refusal, Scene, is_as, said};
 use super::{Slot, Source};
 use crate::action::check::Opened;
@@ -12,7 +14,7 @@ use crate::action::undone::Lack;
 use crate::action::{compare, copy, metadata};
 use crate::file::trust;
 use crate::heartbeat::current;
-use crate::sys::{names, stat, sync, write};
+use crate::sys::{attributes, names, stat, sync, write};
 
 impl Scene<'_> {
     /// Makes a copy beside the file's name, with all metadata in the journal, safe on the disk. In a preview it only
@@ -23,6 +25,7 @@ impl Scene<'_> {
         match source {
             Source::Keeper => self.copy_of_keeper(),
             Source::Destination => self.copy_of_moved(),
+            Source::Victim => self.copy_of_victim().map_err(said("restore it")),
         }
     }
 
@@ -77,6 +80,32 @@ impl Scene<'_> {
         current::ask_about(&path.0);
         source.still_there().map_err(unfit)?;
         Ok((lack, None))
+    }
+
+    /// The kept file lost its last name at the same moment. If this fails, what was copied stays.
+    fn copy_of_victim(&self) -> rustix::io::Result<(Lack, Option<Opened>)> {
+        let (Some(act), (folder, name)) = (self.act, self.ours()) else {
+            return Err(Errno::INVAL);
+        };
+        let victim = &act.pair.victim;
+        let file = write::create(folder, name)?;
+        copy::contents(victim, &file)?;
+        // Whoever wrote it meanwhile gets nobody's rights.
+        let was = &self.intent.metadata;
+        let missing = if victim.unchanged().is_ok() {
+            metadata::give(&file, was)?
+        } else {
+            let now = attributes::get(&victim.file)?;
+            metadata::give(&file, &metadata::unproven(was, &now))?
+        };
+        sync::file(&file)?;
+        let copied = stat::descriptor(&file)?;
+        self.made.set(Some(Made {
+            copy: (copied.dev, copied.ino),
+            source: RecordedState::from(&victim.stat),
+        }));
+        let proven = true;
+        Ok((Lack { missing, proven }, None))
     }
 
     /// If the file had several names, and another one is restored already, the copy becomes a name of that file.

@@ -8,14 +8,17 @@ use super::Decision::{Do, End as Ends};
 use super::End::{Before, Done, Gone, Open};
 use super::Holds::{Copy, Edited, Foreign, Half, Link, Note, Nothing, Taken, Unknown, Victim};
 use super::Move::{Exchange, Rename, Unlink};
-use super::Purpose::{Rollback, Sweep, Undo};
+use super::Purpose::{Forward, Rollback, Sweep, Undo};
 use super::Slot::{Aside, Destination, Name, Ours, Part};
 use super::Why::{Changed, LastCopy, Missing, NameTaken};
 use super::{Decision, Move, Purpose, SLOT_ORDER, Situation, Slot, Source, Why};
 use crate::action::action_kind::ActionKind;
 
-/// Decides the next call of a recovery.
+/// Decides the next call of a step, or of its recovery.
 pub fn decide(action: ActionKind, purpose: Purpose, seen: &Situation) -> Decision {
+    if purpose == Forward {
+        return forward(action, seen);
+    }
     if action == ActionKind::Reflink {
         return Ends(Before);
     }
@@ -43,6 +46,45 @@ pub fn decide(action: ActionKind, purpose: Purpose, seen: &Situation) -> Decisio
             Ends(Before)
         }
         next => next,
+    }
+}
+
+/// The next call of a step that went well so far. Whatever comes before the gate can be taken back.
+fn forward(action: ActionKind, seen: &Situation) -> Decision {
+    let (name, aside, there) = (seen.at(Name), seen.at(Aside), seen.at(Destination));
+    let through_gate = |next| if seen.passed { next } else { Do(Move::Gate) };
+    match action {
+        ActionKind::Reflink => through_gate(Ends(Done)),
+        ActionKind::Remove => match (name, aside) {
+            (Victim, _) if seen.in_place => through_gate(Do(Unlink(Name))),
+            (Victim, _) => Do(Rename(Name, Aside)),
+            (_, Victim) => through_gate(Do(Unlink(Aside))),
+            _ => Ends(Done),
+        },
+        ActionKind::Hardlink | ActionKind::Symlink => match (name, aside) {
+            (Victim, Nothing) if seen.exchanges => Do(Move::Link(Aside)),
+            (Victim, Link { .. }) if seen.exchanges => Do(Exchange(Name, Aside)),
+            (Victim, Link { .. }) => Do(Unlink(Aside)),
+            (Victim, _) => Do(Rename(Name, Aside)),
+            (Nothing, Victim) => through_gate(Do(Move::Link(Name))),
+            (_, Victim) => through_gate(Do(Unlink(Aside))),
+            _ => Ends(Done),
+        },
+        ActionKind::Trash | ActionKind::Move => match (name, aside, there) {
+            (Victim, ..) if action == ActionKind::Trash && seen.at(Slot::Note) == Nothing => {
+                Do(Move::Note)
+            }
+            (Victim, _, Nothing) if seen.across && seen.at(Part) == Nothing => Do(Move::Part),
+            (Victim, _, Nothing) if seen.across => Do(Rename(Part, Destination)),
+            (Victim, _, Nothing) if !seen.proves => Do(Rename(Name, Destination)),
+            (Victim, ..) => Do(Rename(Name, Aside)),
+            // It was seen only now that the destination is on another file system.
+            (_, Victim, Nothing) if seen.across => Do(Rename(Aside, Name)),
+            // Only a name in the same folder can be looked for beside the keeper.
+            (_, Victim, Nothing) => through_gate(Do(Rename(Aside, Destination))),
+            (_, Victim, _) => through_gate(Do(Unlink(Aside))),
+            _ => through_gate(Ends(Done)),
+        },
     }
 }
 
@@ -79,6 +121,7 @@ fn removed(purpose: Purpose, seen: &Situation) -> Decision {
         (Nothing, Half, _) => Ends(Open(LastCopy(Ours))),
         (Victim | Copy, Half | Copy, _) => Do(Unlink(Ours)),
         (Victim | Copy, ..) => Ends(Before),
+        (Nothing, Nothing, Rollback) if seen.lost => Do(Move::Copy(Source::Victim)),
         (Edited, _, Rollback) if !seen.dropped => Ends(Before),
         (_, _, Rollback) if seen.dropped => Ends(Done),
         (_, _, Rollback) => Ends(Open(Missing(Name))),
@@ -100,6 +143,9 @@ fn linked(purpose: Purpose, seen: &Situation) -> Decision {
         (Victim | Copy, _) => Ends(Before),
         (Edited, _) if purpose == Rollback => Ends(Before),
         (Link { .. }, Copy) if purpose != Sweep => Do(Exchange(Name, Ours)),
+        (Link { .. }, Nothing) if seen.lost && purpose == Rollback => {
+            Do(Move::Copy(Source::Victim))
+        }
         (Link { spare: true }, Half | Copy) => Do(Unlink(Ours)),
         (_, Half | Copy) => Ends(Open(LastCopy(Ours))),
         (Link { .. }, _) if purpose == Undo => Do(Move::Copy(Source::Keeper)),
@@ -117,6 +163,7 @@ fn moved(purpose: Purpose, seen: &Situation) -> Decision {
         Rollback => !(seen.across && seen.dropped),
         Undo => true,
         Sweep => seen.torn_group,
+        Forward => false,
     };
     for copy in [Part, Ours] {
         let is_last = !seen.spare_copies && name != Victim;

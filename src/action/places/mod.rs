@@ -1,12 +1,13 @@
-//! The places of a step, what they hold, and the one table that decides the next call after an error, in an undo, in its
-//! preview and in a sweep.
+//! The places of a step, what they hold, and the one table that decides the next call of the step, after an error, in an
+//! undo, in its preview and in a sweep.
 //!
-//! A step uses up to six names. [`Scene::look`] examines them, [`decide`] chooses one call or an end, and [`Recovery`]
-//! makes the call and looks again. No caller draws conclusions from an error: a reply may be lost after the call was
-//! executed.
+//! A step uses up to six names. [`decide`] chooses one call or an end from what they hold. [`perform`] makes the calls of
+//! a step. After an error, and of past steps, [`Scene::look`] examines the names, and [`Recovery`] makes one call and
+//! looks again. No caller draws conclusions from an error: a reply may be lost after the call was executed.
 
 mod copy_back;
 mod decide;
+mod forward;
 mod recovery;
 mod scene;
 
@@ -14,6 +15,7 @@ mod scene;
 mod model;
 
 pub(super) use decide::decide;
+pub(super) use forward::{Because, perform};
 pub(super) use recovery::{Recovered, Recovery};
 pub(super) use scene::{Context, Manner, Refusal, Scene, said};
 
@@ -85,12 +87,22 @@ pub struct Situation {
     pub spare_copies: bool,
     /// This process asked the system to take the last name of the victim's content away.
     pub dropped: bool,
+    /// No name leads to the victim's bytes any more: they exist as long as this process has its file open.
+    pub lost: bool,
     /// A member of its group was acted on, and another one was not.
     pub torn_group: bool,
     /// The destination is on another file system: it holds a copy.
     pub across: bool,
     /// The kernel answers for all places: a file that is not found is not there.
     pub certain: bool,
+    /// Forward: the files were checked while the victim had lost its name.
+    pub passed: bool,
+    /// Forward: the step has to prove that the two files are two.
+    pub proves: bool,
+    /// Forward: names of the folder can be exchanged.
+    pub exchanges: bool,
+    /// Forward: the disk is too full for a temporary name, and the name may go at once.
+    pub in_place: bool,
 }
 
 impl Situation {
@@ -101,9 +113,14 @@ impl Situation {
             twins: None,
             spare_copies: true,
             dropped: false,
+            lost: false,
             torn_group: false,
             across: false,
             certain: true,
+            passed: false,
+            proves: false,
+            exchanges: true,
+            in_place: false,
         }
     }
 
@@ -124,14 +141,23 @@ impl Situation {
             Move::Rename(from, to) => {
                 self.set(to, self.at(from));
                 self.set(from, Holds::Nothing);
+                self.passed &= to != Slot::Name;
             }
             Move::Exchange(one, other) => {
+                let held = self.at(one);
                 self.set(one, self.at(other));
-                // What has the name now has its bytes.
-                self.set(other, Holds::Link { spare: true });
+                self.set(other, held);
+                if one == Slot::Name && held != Holds::Victim {
+                    // What has the name now has its bytes.
+                    self.set(other, Holds::Link { spare: true });
+                }
             }
             Move::Unlink(slot) => self.set(slot, Holds::Nothing),
+            Move::Link(slot) => self.set(slot, Holds::Link { spare: true }),
+            Move::Note => self.set(Slot::Note, Holds::Note),
+            Move::Part => self.set(Slot::Part, Holds::Copy),
             Move::Copy(_) => self.set(Slot::Ours, Holds::Copy),
+            Move::Gate => self.passed = true,
         }
         self
     }
@@ -146,8 +172,16 @@ pub enum Move {
     Exchange(Slot, Slot),
     /// Removes a name.
     Unlink(Slot),
+    /// Makes the link that replaces the victim.
+    Link(Slot),
+    /// Writes the note of the trash.
+    Note,
+    /// Makes a copy of the victim at [`Slot::Part`].
+    Part,
     /// Makes a copy with the victim's metadata at [`Slot::Ours`].
     Copy(Source),
+    /// Checks both files while the victim has lost its name. What was done before can be taken back.
+    Gate,
 }
 
 /// The source of a copy.
@@ -157,11 +191,15 @@ pub enum Source {
     Keeper,
     /// The moved file.
     Destination,
+    /// The victim, which this process has open.
+    Victim,
 }
 
-/// The purpose of a recovery.
+/// The purpose of the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
+    /// The step is to be done, and went well so far.
+    Forward,
     /// The step failed: the victim gets its name back, unless the step was executed.
     Rollback,
     /// The step is to be undone.
@@ -170,7 +208,7 @@ pub enum Purpose {
     Sweep,
 }
 
-/// The end of a recovery.
+/// The end of a step or a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The victim has its name, and nothing else of the step is left.

@@ -27,7 +27,7 @@ fn each_situation(action: ActionKind, each: &mut dyn FnMut(Situation)) {
                 for &there in only(moves, &[Nothing, Victim, Copy, Taken, Foreign, Unknown]) {
                     for &part in only(moves, &[Nothing, Half, Unknown]) {
                         for &note in only(action == ActionKind::Trash, &[Nothing, Note]) {
-                            for flags in 0..16 {
+                            for flags in 0..32 {
                                 let mut seen = Situation::empty();
                                 let holds = [name, aside, ours, there, part, note];
                                 for (slot, held) in super::SLOT_ORDER.into_iter().zip(holds) {
@@ -37,6 +37,7 @@ fn each_situation(action: ActionKind, each: &mut dyn FnMut(Situation)) {
                                 seen.torn_group = flags & 2 != 0;
                                 seen.spare_copies = flags & 4 != 0;
                                 seen.certain = flags & 8 != 0;
+                                seen.lost = flags & 16 != 0;
                                 seen.across = there == Copy;
                                 let victims = [Slot::Name, Slot::Aside, Slot::Destination];
                                 let victims = victims.into_iter();
@@ -92,6 +93,9 @@ fn check(next: Move, seen: &Situation, context: &str) {
             assert!(may_go, "{context}");
         }
         Move::Copy(_) => assert_eq!(seen.at(Slot::Ours), Nothing, "{context}"),
+        Move::Link(_) | Move::Note | Move::Part | Move::Gate => {
+            unreachable!("a recovery makes none: {context}")
+        }
     }
 }
 
@@ -165,6 +169,8 @@ struct Known {
 struct World {
     action: ActionKind,
     across: bool,
+    /// Names can be exchanged.
+    exchanges: bool,
     at: [Option<File>; super::SLOTS],
     edited: bool,
     /// Both files were looked at right before the victim's bytes go.
@@ -172,17 +178,6 @@ struct World {
     /// Foreign files that exist.
     foreign: usize,
     trace: Vec<String>,
-}
-
-/// A call of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Call {
-    Do(Move),
-    Link(Slot),
-    Note,
-    Part,
-    Gate,
-    Drop,
 }
 
 impl World {
@@ -195,34 +190,33 @@ impl World {
     }
 
     /// Carries out a call as a file system does; false if it fails.
-    fn execute(&mut self, call: Call) -> bool {
+    fn execute(&mut self, call: Move) -> bool {
         match call {
-            Call::Do(Move::Rename(from, to)) => {
+            Move::Rename(from, to) => {
                 if self.get(from).is_none() || self.get(to).is_some() {
                     return false;
                 }
                 self.put(to, self.get(from));
                 self.put(from, None);
             }
-            Call::Do(Move::Exchange(one, other)) => {
+            Move::Exchange(one, other) => {
                 if self.get(one).is_none() || self.get(other).is_none() {
                     return false;
                 }
                 self.at.swap(one as usize, other as usize);
             }
-            Call::Do(Move::Unlink(slot)) => {
+            Move::Unlink(slot) => {
                 assert_ne!(self.get(slot), Some(File::Foreign), "{:?}", self.trace);
                 if self.get(slot).is_none() {
                     return false;
                 }
                 self.put(slot, None);
             }
-            Call::Drop => return self.execute(Call::Do(Move::Unlink(Slot::Aside))),
-            Call::Do(Move::Copy(_)) => return self.create(Slot::Ours, File::Copy),
-            Call::Part => return self.create(Slot::Part, File::Copy),
-            Call::Link(slot) => return self.create(slot, File::Link),
-            Call::Note => return self.create(Slot::Note, File::Note),
-            Call::Gate => {}
+            Move::Copy(_) => return self.create(Slot::Ours, File::Copy),
+            Move::Part => return self.create(Slot::Part, File::Copy),
+            Move::Link(slot) => return self.create(slot, File::Link),
+            Move::Note => return self.create(Slot::Note, File::Note),
+            Move::Gate => {}
         }
         true
     }
@@ -288,36 +282,6 @@ impl World {
     }
 }
 
-/// The calls of a step, in their order.
-fn script(action: ActionKind, across: bool, proves: bool) -> Vec<Call> {
-    use Slot::{Aside, Destination, Name, Part};
-    let rename = |from, to| Call::Do(Move::Rename(from, to));
-    let note = (action == ActionKind::Trash).then_some(Call::Note);
-    let rest = match action {
-        ActionKind::Remove => vec![rename(Name, Aside), Call::Gate, Call::Drop],
-        ActionKind::Hardlink | ActionKind::Symlink if proves => {
-            vec![
-                rename(Name, Aside),
-                Call::Gate,
-                Call::Link(Name),
-                Call::Drop,
-            ]
-        }
-        ActionKind::Hardlink | ActionKind::Symlink => {
-            let exchange = Call::Do(Move::Exchange(Name, Aside));
-            vec![Call::Link(Aside), exchange, Call::Gate, Call::Drop]
-        }
-        _ if across => {
-            let copied = [Call::Part, rename(Part, Destination)];
-            let dropped = [rename(Name, Aside), Call::Gate, Call::Drop];
-            copied.into_iter().chain(dropped).collect()
-        }
-        _ if proves => vec![rename(Name, Aside), Call::Gate, rename(Aside, Destination)],
-        _ => vec![rename(Name, Destination), Call::Gate],
-    };
-    note.into_iter().chain(rest).collect()
-}
-
 /// Faults and foreign changes that may still come.
 #[derive(Clone, Copy)]
 struct Budget {
@@ -363,7 +327,7 @@ fn changes(world: &World) -> Vec<World> {
 /// Makes a call in every way that it may go.
 fn each_way(
     world: &World,
-    call: Call,
+    call: Move,
     budget: Budget,
     then: Then<'_>,
     next: &dyn Fn(World, Budget, bool),
@@ -387,8 +351,8 @@ fn each_way(
         next(with(world, "failed"), less, false);
         next(with(&done, "lost"), less, false);
         let half = match call {
-            Call::Part => Some(Slot::Part),
-            Call::Do(Move::Copy(_)) => Some(Slot::Ours),
+            Move::Part => Some(Slot::Part),
+            Move::Copy(_) => Some(Slot::Ours),
             _ => None,
         };
         if let Some(slot) = half.filter(|&slot| world.get(slot).is_none()) {
@@ -435,26 +399,21 @@ fn recover(
             world.trace
         );
     }
-    each_way(
-        &world,
-        Call::Do(next),
-        budget,
-        then,
-        &|after, budget, is_done| {
-            let known = Known {
-                made: known.made || matches!(next, Move::Copy(_)) && is_done,
-                ..known
-            };
-            let mut failed = failed.to_vec();
-            if !is_done {
-                failed.push(next);
-            }
-            recover(after, purpose, known, budget, &failed, then);
-        },
-    );
+    each_way(&world, next, budget, then, &|after, budget, is_done| {
+        let known = Known {
+            made: known.made || matches!(next, Move::Copy(_)) && is_done,
+            ..known
+        };
+        let mut failed = failed.to_vec();
+        if !is_done {
+            failed.push(next);
+        }
+        recover(after, purpose, known, budget, &failed, then);
+    });
 }
 
-fn act(world: World, calls: &[Call], known: Known, budget: Budget, then: Then<'_>) {
+/// Carries out a step whose places look like this to its process.
+fn act(world: World, seen: Situation, known: Known, budget: Budget, then: Then<'_>) {
     assert!(world.is_safe(), "{:?}\n{:#?}", world.at, world.trace);
     if budget.changes > 0 {
         let less = Budget {
@@ -462,39 +421,59 @@ fn act(world: World, calls: &[Call], known: Known, budget: Budget, then: Then<'_
             ..budget
         };
         for changed in changes(&world) {
-            act(changed, calls, known, less, then);
+            act(changed, seen, known, less, then);
         }
     }
-    let Some((&call, rest)) = calls.split_first() else {
-        return then(world, budget, Ended::By(End::Done));
-    };
+    let mut world = world;
     let back = |world: World, known, budget| {
         recover(world, Purpose::Rollback, known, budget, &[], then);
     };
-    if call == Call::Gate {
-        let mut world = world;
-        let slots = [Slot::Aside, Slot::Destination];
-        world.passed = slots
-            .iter()
-            .any(|&slot| world.get(slot) == Some(File::Victim));
-        if world.passed {
-            return act(world, rest, known, budget, then);
+    let next = match decide(world.action, Purpose::Forward, &seen) {
+        Decision::End(end) => return then(world, budget, Ended::By(end)),
+        Decision::Do(next) => next,
+    };
+    let is_last = matches!(next, Move::Unlink(slot) if seen.at(slot) == Holds::Victim);
+    assert!(!is_last || seen.passed, "{:?}", world.trace);
+    match next {
+        Move::Gate => {
+            let slots = [Slot::Aside, Slot::Destination];
+            world.passed = slots
+                .iter()
+                .any(|&slot| world.get(slot) == Some(File::Victim));
+            return if world.passed {
+                act(world, seen.after(next), known, budget, then)
+            } else {
+                back(world, known, budget)
+            };
         }
-        return back(world, known, budget);
+        // The file system cannot do this.
+        Move::Rename(Slot::Name | Slot::Aside, Slot::Destination) if world.across => {
+            let mut seen = seen;
+            seen.across = true;
+            return act(world, seen, known, budget, then);
+        }
+        Move::Exchange(..) if !world.exchanges => {
+            let mut seen = seen;
+            seen.exchanges = false;
+            return act(world, seen, known, budget, then);
+        }
+        _ => {}
     }
-    each_way(&world, call, budget, then, &|after, budget, is_done| {
+    each_way(&world, next, budget, then, &|after, budget, is_done| {
         let mut known = known;
-        known.dropped |= call == Call::Drop;
-        known.copied |= call == Call::Part && is_done;
-        let to = match call {
-            Call::Do(Move::Rename(_, to)) => Some(to),
-            Call::Do(Move::Exchange(_, to)) => Some(to),
+        known.dropped |= is_last;
+        known.copied |= next == Move::Part && is_done;
+        let to = match next {
+            Move::Rename(_, to) | Move::Exchange(_, to) => Some(to),
             _ => None,
         };
         let is_foreign = to.is_some_and(|to| after.get(to) == Some(File::Foreign));
         known.taken |= is_done && is_foreign;
         if is_done && !is_foreign {
-            act(after, rest, known, budget, then);
+            let seen = seen.after(next);
+            let mut after = after;
+            after.passed &= !matches!(next, Move::Rename(_, Slot::Name));
+            act(after, seen, known, budget, then);
         } else {
             back(after, known, budget);
         }
@@ -506,8 +485,10 @@ fn model(faults: usize, number_of_changes: usize) {
         .into_iter()
         .filter(|&action| action != ActionKind::Reflink);
     for action in changing {
-        for (across, proves) in [(false, false), (false, true), (true, false)] {
-            if across && action != ActionKind::Move {
+        for flags in 0..8 {
+            let [across, proves, exchanges] = [1, 2, 4].map(|flag| flags & flag != 0);
+            let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
+            if across && action != ActionKind::Move || exchanges && (!links || proves) {
                 continue;
             }
             let mut at = [None; super::SLOTS];
@@ -515,23 +496,24 @@ fn model(faults: usize, number_of_changes: usize) {
             let world = World {
                 action,
                 across,
+                exchanges,
                 at,
                 edited: false,
                 passed: false,
                 foreign: 0,
-                trace: vec![format!("{action:?} across {across} proves {proves}")],
+                trace: vec![format!(
+                    "{action:?} across {across} proves {proves} exchanges {exchanges}"
+                )],
             };
+            let mut seen = Situation::empty();
+            seen.set(Slot::Name, Holds::Victim);
+            seen.proves = proves;
+            seen.exchanges = !proves;
             let budget = Budget {
                 faults,
                 changes: number_of_changes,
             };
-            act(
-                world,
-                &script(action, across, proves),
-                Known::default(),
-                budget,
-                &after_step,
-            );
+            act(world, seen, Known::default(), budget, &after_step);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::action::check::Opened;
 use crate::action::folder_entry::{NameInFolder, parent};
 use crate::action::record::RecordedState;
 use crate::action::undone::Lack;
-use crate::action::{metadata, swap, trash_folder};
+use crate::action::{metadata, proof, trash_folder};
 use crate::heartbeat::current;
 use crate::sys::stat;
 use crate::sys::statfs::{self, ServedBy};
@@ -208,7 +208,7 @@ impl<'a> Recovery<'a> {
                 }
                 names::remove(folder, name).map_err(said("clear up"))
             }
-            Move::Copy(_) => Ok(()),
+            Move::Link(_) | Move::Note | Move::Part | Move::Copy(_) | Move::Gate => Ok(()),
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Recovery<'a> {
     fn times_again(&self) {
         let NameInFolder { folder, name } = self.scene.place;
         if let Some(act) = self.scene.act {
-            return swap::times_of_unchanged(act);
+            return proof::times_of_unchanged(act);
         }
         let was = self.scene.intent.victim_state.mtime_ns;
         let is_retimed = statfs::served_by(folder) == ServedBy::Others
@@ -330,6 +330,6 @@ fn gives_name(call: Move) -> bool {
     match call {
         Move::Rename(_, to) => to == Slot::Name,
         Move::Exchange(..) => true,
-        Move::Unlink(_) | Move::Copy(_) => false,
+        _ => false,
     }
 }

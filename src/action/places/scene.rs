@@ -23,7 +23,7 @@ use crate::action::record::{Intent, RecordedState};
 use crate::action::step::{Expected, StepFile, Unfit};
 use crate::action::step_error::failure;
 use crate::action::undo_parent::Parents;
-use crate::action::{compare, relocate, swap};
+use crate::action::{compare, links, proof, temporary};
 use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::stat::{self, Stat};
@@ -159,8 +159,8 @@ impl<'a> Scene<'a> {
             .is_some_and(|there| location(there) != location(place));
         Ok(Self {
             is_on_overlay: statfs::served_by(&place.folder) == ServedBy::Overlay,
-            ours: swap::sibling(&aside, "undo"),
-            part: relocate::part(&aside),
+            ours: temporary::ours(&aside),
+            part: temporary::part(&aside),
             is_across: Cell::new(is_across),
             unknown: Cell::new(None),
             note: info.and_then(|info| NameInFolder::of(&info.0).ok()),
@@ -253,6 +253,7 @@ impl<'a> Scene<'a> {
     pub fn look(&self) -> Situation {
         let mut seen = Situation::empty();
         seen.dropped = self.act.is_some_and(|act| act.trail.dropped.get());
+        seen.lost = seen.dropped && self.act.is_some_and(proof::is_last);
         seen.torn_group = self.context.torn_group;
         let folders = [Some(self.place), self.there.as_ref()]
             .into_iter()
@@ -463,9 +464,8 @@ impl<'a> Scene<'a> {
     }
 
     fn is_made(&self, stat: &Stat) -> bool {
-        let rescued = self.act.and_then(|act| act.trail.rescued.get());
         let made = self.made.get().map(|made| made.copy);
-        [made, rescued].contains(&Some((stat.dev, stat.ino)))
+        made == Some((stat.dev, stat.ino))
     }
 
     /// True if a slot has the link.
@@ -494,7 +494,7 @@ impl<'a> Scene<'a> {
         }
         match (&self.intent.link_text, stat.kind) {
             (Some(text), FileType::Symlink) => {
-                let seen = swap::link_text(&self.place.folder, name);
+                let seen = links::link_text(&self.place.folder, name);
                 // Some mounts do not show the text of a link that this process has just made.
                 seen.as_ref() == Some(&text.0) || seen.is_none() && self.act.is_some()
             }

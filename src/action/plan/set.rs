@@ -14,7 +14,7 @@ use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reach::Who;
 use crate::action::reason::Reason;
-use crate::action::swap::is_temporary;
+use crate::action::temporary::is_temporary;
 use crate::file::{CopyMarks, ManagedPlace, Preference};
 
 /// The planned fate of the files of one set.
