@@ -27,9 +27,9 @@ use super::folder_times::Before;
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::reads;
-use super::reason::Code;
+use super::reason::{Code, Facts};
 use super::record::Record;
-use super::step::{Failure, Outcome, Settings, Step};
+use super::step::{Outcome, Settings, Step};
 use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
@@ -155,7 +155,7 @@ impl Actor {
 
     /// Carries out steps in this order, each by itself, and reports each outcome with its index.
     ///
-    /// No step follows after steps that could not be [written down](Failure::is_unwritten).
+    /// No step follows after steps that could not be [written down](Outcome::is_unwritten).
     pub fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
         let before = self.taken;
         let mut tell = |place: usize, _: &Step, outcome| tell(place - before, outcome);
@@ -277,7 +277,7 @@ impl Actor {
             let outcome = match error {
                 Some(error) => {
                     let doing = "sync finished steps to the disk";
-                    Outcome::Failed(failure(doing.to_owned(), error))
+                    Outcome::Failed(failure(doing, error))
                 }
                 None => ended.outcome,
             };
@@ -313,21 +313,7 @@ fn portion() -> usize {
 }
 
 fn unwritten(error: &JournalError) -> Outcome {
-    Outcome::Failed(Failure {
-        doing: "write the journal, so nothing was done".to_owned(),
-        cause: std::io::Error::other(Unwritten(error.to_string())),
-        hint: Some(Code::JournalFull.into()),
-    })
-}
-
-/// An error of the journal, as opposed to an error of a file.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Unwritten(String);
-
-impl Failure {
-    /// True if the step was not carried out because it could not be recorded. No other step can be recorded, either.
-    pub fn is_unwritten(&self) -> bool {
-        self.cause.get_ref().is_some_and(|e| e.is::<Unwritten>())
-    }
+    let why = std::io::Error::other(error.to_string());
+    let doing = "write the journal, so nothing was done";
+    Outcome::Failed(Code::JournalFull.with(Facts::refused(doing, &why)))
 }

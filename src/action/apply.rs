@@ -111,7 +111,7 @@ pub struct ApplyTally {
 }
 
 /// Called with the outcome of each step, in order. Of the steps that could not be
-/// [written down](super::Failure::is_unwritten), only the first is reported, since all others would fail in the same
+/// [written down](Outcome::is_unwritten), only the first is reported, since all others would fail in the same
 /// way.
 pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
 
@@ -293,7 +293,7 @@ impl ApplyTally {
 
     fn add(&mut self, step: &Step, outcome: &Outcome, tell: TellStep<'_>) {
         match outcome {
-            Outcome::Failed(why) if why.is_unwritten() => {
+            Outcome::Failed(_) if outcome.is_unwritten() => {
                 if std::mem::replace(&mut self.unwritten, true) {
                     return;
                 }

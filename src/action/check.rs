@@ -11,7 +11,8 @@ use rustix::io::Errno;
 use super::coherence::Location;
 use super::folder_entry::{Identity, NameInFolder};
 use super::reads::Reads;
-use super::step::{Change, Expected, StepFile, Unfit};
+use super::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE, STATUS};
+use super::step::{Expected, StepFile};
 use crate::read::{self, OpenFile};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
@@ -79,12 +80,12 @@ impl Opened {
         bound: Bound,
         ours: &OwnChanges,
         reads: &Reads,
-    ) -> Result<Self, Unfit> {
+    ) -> Result<Self, Reason> {
         let place = NameInFolder::of(&target.path)?;
         // The kind comes first: opening may have effects on what is no regular file.
         let seen = place.stat().map_err(gone)?;
         if seen.kind != FileType::RegularFile {
-            return Err(Unfit::NotRegular);
+            return Err(Code::NotRegular.into());
         }
         let manner = Manner {
             keep_access_time: true,
@@ -93,7 +94,7 @@ impl Opened {
         let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
         let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
         match verify(&stat, &target.expected, bound, ours) {
-            Err(Unfit::Changed(Change::Identity)) if statfs::may_renumber(&file) => {
+            Err(why) if why.is_changed(IDENTITY) && statfs::may_renumber(&file) => {
                 let times_alone = Expected {
                     ino: None,
                     ..target.expected
@@ -103,7 +104,7 @@ impl Opened {
             verified => verified?,
         }
         if read::has_too_many_holes(&stat) {
-            return Err(Unfit::Unreadable(read::too_many_holes()));
+            return Err(Reason::unreadable(&read::too_many_holes()));
         }
         Ok(Self {
             identity: Cell::new((stat.dev, stat.ino)),
@@ -178,102 +179,102 @@ impl Opened {
 
     /// Checks that no process has the file open for writing, and detects a process that opens it later. Best effort:
     /// for other users' files and on some file systems this is not known.
-    pub fn guard(&mut self) -> Result<(), Unfit> {
+    pub fn guard(&mut self) -> Result<(), Reason> {
         self.lease = lease::take(&self.file);
         match self.lease {
-            Lease::Refused => Err(Unfit::OpenForWriting),
+            Lease::Refused => Err(Code::OpenForWriting.into()),
             Lease::Held | Lease::Unknown => Ok(()),
         }
     }
 
     /// Checks that the file may be replaced or removed.
-    pub fn changeable(&self) -> Result<(), Unfit> {
+    pub fn changeable(&self) -> Result<(), Reason> {
         if self.attributes.immutable {
-            Err(Unfit::Immutable)
+            Err(Code::Immutable.into())
         } else if self.attributes.append_only {
-            Err(Unfit::AppendOnly)
+            Err(Code::AppendOnly.into())
         } else {
             Ok(())
         }
     }
 
     /// Checks that names may be created, exchanged and removed beside the file.
-    pub fn replaceable(&self) -> Result<(), Unfit> {
+    pub fn replaceable(&self) -> Result<(), Reason> {
         let folder = attributes::get(&self.place.folder).map_err(unreadable)?;
         if folder.immutable {
-            Err(Unfit::ImmutableFolder)
+            Err(Code::ImmutableFolder.into())
         } else if folder.append_only {
-            Err(Unfit::AppendOnlyFolder)
+            Err(Code::AppendOnlyFolder.into())
         } else {
             Ok(())
         }
     }
 
     /// Checks that the open file has the same bytes as when it was opened.
-    pub fn unchanged(&self) -> Result<(), Unfit> {
+    pub fn unchanged(&self) -> Result<(), Reason> {
         self.looked_at().map(|_| ())
     }
 
     /// Accepts the modification time that the file has now as set by a rename of this run. The caller compares the
     /// bytes once more.
-    pub fn was_renamed(&self) -> Result<(), Unfit> {
+    pub fn was_renamed(&self) -> Result<(), Reason> {
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         self.renamed_ns.set(Some(now.mtime_ns));
         Ok(())
     }
 
-    fn looked_at(&self) -> Result<Stat, Unfit> {
+    fn looked_at(&self) -> Result<Stat, Reason> {
         if self.lease == Lease::Held && !lease::stands(&self.file) {
-            return Err(Unfit::OpenForWriting);
+            return Err(Code::OpenForWriting.into());
         }
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         if now.size != self.stat.size {
-            Err(Unfit::Changed(Change::Size))
+            Err(Reason::changed(SIZE))
         } else if ![Some(self.stat.mtime_ns), self.renamed_ns.get()].contains(&Some(now.mtime_ns)) {
-            Err(Unfit::Changed(Change::ModificationTime))
+            Err(Reason::changed(MODIFIED))
         } else {
             Ok(now)
         }
     }
 
     /// Checks that the name still leads to the open file, and that its bytes did not change.
-    pub fn still_there(&self) -> Result<(), Unfit> {
+    pub fn still_there(&self) -> Result<(), Reason> {
         self.found_there().map(|_| ())
     }
 
-    fn found_there(&self) -> Result<Stat, Unfit> {
+    fn found_there(&self) -> Result<Stat, Reason> {
         let now = self.place.stat().map_err(gone)?;
         if !self.is(&now) {
-            return Err(Unfit::Changed(Change::Identity));
+            return Err(Reason::changed(IDENTITY));
         }
         self.looked_at()
     }
 
     /// As [`Opened::still_there`], and also checks that nothing else about the inode changed.
-    pub(super) fn untouched(&self) -> Result<(), Unfit> {
+    pub(super) fn untouched(&self) -> Result<(), Reason> {
         match self.found_there()?.ctime_ns == self.stat.ctime_ns {
             true => Ok(()),
-            false => Err(Unfit::Changed(Change::StatusTime)),
+            false => Err(Reason::changed(STATUS)),
         }
     }
 }
 
-pub(super) fn gone(error: Errno) -> Unfit {
+pub(super) fn gone(error: Errno) -> Reason {
     match error {
-        Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
-        Errno::LOOP => Unfit::NotRegular,
-        error => Unfit::Unreadable(open::error(error)),
+        Errno::NOENT | Errno::NOTDIR => Code::Gone.into(),
+        Errno::LOOP => Code::NotRegular.into(),
+        error => Reason::unreadable(&open::error(error)),
     }
 }
 
-pub(super) fn unreadable(error: Errno) -> Unfit {
-    Unfit::Unreadable(error.into())
+pub(super) fn unreadable(error: Errno) -> Reason {
+    Reason::unreadable(&error.into())
 }
 
 /// Compares a file with its expected state.
-fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Unfit> {
+fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Reason> {
     if stat.kind != FileType::RegularFile {
-        return Err(Unfit::NotRegular);
+        return Err(Code::NotRegular.into());
     }
     let same = |known: Option<u64>, now| known.is_none_or(|known| known == now);
     let not_after = expected.not_after_ns;
@@ -283,20 +284,20 @@ fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> 
     };
     let is_ours = ours.get(&(stat.dev, stat.ino)) == Some(&Times::of(stat));
     let changed = if !same(expected.dev, stat.dev) || !same(expected.ino, stat.ino) {
-        Change::Identity
+        IDENTITY
     } else if stat.size != expected.size {
-        Change::Size
+        SIZE
     } else if !fits(expected.mtime_ns, stat.mtime_ns) && !is_ours {
-        Change::ModificationTime
+        MODIFIED
     } else if !fits(expected.ctime_ns, stat.ctime_ns)
         && !is_ours
         && (expected.ctime_ns.is_some() || bound == Bound::Strict)
     {
-        Change::StatusTime
+        STATUS
     } else {
         return Ok(());
     };
-    Err(Unfit::Changed(changed))
+    Err(Reason::changed(changed))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::check::Opened;
 use super::reads::Reads;
-use super::step::{Change, Skip, Unfit};
+use super::reason::{Reason, SIZE};
 use crate::hash::ContentDigest;
 use crate::read::{Unequal, Which, equal};
 use crate::sys::stat;
@@ -18,7 +18,7 @@ pub fn files(
     kept: &Opened,
     victim: &Opened,
     mut hasher: Option<&mut blake3::Hasher>,
-) -> Result<(), Skip> {
+) -> Result<(), Reason> {
     let size = victim.stat.size;
     let rules = victim.reads.rules();
     // Other files may be compared with the keeper next.
@@ -30,8 +30,8 @@ pub fn files(
         }
         if next < size {
             // Whoever wants to write waits for us: let them, at once.
-            kept.unchanged().map_err(Skip::Keeper)?;
-            victim.unchanged().map_err(Skip::Victim)?;
+            kept.unchanged().map_err(Reason::of_keeper)?;
+            victim.unchanged()?;
         }
         Ok(())
     });
@@ -39,14 +39,14 @@ pub fn files(
     acted_on.leave(size);
     compared.map_err(|unequal| {
         let (which, unfit) = match unequal {
-            Unequal::Differ(at) => return Skip::Differs(at),
+            Unequal::Differ(at) => return Reason::differs(at),
             Unequal::Stopped(skip) => return skip,
-            Unequal::Short(which) => (which, Unfit::Changed(Change::Size)),
-            Unequal::Unreadable(which, error) => (which, Unfit::Unreadable(error.into())),
+            Unequal::Short(which) => (which, Reason::changed(SIZE)),
+            Unequal::Unreadable(which, error) => (which, Reason::unreadable(&error.into())),
         };
         match which {
-            Which::First => Skip::Keeper(unfit),
-            Which::Second => Skip::Victim(unfit),
+            Which::First => unfit.of_keeper(),
+            Which::Second => unfit,
         }
     })
 }

@@ -7,7 +7,6 @@ use rustix::io::{Errno, Result};
 
 use super::check::Opened;
 use super::record::Metadata;
-use super::step::Skip;
 use super::step_error::{StepError, failed};
 use super::{compare, metadata};
 use crate::hash::ContentDigest;
@@ -92,7 +91,7 @@ pub fn proven(
     let file = write::create(folder, name).map_err(failed("create the copy"))?;
     contents(victim, &file).map_err(failed("copy it"))?;
     // What somebody wrote meanwhile must not get the rights of what was compared.
-    victim.unchanged().map_err(Skip::Victim)?;
+    victim.unchanged()?;
     let doing = "give the copy its owner, mode, times and attributes";
     let missing = metadata::give(&file, metadata).map_err(failed(doing))?;
     sync::file(&file).map_err(failed("write the copy to the disk"))?;

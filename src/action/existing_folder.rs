@@ -11,7 +11,7 @@ use rustix::io::{Errno, Result};
 
 use super::folder_traits::{self, Original};
 use super::reason::Code;
-use super::step_error::{StepError, failed, failure_with};
+use super::step_error::{StepError, failed, failed_as};
 use crate::device::Mounts;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
@@ -63,13 +63,13 @@ impl<'a> ExistingFolders<'a> {
         };
         let doing = || format!("move it into {}", String::from_utf8_lossy(path));
         let unsuitable = self.unsuitable(above, folder, like, height);
-        let hint = match unsuitable.map_err(failed("examine the destination folder"))? {
+        let code = match unsuitable.map_err(failed("examine the destination folder"))? {
             None => return Ok(()),
             Some(Unsuitable::Owner) => Code::DestinationNotOwners,
             Some(Unsuitable::Open) => Code::DestinationOpen,
             Some(Unsuitable::Served) => Code::DestinationForeign,
         };
-        Err(failure_with(&doing(), Errno::PERM, hint))
+        Err(failed_as(code, &doing(), Errno::PERM))
     }
 
     fn unsuitable(

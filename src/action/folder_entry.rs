@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
-use super::step::Unfit;
+use super::reason::{Code, Reason};
 use crate::heartbeat::current;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{parent, stat};
@@ -24,13 +24,13 @@ pub type Identity = (u64, u64);
 
 impl NameInFolder {
     /// Opens the folder that an absolute path leads to, following no symbolic link.
-    pub fn of(path: &[u8]) -> std::result::Result<Self, Unfit> {
-        let (folder, name) = split(path).ok_or(Unfit::BadPath)?;
+    pub fn of(path: &[u8]) -> std::result::Result<Self, Reason> {
+        let (folder, name) = split(path).ok_or(Code::BadPath)?;
         current::ask_about(path);
         let folder = parent::open(folder).map_err(|error| match error {
-            Errno::LOOP => Unfit::ThroughLink,
-            Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
-            error => Unfit::Unreadable(error.into()),
+            Errno::LOOP => Code::ThroughLink.into(),
+            Errno::NOENT | Errno::NOTDIR => Code::Gone.into(),
+            error => Reason::unreadable(&error.into()),
         })?;
         Ok(Self { folder, name })
     }

@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, Trail};
-use super::step::{Change, Failure, Skip, Unfit};
+use super::reason::{Code, Facts, IDENTITY, Reason};
 use super::step_error::{StepError, failed, failure_with};
 use crate::file::trust;
 use crate::sys::statfs::{self, ServedBy};
@@ -111,7 +111,7 @@ fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), StepError> {
     };
     linked.map_err(|error| match error {
         Errno::XDEV => failure_with(DOING, error, ANOTHER_FILE_SYSTEM),
-        Errno::MLINK => Skip::Full.into(),
+        Errno::MLINK => Code::Full.into(),
         Errno::PERM | Errno::OPNOTSUPP => failure_with(
             DOING,
             error,
@@ -139,11 +139,11 @@ fn make_symbolic(act: &Act<'_>, name: &CStr, text: &[u8]) -> Result<(), StepErro
     if owner == trust::me() || hand_over(folder, name, text, (owner, group)) {
         return Ok(());
     }
-    Err(StepError::Failed(Failure {
-        doing: "give the new link to the owner of the file".to_owned(),
-        cause: io::Error::other("another process has renamed the link"),
-        hint: Some("check which program changes this folder, and try again".into()),
-    }))
+    let why = io::Error::other("another process has renamed the link");
+    Err(StepError::Failed(Code::Failed.with(Facts {
+        advice: Some("check which program changes this folder, and try again".to_owned()),
+        ..Facts::refused("give the new link to the owner of the file", &why)
+    })))
 }
 
 /// Gives a link that was just created to an owner and a group: root trusts links of root's, so those that it makes for
@@ -185,7 +185,7 @@ fn wrong(act: &Act<'_>, name: &CStr) -> StepError {
         );
     }
     // Another process replaced the keeper's name a moment ago.
-    Skip::Keeper(Unfit::Changed(Change::Identity)).into()
+    Reason::changed(IDENTITY).of_keeper().into()
 }
 
 /// The text of a symbolic link at a name, if it is one.

@@ -79,9 +79,7 @@ pub use record::{Raw, RunHeader};
 pub use root_way::{RootLink, RootWay};
 pub use run::Run;
 pub use runs::{Found, KEPT_DAYS, KEPT_JOURNALS, journals, runs};
-pub use step::{
-    Change, Done, Expected, Failure, Hint, Outcome, Settings, Skip, Step, StepFile, Unfit,
-};
+pub use step::{Done, Expected, Outcome, Settings, Step, StepFile};
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};
 pub use undone::{Undo, UndoTally, Undone};

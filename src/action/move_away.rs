@@ -13,15 +13,14 @@ use super::made::Made;
 use super::new_folders;
 use super::reason::Code;
 use super::relocate::{self, Base};
-use super::step::Unfit;
-use super::step_error::{StepError, failed, failure_with};
+use super::step_error::{StepError, failed, failed_as, failure_with};
 use crate::heartbeat::current;
 use crate::sys::parent;
 
 /// Decides where the file goes.
 pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {
-        return Err(failure_with("move it", Errno::INVAL, Code::NoDestination));
+        return Err(failed_as(Code::NoDestination, "move it", Errno::INVAL));
     };
     let victim = &sketch.step.victim.path;
     let below = sketch.step.below.as_ref().unwrap_or(victim);
@@ -34,7 +33,7 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     // Undo takes what a killed step left there for its own: it must not be there before.
     let new_folders = match folder_entry::NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
-        Err(Unfit::Gone) => new_folders::missing_above(&destination),
+        Err(why) if why.code == Code::Gone => new_folders::missing_above(&destination),
         _ => Vec::new(),
     };
     Ok(Preparation {

@@ -10,7 +10,7 @@ use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
 use super::places::{Manner, Refusal, said};
-use super::step::Unfit;
+use super::reason::Code;
 use super::undone::Undone;
 use crate::file::trust;
 use crate::heartbeat::current;
@@ -75,7 +75,7 @@ fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(NameInFolder, Owne
     let doing = "examine this folder, which the run created";
     let place = match NameInFolder::of(path) {
         Ok(place) => place,
-        Err(Unfit::Gone | Unfit::ThroughLink) => return Ok(None),
+        Err(why) if why.code == Code::Gone || why.code == Code::ThroughLink => return Ok(None),
         Err(unfit) => return Err(unfit.to_string()),
     };
     let now = match place.stat() {

@@ -3,7 +3,7 @@
 use super::action_kind::ActionKind;
 use super::check::{Opened, unreadable};
 use super::compare;
-use super::step::{Change, Skip, Unfit};
+use super::reason::{Code, IDENTITY, Reason, STATUS};
 use crate::hash::ContentDigest;
 use crate::sys::stat;
 
@@ -21,12 +21,10 @@ impl Pair {
     /// without a keeper is only read, for its digest.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
-    pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
+    pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
         let Some(keeper) = &self.keeper else {
             let read = wanted.then(|| compare::digest(&self.victim.file, &self.victim.reads));
-            return read
-                .transpose()
-                .map_err(|error| Skip::Victim(unreadable(error)));
+            return read.transpose().map_err(|error| unreadable(error));
         };
         let mut hasher = wanted.then(blake3::Hasher::new);
         compare::files(keeper, &self.victim, hasher.as_mut())?;
@@ -34,19 +32,21 @@ impl Pair {
     }
 
     /// Checks that the two files are unchanged since they were opened for the comparison.
-    pub fn as_compared(&self) -> Result<(), Skip> {
-        self.victim.untouched().map_err(Skip::Victim)?;
+    pub fn as_compared(&self) -> Result<(), Reason> {
+        self.victim.untouched()?;
         self.keeper_is_there()
     }
 
     /// The file that stays, for actions that replace the victim with a link to it or with its blocks.
-    pub fn kept(&self) -> Result<&Opened, Skip> {
-        self.keeper.as_ref().ok_or(Skip::Keeper(Unfit::Gone))
+    pub fn kept(&self) -> Result<&Opened, Reason> {
+        self.keeper
+            .as_ref()
+            .ok_or_else(|| Reason::from(Code::Gone).of_keeper())
     }
 
-    fn keeper_is_there(&self) -> Result<(), Skip> {
+    fn keeper_is_there(&self) -> Result<(), Reason> {
         let there = self.keeper.as_ref().map_or(Ok(()), Opened::still_there);
-        there.map_err(Skip::Keeper)
+        there.map_err(Reason::of_keeper)
     }
 
     /// True if both are one file with two names.
@@ -61,12 +61,16 @@ impl Pair {
     /// A mount may answer from its memory that the keeper is still there, as an overlay does after a change in one of
     /// its layers. But a rename changes the change time of the renamed file: if the keeper's time changed, the keeper
     /// is the victim.
-    pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Skip> {
-        self.last_look().map_err(|skip| match skip {
-            Skip::Keeper(
-                unfit @ (Unfit::Gone | Unfit::NotRegular | Unfit::Changed(Change::Identity)),
-            ) => Skip::SeemOne(unfit),
-            skip => skip,
+    pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Reason> {
+        self.last_look().map_err(|why| {
+            let of_keeper = why.facts().because.as_deref();
+            let is_elsewhere = |why: &&Reason| {
+                matches!(why.code, Code::Gone | Code::NotRegular) || why.is_changed(IDENTITY)
+            };
+            match of_keeper.filter(is_elsewhere) {
+                Some(of_keeper) => of_keeper.clone().seems_one(),
+                None => why,
+            }
         })?;
         let Some(keeper) = &self.keeper else {
             return Ok(());
@@ -76,22 +80,22 @@ impl Pair {
             return Ok(());
         }
         let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
-        match now.map_err(Skip::Keeper)?.ctime_ns == keeper.stat.ctime_ns {
+        match now.map_err(Reason::of_keeper)?.ctime_ns == keeper.stat.ctime_ns {
             true => Ok(()),
-            false => Err(Skip::SeemOne(Unfit::Changed(Change::StatusTime))),
+            false => Err(Reason::changed(STATUS).seems_one()),
         }
     }
 
     /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
-    pub fn last_look(&self) -> Result<(), Skip> {
+    pub fn last_look(&self) -> Result<(), Reason> {
         self.keeper_is_there()?;
         if self.is_one_file() {
             let now = stat::fresh_descriptor(&self.victim.file).map_err(unreadable);
-            if now.map_err(Skip::Victim)?.links < 2 {
-                return Err(Skip::SameFile);
+            if now?.links < 2 {
+                return Err(Code::SameFile.into());
             }
         }
-        self.victim.unchanged().map_err(Skip::Victim)
+        self.victim.unchanged()
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::act::Act;
 use super::check::{Opened, gone, unreadable};
-use super::step::{Change, Skip, Unfit};
+use super::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE};
 use super::{folder_entry, metadata};
 use crate::device::VolumeId;
 use crate::read::OpenFile;
@@ -19,7 +19,7 @@ use crate::sys::{page_cache, stat};
 const BLOCK: u64 = 4096;
 
 /// Checks for the keeper while the victim has its temporary name.
-pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
+pub fn look_without_victim(act: &Act<'_>) -> Result<(), Reason> {
     act.pair.look_without_victim(act.intent.action)?;
     match &act.pair.keeper {
         Some(keeper) if act.to_prove => {
@@ -31,24 +31,24 @@ pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
 }
 
 /// Checks that the victim's temporary name does not appear beside the keeper.
-fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Skip> {
+fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Reason> {
     let folder = folder_entry::parent;
     if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {
         return Ok(());
     }
     match stat::fresh_entry(&keeper.place.folder, act.temporary) {
         Err(Errno::NOENT) => Ok(()),
-        Ok(_) => Err(Skip::OneFolder),
-        Err(error) => Err(Skip::Keeper(unreadable(error))),
+        Ok(_) => Err(Code::OneFolder.into()),
+        Err(error) => Err(unreadable(error).of_keeper()),
     }
 }
 
 /// Opens the keeper by its name again, and reads its first and last bytes, not from the page cache.
-fn keeper_reads(keeper: &Opened) -> Result<(), Skip> {
-    read_anew(keeper).map_err(Skip::SeemOne)
+fn keeper_reads(keeper: &Opened) -> Result<(), Reason> {
+    read_anew(keeper).map_err(Reason::seems_one)
 }
 
-fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
+fn read_anew(keeper: &Opened) -> Result<(), Reason> {
     let manner = Manner {
         keep_access_time: true,
         follow: false,
@@ -56,7 +56,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
     let opened = open::file(&keeper.place.folder, &keeper.place.name, manner).map_err(gone)?;
     let now = stat::fresh_descriptor(&opened).map_err(unreadable)?;
     if !keeper.is(&now) {
-        return Err(Unfit::Changed(Change::Identity));
+        return Err(Reason::changed(IDENTITY));
     }
     let file = OpenFile::new(&opened, VolumeId(0), false);
     let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
@@ -65,7 +65,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
         page_cache::advise(&opened, offset, BLOCK, page_cache::Advice::DontNeed);
         let length = file.read(keeper.reads.rules(), 0, &mut bytes, BLOCK as usize, offset);
         if length.map_err(unreadable)? as u64 != (keeper.stat.size - offset).min(BLOCK) {
-            return Err(Unfit::Changed(Change::Size));
+            return Err(Reason::changed(SIZE));
         }
     }
     Ok(())
@@ -89,11 +89,11 @@ pub fn is_last(act: &Act<'_>) -> bool {
 /// Checks that the bytes are still equal. Some FUSE file systems set the modification time when they rename (fusefat),
 /// or truncate it to seconds (encfs). There, the time does not show whether another process wrote to the file, so the
 /// bytes are compared.
-pub fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
+pub fn still_equal(act: &Act<'_>) -> Result<(), Reason> {
     let victim = &act.pair.victim;
     match victim.unchanged() {
-        Err(Unfit::Changed(Change::ModificationTime)) => {
-            victim.was_renamed().map_err(Skip::Victim)?;
+        Err(why) if why.is_changed(MODIFIED) => {
+            victim.was_renamed()?;
             act.pair.compare(false).map(drop)
         }
         // The next check reports any other change.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::access::Apart;
@@ -200,6 +201,18 @@ reasons! {
     Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone";
 }
 
+/// What can change about a file: another file has its name.
+pub(super) const IDENTITY: &str = "another file has its name";
+/// Its length.
+pub(super) const SIZE: &str = "its length";
+/// The time of its last modification.
+pub(super) const MODIFIED: &str = "its modification time";
+/// The time of the last change of its inode.
+pub(super) const STATUS: &str = "its change time";
+
+/// What a removed file is compared with.
+pub(super) const THE_KEPT_FILE: &str = "the kept file";
+
 impl Code {
     /// Its row.
     pub fn row(self) -> &'static Row {
@@ -211,6 +224,13 @@ impl Code {
         let what = Some(what.into());
         self.with(Facts {
             what,
+            ..Facts::default()
+        })
+    }
+
+    fn because(self, reason: Reason) -> Reason {
+        self.with(Facts {
+            because: Some(Box::new(reason)),
             ..Facts::default()
         })
     }
@@ -296,6 +316,39 @@ impl Reason {
             _ => Code::ApartFromReference,
         };
         code.about(apart.to_string())
+    }
+
+    /// A file that has changed in this since it was examined.
+    pub(super) fn changed(what: &str) -> Self {
+        Code::Changed.about(what)
+    }
+
+    /// True if it has changed in this.
+    pub(super) fn is_changed(&self, what: &str) -> bool {
+        self.code == Code::Changed && self.facts().what.as_deref() == Some(what)
+    }
+
+    /// Files that differ first at this position.
+    pub(super) fn differs(at: u64) -> Self {
+        Code::Differs.with(Facts {
+            offset: Some(at),
+            ..Facts::default()
+        })
+    }
+
+    /// The same about the file that stays.
+    pub(super) fn of_keeper(self) -> Self {
+        Code::Keeper.because(self)
+    }
+
+    /// This was seen of the kept file after the name of the other was set aside.
+    pub(super) fn seems_one(self) -> Self {
+        Code::SeemsOne.because(self)
+    }
+
+    /// The error of the system.
+    pub(super) fn errno(&self) -> Option<Errno> {
+        self.facts().errno.map(Errno::from_raw_os_error)
     }
 
     /// True if a file is not as it was reported or cannot be changed, which the exit status tells.

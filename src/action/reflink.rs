@@ -9,7 +9,8 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
-use super::step::{Done, Failure, Hint, Skip};
+use super::reason::Reason;
+use super::step::Done;
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::extents::{self, Extent};
 use crate::sys::statfs;
@@ -71,7 +72,7 @@ fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(
         match write::dedupe_range(&keeper.file, &victim.file, at, left) {
             Ok(Shared::Bytes(0)) => return Err(failed("share blocks")(Errno::IO)),
             Ok(Shared::Bytes(bytes)) => done += bytes,
-            Ok(Shared::Differs) => return Err(Skip::Differs(at).into()),
+            Ok(Shared::Differs) => return Err(Reason::differs(at).into()),
             Err(error) => return Err(refusal(victim, error)),
         }
     }
@@ -91,17 +92,15 @@ pub fn is_supported(keeper: impl AsFd, victim: impl AsFd) -> bool {
 fn refusal(victim: &Opened, error: Errno) -> StepError {
     if CANNOT.contains(&error) {
         let kind = statfs::name(&victim.file).unwrap_or("this file system");
-        return StepError::Failed(Failure {
-            doing: format!("share blocks: not supported on {kind} here"),
-            cause: error.into(),
-            hint: Some(Hint::Plain(match kind {
-                "vfat" | "exfat" => "btrfs, XFS and bcachefs can; here use remove",
-                "fuse" => {
-                    "btrfs, XFS and bcachefs can; here use hardlink if this mount has hard links, else remove"
-                }
-                _ => "btrfs, XFS and bcachefs can; elsewhere use hardlink, or remove",
-            })),
-        });
+        let doing = format!("share blocks: not supported on {kind} here");
+        let advice = match kind {
+            "vfat" | "exfat" => "btrfs, XFS and bcachefs can; here use remove",
+            "fuse" => {
+                "btrfs, XFS and bcachefs can; here use hardlink if this mount has hard links, else remove"
+            }
+            _ => "btrfs, XFS and bcachefs can; elsewhere use hardlink, or remove",
+        };
+        return failure_with(&doing, error, advice);
     }
     failed("share blocks with the kept file")(error)
 }

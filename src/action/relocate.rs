@@ -11,7 +11,7 @@ use super::folder_entry::join;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::reason::Code;
-use super::step_error::{StepError, failed, failure_with};
+use super::step_error::{StepError, failed, failed_as, failure_with};
 use crate::heartbeat::current;
 use crate::sys::{attributes, parent, sync};
 
@@ -67,7 +67,7 @@ fn make(
         let is_fit = folder_traits::base_may_have(&base_folder, like);
         if !is_fit.map_err(failed("examine the destination folder"))? {
             let doing = format!("move it into {}", String::from_utf8_lossy(base.path));
-            return Err(failure_with(&doing, Errno::PERM, Code::DestinationBase));
+            return Err(failed_as(Code::DestinationBase, &doing, Errno::PERM));
         }
     }
     let mut at = Rc::clone(&base_folder);

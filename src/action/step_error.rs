@@ -1,35 +1,26 @@
 //! The reason why a step ended early, and the way out for the user.
 
-use std::fmt;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::reason::Reason;
-use super::step::{Failure, Hint, Outcome, Skip};
+use super::reason::{Code, Facts, Reason};
+use super::step::Outcome;
+use crate::file::Raw;
 use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, parent, statfs};
 
 /// The end of a step that is not carried out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum StepError {
     /// The step is unnecessary.
     Already,
     /// A file is not as expected; nothing was changed.
-    Skip(Skip),
+    Skip(Reason),
     /// The system refused; nothing was changed.
-    Failed(Failure),
+    Failed(Reason),
     /// The system also refused to restore the previous state: `undo` has to repair it.
-    Stuck(Failure),
-}
-
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.reason() {
-            None => f.write_str("already so"),
-            Some(reason) => reason.fmt(f),
-        }
-    }
+    Stuck(Reason),
 }
 
 impl StepError {
@@ -40,30 +31,28 @@ impl StepError {
             |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
         match self {
             Self::Already | Self::Skip(_) => false,
-            Self::Failed(failure) => {
-                let error = Errno::from_io_error(&failure.cause);
-                !error.is_some_and(is_refusal) && !folders.into_iter().all(is_in_kernel)
+            Self::Failed(reason) => {
+                !reason.errno().is_some_and(is_refusal) && !folders.into_iter().all(is_in_kernel)
             }
             Self::Stuck(_) => true,
         }
     }
 
-    /// True if there is no space left, on the disk or in the quota.
-    pub fn is_full_disk(&self) -> bool {
-        let Self::Failed(failure) = self else {
-            return false;
-        };
-        let error = Errno::from_io_error(&failure.cause);
-        matches!(error, Some(Errno::NOSPC | Errno::DQUOT))
+    /// Why it was not carried out. What is already so counts as one file.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Already => Code::SameFile.into(),
+            Self::Skip(reason) | Self::Failed(reason) | Self::Stuck(reason) => reason.clone(),
+        }
     }
 
-    /// Why it was not carried out; `None` if it is unnecessary.
-    pub fn reason(&self) -> Option<Reason> {
-        match self {
-            Self::Already => None,
-            Self::Skip(skip) => Some(skip.into()),
-            Self::Failed(failure) | Self::Stuck(failure) => Some(failure.into()),
-        }
+    /// The end of the other steps of a group if the file at this path stays because of this error.
+    pub fn for_others(&self, path: &[u8]) -> Self {
+        Self::Skip(Code::Together.with(Facts {
+            other: Some(Raw(path.to_vec())),
+            because: Some(Box::new(self.reason())),
+            ..Facts::default()
+        }))
     }
 }
 
@@ -71,32 +60,32 @@ impl From<StepError> for Outcome {
     fn from(error: StepError) -> Self {
         match error {
             StepError::Already => Self::Already,
-            StepError::Skip(skip) => Self::Skipped(skip),
-            StepError::Failed(failure) | StepError::Stuck(failure) => Self::Failed(failure),
+            StepError::Skip(reason) => Self::Skipped(reason),
+            StepError::Failed(reason) | StepError::Stuck(reason) => Self::Failed(reason),
         }
     }
 }
 
-impl From<Skip> for StepError {
-    fn from(skip: Skip) -> Self {
-        Self::Skip(skip)
+impl<R: Into<Reason>> From<R> for StepError {
+    fn from(reason: R) -> Self {
+        Self::Skip(reason.into())
     }
 }
 
 /// Makes a closure for `map_err` that names the failed operation.
 pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> StepError {
     let doing = doing.into();
-    move |error| StepError::Failed(failure(doing, error))
+    move |error| StepError::Failed(failure(&doing, error))
 }
 
 /// An error of the system, with the usual advice.
-pub fn failure(doing: String, error: Errno) -> Failure {
-    let hint = HINTS.iter().find(|(errno, _)| *errno == error);
-    Failure {
-        doing,
-        cause: open::error(error),
-        hint: hint.map(|&(_, hint)| hint.into()),
-    }
+pub fn failure(doing: &str, error: Errno) -> Reason {
+    let advice = HINTS.iter().find(|(errno, _)| *errno == error);
+    let advice = advice.map(|(_, advice)| (*advice).to_owned());
+    Code::Failed.with(Facts {
+        advice,
+        ..Facts::refused(doing, &open::error(error))
+    })
 }
 
 /// Adds a way out to a failure, if the file systems of these folders have one.
@@ -105,15 +94,21 @@ pub fn failure(doing: String, error: Errno) -> Failure {
 /// writable.
 pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     let mut folders = folders.into_iter().filter_map(opened);
-    let Outcome::Failed(failure) = outcome else {
+    let Outcome::Failed(reason) = outcome else {
         return outcome;
     };
-    let hint = match Errno::from_io_error(&failure.cause) {
-        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER.into()),
-        Some(Errno::ROFS) => folders.find_map(never_written).or(failure.hint),
-        _ => failure.hint,
+    let advice = match reason.errno() {
+        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
+        Some(Errno::ROFS) => folders.find_map(never_written),
+        _ => None,
     };
-    Outcome::Failed(Failure { hint, ..failure })
+    Outcome::Failed(match advice {
+        Some(advice) => Code::Failed.with(Facts {
+            advice: Some(advice.to_owned()),
+            ..reason.facts().clone()
+        }),
+        None => reason,
+    })
 }
 
 /// The folder, or the nearest one above it that exists: a folder that was to be made is gone again.
@@ -126,13 +121,13 @@ fn opened(folder: &[u8]) -> Option<OwnedFd> {
 }
 
 /// The way out where a writable mount would not help.
-fn never_written(folder: OwnedFd) -> Option<Hint> {
+fn never_written(folder: OwnedFd) -> Option<&'static str> {
     if statfs::is_never_written(&folder) {
-        Some(NEVER_WRITTEN.into())
+        Some(NEVER_WRITTEN)
     } else {
         let is_snapshot = statfs::is_writable_btrfs(&folder)
             && attributes::may_write(&folder, c".") == Err(Errno::ROFS);
-        is_snapshot.then(|| READ_ONLY_SNAPSHOT.into())
+        is_snapshot.then_some(READ_ONLY_SNAPSHOT)
     }
 }
 
@@ -144,13 +139,17 @@ const NO_ANSWER: &str = "the program or server behind this mount failed: see its
 const NEVER_WRITTEN: &str =
     "this type of file system is always read-only: act on the folder that it was built from";
 
-/// As [`failure`], with a way out that depends on the operation.
-pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepError {
-    StepError::Failed(Failure {
-        doing: doing.to_owned(),
-        cause: error.into(),
-        hint: Some(hint.into()),
-    })
+/// As [`failed`], with a way out that depends on the operation.
+pub fn failure_with(doing: &str, error: Errno, advice: &str) -> StepError {
+    StepError::Failed(Code::Failed.with(Facts {
+        advice: Some(advice.to_owned()),
+        ..Facts::refused(doing, &error.into())
+    }))
+}
+
+/// As [`failed`], with a reason of its own.
+pub fn failed_as(code: Code, doing: &str, error: Errno) -> StepError {
+    StepError::Failed(code.with(Facts::refused(doing, &error.into())))
 }
 
 /// True if a call with this error was not carried out.

@@ -12,9 +12,8 @@ use rustix::io::Errno;
 use super::act::{Act, Sketch};
 use super::coherence::Location;
 use super::folder_entry::join;
-use super::reason::Code;
+use super::reason::{Code, Facts};
 use super::relocate::{self, Base};
-use super::step::Failure;
 use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
@@ -149,12 +148,9 @@ fn cannot_be_used(refused: &[RefusedTrash]) -> StepError {
     not_used(in_words(refused), Code::TrashFailed)
 }
 
-fn not_used(why: String, hint: Code) -> StepError {
-    StepError::Failed(Failure {
-        doing: "use the trash".to_owned(),
-        cause: io::Error::new(io::ErrorKind::PermissionDenied, why),
-        hint: Some(hint.into()),
-    })
+fn not_used(why: String, code: Code) -> StepError {
+    let why = io::Error::new(io::ErrorKind::PermissionDenied, why);
+    StepError::Failed(code.with(Facts::refused("use the trash", &why)))
 }
 
 /// The reasons against several folders.

@@ -16,8 +16,8 @@ use super::folder_identity::FolderIdentity;
 use super::metadata;
 use super::past::PastFolder;
 use super::places::{Refusal, said};
+use super::reason::{Code, Reason};
 use super::record::{FolderIntent, Record};
-use super::step::Unfit;
 use super::undo_parent::Parents;
 use super::undone::{Lack, Undone};
 use crate::sys::{attributes, open};
@@ -177,10 +177,10 @@ fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Refu
     Ok(Some((opened, now)))
 }
 
-fn unreachable(unfit: Unfit) -> Refusal {
-    match unfit {
-        Unfit::Gone => "its parent folder no longer exists".to_owned(),
-        unfit => unfit.to_string(),
+fn unreachable(why: Reason) -> Refusal {
+    match why.code {
+        Code::Gone => "its parent folder no longer exists".to_owned(),
+        _ => why.to_string(),
     }
 }
 

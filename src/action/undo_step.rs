@@ -7,7 +7,7 @@ use super::action_kind::ActionKind;
 use super::folder_entry::NameInFolder;
 use super::past::{Fate, PastStep};
 use super::places::{Context, End, Purpose, Recovered, Recovery, Refusal, Scene};
-use super::step::Unfit;
+use super::reason::{Code, Reason};
 use super::undone::Undone;
 
 /// Recovers a step; also returns the folder whose names it may have changed.
@@ -21,8 +21,10 @@ pub(super) fn recover(
 ) -> (Undone, Option<OwnedFd>) {
     let place = match NameInFolder::of(&step.intent.victim.0) {
         Ok(place) => place,
-        Err(Unfit::Gone) if is_removed(step) => return (Undone::Impossible, None),
-        Err(unfit) => return (Undone::Refused(unreachable(&unfit)), None),
+        Err(why) if why.code == Code::Gone && is_removed(step) => {
+            return (Undone::Impossible, None);
+        }
+        Err(why) => return (Undone::Refused(unreachable(&why)), None),
     };
     let scene = Scene::of_past(step, &place, companion, context);
     let recovered = scene.and_then(|scene| Recovery::of(scene).run(purpose));
@@ -39,14 +41,14 @@ fn is_removed(step: &PastStep) -> bool {
 }
 
 /// The reason why the folder of a step's file cannot be opened.
-fn unreachable(unfit: &Unfit) -> Refusal {
-    match unfit {
-        Unfit::Gone => "its folder is gone: create the folder, or mount its disk, and undo again".to_owned(),
-        Unfit::ThroughLink => {
+fn unreachable(why: &Reason) -> Refusal {
+    match why.code {
+        Code::Gone => "its folder is gone: create the folder, or mount its disk, and undo again".to_owned(),
+        Code::ThroughLink => {
             "a symbolic link has the place of one of its folders: move the link away, create the folder, and undo again"
                 .to_owned()
         }
-        unfit => unfit.to_string(),
+        _ => why.to_string(),
     }
 }
 

@@ -118,15 +118,15 @@ fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome)
     };
     match outcome {
         // It is no matter of this file.
-        Outcome::Failed(why) if why.is_unwritten() => console.complain(&typed(&why.into())),
+        Outcome::Failed(why) if outcome.is_unwritten() => console.complain(&typed(why)),
         Outcome::Done(done) => {
             for note in &done.notes {
                 tracing::info!("{path}: {note}");
             }
         }
         Outcome::Already => {}
-        Outcome::Skipped(why) => complain(&format!("{}; left alone", typed(&why.into()))),
-        Outcome::Failed(why) => complain(&typed(&why.into())),
+        Outcome::Skipped(why) => complain(&format!("{}; left alone", typed(why))),
+        Outcome::Failed(why) => complain(&typed(why)),
     }
 }
 

@@ -399,8 +399,8 @@ impl Step {
                     to: done.destination.as_deref().map(path),
                 },
                 Outcome::Already => StepOutcome::Already,
-                Outcome::Skipped(why) => StepOutcome::Skipped(why.into()),
-                Outcome::Failed(why) => StepOutcome::Failed(why.into()),
+                Outcome::Skipped(why) => StepOutcome::Skipped(why.clone()),
+                Outcome::Failed(why) => StepOutcome::Failed(why.clone()),
             },
         }
     }

@@ -10,8 +10,8 @@ use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, StepFile, UndoTally,
-    undo,
+    ActionKind, Actor, Code, Expected, Journal, Outcome, Reason, RunHeader, Settings, Step,
+    StepFile, UndoTally, undo,
 };
 use tempfile::TempDir;
 
@@ -371,4 +371,15 @@ pub fn old_or_new(scene: &Scene, action: &str, before: &Picture, context: &str) 
         other => panic!("{other} has no new state"),
     };
     assert!(is_old || is_new, "{context}: neither old nor new");
+}
+
+/// The codes of a reason and of the reasons that it follows from.
+pub fn codes(why: &Reason) -> Vec<Code> {
+    let why = std::iter::successors(Some(why), |why| why.facts().because.as_deref());
+    why.map(|why| why.code).collect()
+}
+
+/// True if a removed file has changed in this.
+pub fn is_changed(why: &Reason, what: &str) -> bool {
+    why.code == Code::Changed && why.facts().what.as_deref() == Some(what)
 }

@@ -13,7 +13,8 @@ use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::folder_entry::Identity;
 use crate::action::pair::Pair;
 use crate::action::reads::Reads;
-use crate::action::step::{Skip, StepFile};
+use crate::action::reason::Reason;
+use crate::action::step::StepFile;
 use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -68,9 +69,9 @@ impl Check {
     /// Checks that keeper and victim are as expected. They are guarded as long as the pair exists.
     pub fn files(&self) -> Result<Checked, StepError> {
         let open = |target: &StepFile| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
-        let victim = open(&self.victim).map_err(Skip::Victim)?;
+        let victim = open(&self.victim)?;
         let keeper = self.keeper.as_ref().map(open);
-        let keeper = keeper.transpose().map_err(Skip::Keeper)?;
+        let keeper = keeper.transpose().map_err(Reason::of_keeper)?;
         let mut pair = Pair { keeper, victim };
         let (wanted, reported) = match self.proof {
             Proof::ByKernel => (None, None),
@@ -81,8 +82,8 @@ impl Check {
         };
         if !matches!(self.proof, Proof::ByKernel) {
             let guarded = pair.keeper.as_mut().map_or(Ok(()), Opened::guard);
-            guarded.map_err(Skip::Keeper)?;
-            pair.victim.guard().map_err(Skip::Victim)?;
+            guarded.map_err(Reason::of_keeper)?;
+            pair.victim.guard()?;
         }
         let digest = match wanted {
             Some(wanted) => pair.compare(wanted)?,

@@ -14,9 +14,10 @@ use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::folder_entry::{self, NameInFolder};
 use crate::action::made::Made;
 use crate::action::pair::Pair;
-use crate::action::places::{self, Because};
+use crate::action::places;
+use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
 use crate::action::record::{Blake3, Raw, Record, RecordedState};
-use crate::action::step::{Done, Outcome, Skip, Step};
+use crate::action::step::{Done, Outcome, Step};
 use crate::action::step_error::StepError;
 use crate::action::temporary::temporary;
 use crate::hash::ContentDigest;
@@ -98,10 +99,9 @@ impl Actor {
             Some(unfit) => {
                 let with = &ready[unfit].1.victim.path;
                 let because = pairs[unfit].as_ref().err();
-                let because = because.map(|error| Because::of(with, error));
+                let because = because.map(|error| error.for_others(with));
                 for ((of, sketched), checked) in ready.into_iter().zip(pairs) {
-                    let because = because.as_ref().map(Because::left_alone);
-                    if let Some(error) = checked.err().or(because) {
+                    if let Some(error) = checked.err().or_else(|| because.clone()) {
                         self.not_done(of, &sketched, error);
                     }
                 }
@@ -123,7 +123,7 @@ impl Actor {
         } = checked;
         // A step before this one in the portion may have come to rely on it.
         if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
-            return Err(Skip::Kept.into());
+            return Err(Code::ReliedOn.into());
         }
         let keeper = pair.keeper.as_ref();
         // They were looked at before, with their ACLs and labels. A change of these shows in the change time; of
@@ -131,7 +131,7 @@ impl Actor {
         if let Some(keeper) = keeper {
             let rights = [keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
             if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
-                return Err(Skip::Apart(apart).into());
+                return Err(Reason::apart(apart, THE_KEPT_FILE).into());
             }
         }
         if compared {
@@ -238,7 +238,7 @@ impl Actor {
 
     fn not_done(&mut self, of: Numbered, sketched: &Sketched, error: StepError) {
         let step = sketched.intent.step;
-        let why = error.to_string();
+        let why = error.reason().to_string();
         let _ = self.journal.note(&[Record::NotDone { step, why }]);
         self.end(of, error.into(), None);
     }

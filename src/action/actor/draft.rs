@@ -11,10 +11,10 @@ use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::parent;
 use crate::action::folder_identity::FolderIdentity;
-use crate::action::places::Because;
 use crate::action::reads::Reads;
+use crate::action::reason::{Code, Facts, IDENTITY, Reason, THE_KEPT_FILE};
 use crate::action::record::{Intent, Metadata, Raw, Record};
-use crate::action::step::{Change, Skip, Step, StepFile, Unfit};
+use crate::action::step::{Step, StepFile};
 use crate::action::step_error::{StepError, failed};
 use crate::action::temporary::temporary;
 use crate::action::{links, metadata, move_away, reflink, trash};
@@ -45,13 +45,11 @@ struct Finder {
 }
 
 impl Finder {
-    fn files(&self, step: &Step) -> Result<Found, Skip> {
-        let victim = self
-            .open(&step.victim, Bound::Strict)
-            .map_err(Skip::Victim)?;
-        victim.changeable().map_err(Skip::Victim)?;
+    fn files(&self, step: &Step) -> Result<Found, Reason> {
+        let victim = self.open(&step.victim, Bound::Strict)?;
+        victim.changeable()?;
         if step.action != ActionKind::Reflink {
-            victim.replaceable().map_err(Skip::Victim)?;
+            victim.replaceable()?;
         }
         let keeper = match step.keeper.is_none() && step.action.takes_content_along() {
             true => None,
@@ -66,7 +64,7 @@ impl Finder {
     }
 
     /// The first unchanged file of those that stay, from this place on.
-    fn keeper(&self, step: &Step, from: usize) -> Result<FitKeeper, Skip> {
+    fn keeper(&self, step: &Step, from: usize) -> Result<FitKeeper, Reason> {
         let bound = match self.trust_hash && step.action != ActionKind::Reflink {
             true => Bound::Strict,
             false => Bound::BytesAreCompared,
@@ -86,16 +84,16 @@ impl Finder {
                 Err(unfit) => first.get_or_insert(unfit),
             };
         }
-        Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
+        Err(first.unwrap_or_else(|| Code::Gone.into()).of_keeper())
     }
 
     /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
-    fn open(&self, target: &StepFile, bound: Bound) -> Result<Opened, Unfit> {
+    fn open(&self, target: &StepFile, bound: Bound) -> Result<Opened, Reason> {
         let target = &renumbered(target, &self.renumbered);
         let file = Opened::open(target, bound, &self.ours, &self.reads)?;
         let number = target.expected.ino;
         match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
-            true => Err(Unfit::Changed(Change::Identity)),
+            true => Err(Reason::changed(IDENTITY)),
             false => Ok(file),
         }
     }
@@ -136,7 +134,7 @@ impl Actor {
     fn sketch_group(
         &mut self,
         group: &[Numbered],
-        found: Vec<Result<Found, Skip>>,
+        found: Vec<Result<Found, Reason>>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Result<Sketched, StepError>> {
         let mut sketched: Vec<_> = group
@@ -149,14 +147,14 @@ impl Actor {
         }
         let first = group.iter().zip(&sketched).find_map(|(of, sketched)| {
             let error = sketched.as_ref().err()?;
-            Some(Because::of(&of.step.victim.path, error))
+            Some(error.for_others(&of.step.victim.path))
         });
         let number = sketched
             .iter()
             .find_map(|sketched| Some(sketched.as_ref().ok()?.intent.step));
         for sketched in &mut sketched {
             match (&first, &mut *sketched) {
-                (Some(because), Ok(_)) => *sketched = Err(because.left_alone()),
+                (Some(because), Ok(_)) => *sketched = Err(because.clone()),
                 (None, Ok(sketched)) => sketched.intent.together = number,
                 (_, Err(_)) => {}
             }
@@ -181,7 +179,7 @@ impl Actor {
             .filter(|(keeper, _)| keeper.identity() != victim.identity());
         let is_further = kept.is_some() && other.is_none();
         if !is_further && self.kept.contains(&victim.identity()) {
-            return Err(Skip::Kept.into());
+            return Err(Code::ReliedOn.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
         if let Some((keeper, _)) = other {
@@ -244,11 +242,11 @@ impl Actor {
             _ if !is_further => {}
             ActionKind::Hardlink | ActionKind::Reflink => return Err(StepError::Already),
             _ if self.settings.further_names && is_another_entry(&keeper, victim) => {}
-            _ => return Err(Skip::SameFile.into()),
+            _ => return Err(Code::SameFile.into()),
         }
         if keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
-            return Err(Skip::Differs(shorter).into());
+            return Err(Reason::differs(shorter).into());
         }
         Ok((keeper, target))
     }
@@ -269,11 +267,17 @@ impl Actor {
         }
         let keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;
         if let Some(apart) = common.apart(&keeper.rights(), &victim.rights()) {
-            return Err(Skip::Apart(apart).into());
+            return Err(Reason::apart(apart, THE_KEPT_FILE).into());
         }
         let differences = metadata::differences(&keeper, victim);
         match wants_same && !differences.is_empty() {
-            true => Err(Skip::Metadata(differences).into()),
+            true => Err(Code::Metadata
+                .with(Facts {
+                    what: Some(format!("has another {} than", differences.join(", "))),
+                    whom: Some(THE_KEPT_FILE.to_owned()),
+                    ..Facts::default()
+                })
+                .into()),
             false => Ok(()),
         }
     }
@@ -336,7 +340,7 @@ impl Actor {
         step: &Step,
         mut kept: FitKeeper,
         victim: &Opened,
-    ) -> Result<(Opened, StepFile), Skip> {
+    ) -> Result<(Opened, StepFile), Reason> {
         let mut first = None;
         loop {
             match self.stands_apart(step.action, &kept.file, victim) {
@@ -356,7 +360,7 @@ impl Actor {
         action: ActionKind,
         keeper: &Opened,
         victim: &Opened,
-    ) -> Result<(), Skip> {
+    ) -> Result<(), Reason> {
         self.file_systems.of(keeper.stat.dev, &keeper.file);
         match self
             .file_systems
@@ -365,7 +369,7 @@ impl Actor {
             Distinct::Unprovable(kind)
                 if relies_on_keeper(action) && !self.settings.trust_mounts =>
             {
-                Err(Skip::Unprovable(kind))
+                Err(Code::Unprovable.about(kind))
             }
             _ => Ok(()),
         }

@@ -11,8 +11,8 @@ use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
+use crate::action::reason::Code;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
-use crate::action::step::Unfit;
 use crate::action::step_error;
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
@@ -136,9 +136,9 @@ impl FolderTally {
 /// Opens the folder with the name, and reads the metadata that undo has to restore.
 /// The place of a folder, the folder above it, and its metadata.
 fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Stays> {
-    let place = NameInFolder::of(&of.path).map_err(|unfit| match unfit {
-        Unfit::Gone => Stays::Because("no longer exists".to_owned()),
-        unfit => Stays::Because(format!("{unfit}; left alone")),
+    let place = NameInFolder::of(&of.path).map_err(|why| match why.code {
+        Code::Gone => Stays::Because("no longer exists".to_owned()),
+        _ => Stays::Because(format!("{why}; left alone")),
     })?;
     let folder = open::folder(&place.folder, &place.name).map_err(stays("open the folder"))?;
     let (now, attributes) = attributes::both(&folder).map_err(stays("examine the folder"))?;

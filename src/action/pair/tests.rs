@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::action::check::tests::{folder, opened, rewrite};
+use crate::action::reason::{MODIFIED, SIZE};
 
 fn pair(keeper: &Path, victim: &Path) -> Pair {
     Pair {
@@ -43,7 +44,7 @@ fn every_byte_is_compared_and_none_that_is_not_there() {
             other[place] ^= 1;
             fs::write(&b, &other).unwrap();
             let compared = pair(&a, &b).compare(true);
-            let expected = matches!(compared, Err(Skip::Differs(at)) if at == place as u64);
+            let expected = compared == Err(Reason::differs(place as u64));
             assert!(expected, "{size} {compared:?}");
         }
         // What was read of a longer file before does not count for what is missing now.
@@ -58,7 +59,7 @@ fn every_byte_is_compared_and_none_that_is_not_there() {
                 .unwrap();
         }
         let compared = shorter.compare(false);
-        let expected = matches!(compared, Err(Skip::Keeper(Unfit::Changed(Change::Size))));
+        let expected = compared == Err(Reason::changed(SIZE).of_keeper());
         assert!(expected, "{size} {compared:?}");
     }
 }
@@ -73,19 +74,13 @@ fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
     first.as_compared().unwrap();
     change_inode(&b);
     let looked = first.as_compared();
-    let expected = matches!(
-        looked,
-        Err(Skip::Victim(Unfit::Changed(Change::StatusTime)))
-    );
+    let expected = looked == Err(Reason::changed(STATUS));
     assert!(expected, "{looked:?}");
     rewrite(&c);
     assert!(second.as_compared().is_err());
     rewrite(&a);
     let looked = third.as_compared();
-    let expected = matches!(
-        looked,
-        Err(Skip::Keeper(Unfit::Changed(Change::ModificationTime)))
-    );
+    let expected = looked == Err(Reason::changed(MODIFIED).of_keeper());
     assert!(expected, "{looked:?}");
 }
 
@@ -97,11 +92,14 @@ fn the_last_look_sees_to_both_files_and_to_the_keepers_name() {
     changed.last_look().unwrap();
     rewrite(&b);
     let looked = changed.last_look();
-    assert!(matches!(looked, Err(Skip::Victim(_))), "{looked:?}");
+    assert!(
+        looked.as_ref().is_err_and(|why| why.code == Code::Changed),
+        "{looked:?}"
+    );
     fs::remove_file(&c).unwrap();
     let looked = gone.last_look();
     assert!(
-        matches!(looked, Err(Skip::Keeper(Unfit::Gone))),
+        looked == Err(Reason::from(Code::Gone).of_keeper()),
         "{looked:?}"
     );
     // One file: as long as there are two names, one may go.
@@ -112,7 +110,7 @@ fn the_last_look_sees_to_both_files_and_to_the_keepers_name() {
     names.last_look().unwrap();
     fs::remove_file(&further).unwrap();
     let looked = names.last_look();
-    assert!(matches!(looked, Err(Skip::SameFile)), "{looked:?}");
+    assert!(looked == Err(Code::SameFile.into()), "{looked:?}");
 }
 
 #[test]
@@ -125,21 +123,21 @@ fn a_keeper_that_moved_with_the_victim_is_the_same_file() {
     fs::rename(&c, at.join("aside")).unwrap();
     let looked = gone.look_without_victim(ActionKind::Remove);
     assert!(
-        matches!(looked, Err(Skip::SeemOne(Unfit::Gone))),
+        looked == Err(Reason::from(Code::Gone).seems_one()),
         "{looked:?}"
     );
     // As where a mount still answers that the keeper is there.
     change_inode(&a);
     let looked = fit.look_without_victim(ActionKind::Remove);
-    let expected = matches!(
-        looked,
-        Err(Skip::SeemOne(Unfit::Changed(Change::StatusTime)))
-    );
+    let expected = looked == Err(Reason::changed(STATUS).seems_one());
     assert!(expected, "{looked:?}");
     // A new link changes that time too.
     fit.look_without_victim(ActionKind::Hardlink).unwrap();
     // What happens to the victim's bytes is no sign of that.
     rewrite(&b);
     let looked = fit.look_without_victim(ActionKind::Hardlink);
-    assert!(matches!(looked, Err(Skip::Victim(_))), "{looked:?}");
+    assert!(
+        looked.as_ref().is_err_and(|why| why.code == Code::Changed),
+        "{looked:?}"
+    );
 }

@@ -8,8 +8,8 @@ use super::scene::{Made, Manner, Refusal, Scene, is_as, said};
 use super::{Slot, Source};
 use crate::action::check::Opened;
 use crate::action::folder_entry::NameInFolder;
+use crate::action::reason::Reason;
 use crate::action::record::{Metadata, RecordedState};
-use crate::action::step::Unfit;
 use crate::action::undone::Lack;
 use crate::action::{compare, copy, metadata};
 use crate::file::trust;
@@ -35,7 +35,7 @@ impl Scene<'_> {
             Some(_) => &intent.keeper.0,
             None => &intent.victim.0,
         };
-        let unfit = |unfit: Unfit| format!("{} {unfit}", self.source());
+        let unfit = |unfit: Reason| format!("{} {unfit}", self.source());
         let mut was = intent.keeper_state;
         if intent.link_text.is_none()
             && let Ok(Some(here)) = self.stat(Slot::Name)
@@ -71,7 +71,7 @@ impl Scene<'_> {
             return Ok((Lack::NOTHING, None));
         };
         current::ask_about(&path.0);
-        let unfit = |unfit: Unfit| format!("the copy {unfit}");
+        let unfit = |unfit: Reason| format!("the copy {unfit}");
         let moved = self.stat(Slot::Destination).map_err(said("examine it"))?;
         let moved =
             moved.ok_or_else(|| format!("{} no longer exists", self.shown_destination()))?;

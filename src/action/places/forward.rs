@@ -12,8 +12,8 @@ use super::{Decision, End, Holds, Move, Purpose, Recovery, Situation, Slot, deci
 use crate::action::act::{Act, Trail, freed};
 use crate::action::action_kind::ActionKind;
 use crate::action::metadata::SET_ID;
-use crate::action::reason::{Code, Reason};
-use crate::action::step::{Change, Done, Failure, Skip, Unfit};
+use crate::action::reason::{Code, Facts, IDENTITY, Reason};
+use crate::action::step::Done;
 use crate::action::step_error::{StepError, failed, failure_with};
 use crate::action::trash_folder::NO_TRASH;
 use crate::action::undo_parent::Parents;
@@ -22,122 +22,47 @@ use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::{attributes, names, stat, statfs, sync};
 
-/// The outcome for each step of a group.
-type Fates = Vec<Result<Done, StepError>>;
-
-const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
-
 /// Carries out the steps of a group, each of which was checked: all of them wait for each other at the gate. If one
 /// fails, what can be taken back is taken back.
-pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Fates {
-    let begun = each(acts.iter(), |act| Steps::of(act));
-    let fates = match begun {
-        Err((place, error)) => left(acts, place, error, |_, error| Err(error)),
-        Ok(mut steps) => {
-            let to_gate = each(steps.iter_mut(), |step| step.run(false));
-            let ended = to_gate.and_then(|_| each(steps.iter_mut(), |step| step.run(true)));
-            match ended {
-                Ok(_) => steps.into_iter().map(|step| Ok(step.done)).collect(),
-                Err((place, error)) => left(acts, place, error, settled),
-            }
-        }
-    };
-    for act in acts.iter().filter(|act| act.to_prove) {
-        if let (ActionKind::Hardlink, Some(keeper)) = (act.intent.action, &act.pair.keeper) {
-            metadata::truncated_time_again(keeper);
-        }
-    }
-    fates
-}
-
-/// Calls for each item until one fails; the place of that one.
-fn each<T, R>(
-    items: impl Iterator<Item = T>,
-    mut call: impl FnMut(T) -> Result<R, StepError>,
-) -> Result<Vec<R>, (usize, StepError)> {
-    let called = items.enumerate();
-    called
-        .map(|(place, item)| call(item).map_err(|error| (place, error)))
-        .collect()
-}
-
-/// The outcomes if one step of a group failed. The last one comes first, as with undo.
-fn left<'a>(
-    acts: &'a [Act<'a>],
-    place: usize,
-    error: StepError,
-    outcome: impl Fn(&'a Act<'a>, StepError) -> Result<Done, StepError>,
-) -> Fates {
-    let because = Because::of(&acts[place].intent.victim.0, &error);
-    let mut error = Some(error);
-    let errors = (0..acts.len())
-        .rev()
-        .map(|other| match error.take_if(|_| other == place) {
-            Some(error) => (other, error),
-            None => (other, because.left_alone()),
+pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<Result<Done, StepError>> {
+    let mut steps: Vec<_> = acts.iter().map(Carried::new).collect();
+    let failed = [Part::Folders, Part::ToGate, Part::ToEnd]
+        .into_iter()
+        .find_map(|part| {
+            let mut steps = steps.iter_mut().enumerate();
+            steps.find_map(|(place, step)| Some((place, step.run(part).err()?)))
         });
-    let mut fates: Fates = errors
-        .map(|(other, error)| outcome(&acts[other], error))
-        .collect();
-    fates.reverse();
-    fates
-}
-
-/// The outcome of a step that failed, from what its places hold: a reply may have been lost.
-fn settled(act: &Act<'_>, error: StepError) -> Result<Done, StepError> {
-    if matches!(error, StepError::Already | StepError::Stuck(_)) {
-        return Err(error);
-    }
-    let parents = Parents::default();
-    let context = Context::new(Manner::Act, &act.pair.victim.reads, &parents);
-    let scene = Scene::of_act(act, context);
-    match scene.and_then(|scene| Recovery::of(scene).run(Purpose::Rollback)) {
-        Ok(recovered) if recovered.end == End::Done => Ok(Done {
-            freed: freed(&act.pair.victim),
-            destination: destination(act),
-            notes: Vec::new(),
-        }),
-        Ok(_) => Err(error),
-        Err(why) => Err(StepError::Stuck(Failure {
-            doing: "put it back".to_owned(),
-            cause: io::Error::other(format!("{why} ({error})")),
-            hint: Some(Code::Stuck.into()),
-        })),
-    }
-}
-
-fn destination(act: &Act<'_>) -> Option<Vec<u8>> {
-    act.intent.destination.as_ref().map(|path| path.0.clone())
-}
-
-/// The reason why files stay because of another file of their group.
-pub(in crate::action) struct Because {
-    with: Vec<u8>,
-    because: Box<Reason>,
-}
-
-impl Because {
-    /// The reason for the others if the file at this path stays because of this error.
-    pub fn of(with: &[u8], error: &StepError) -> Self {
-        // Whatever is already so does not keep others.
-        let because = error.reason().unwrap_or_else(|| Code::SameFile.into());
-        Self {
-            with: with.to_vec(),
-            because: Box::new(because),
+    match failed {
+        None => steps.into_iter().map(|step| Ok(step.done)).collect(),
+        Some((place, error)) => {
+            let for_others = error.for_others(&acts[place].intent.victim.0);
+            let mut errors = vec![for_others; acts.len()];
+            errors[place] = error;
+            let failed = steps.iter().zip(errors);
+            // The last one comes first, as with undo.
+            let mut fates: Vec<_> = failed
+                .rev()
+                .map(|(step, error)| step.settled(error))
+                .collect();
+            fates.reverse();
+            fates
         }
     }
+}
 
-    /// The outcome for the other files of the group.
-    pub fn left_alone(&self) -> StepError {
-        StepError::Skip(Skip::Together {
-            with: self.with.clone(),
-            because: self.because.clone(),
-        })
-    }
+/// The parts of a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The folders of its destination are opened, and created if they are missing.
+    Folders,
+    /// All that can be taken back.
+    ToGate,
+    /// The rest.
+    ToEnd,
 }
 
 /// A step that is being carried out.
-struct Steps<'a> {
+struct Carried<'a> {
     act: &'a Act<'a>,
     seen: Situation,
     /// The folder and the name of the destination.
@@ -149,26 +74,81 @@ struct Steps<'a> {
     done: Done,
 }
 
-impl<'a> Steps<'a> {
-    /// Opens the folders of a step, and creates those of its destination.
-    fn of(act: &'a Act<'a>) -> Result<Self, StepError> {
-        let victim = &act.pair.victim;
-        current::ask_about(&act.intent.victim.0);
+impl<'a> Carried<'a> {
+    fn new(act: &'a Act<'a>) -> Self {
         let mut seen = Situation::empty();
         seen.set(Slot::Name, Holds::Victim);
         seen.proves = act.to_prove;
         seen.exchanges = !act.to_prove;
-        let mut step = Self {
+        let destination = act.intent.destination.as_ref();
+        Self {
             act,
             seen,
             there: None,
             part: temporary::part(act.temporary),
             note: None,
             done: Done {
-                destination: destination(act),
+                destination: destination.map(|path| path.0.clone()),
                 ..Done::default()
             },
-        };
+        }
+    }
+
+    fn run(&mut self, part: Part) -> Result<(), StepError> {
+        let (action, victim) = (self.act.intent.action, &self.act.intent.victim.0);
+        current::ask_about(victim);
+        if part == Part::Folders {
+            return self.begin();
+        }
+        while part == Part::ToEnd || !self.seen.passed {
+            current::ask_about(victim);
+            match decide(action, Purpose::Forward, &self.seen) {
+                Decision::Do(next) => {
+                    if self.makes(next)? {
+                        self.seen = self.seen.after(next);
+                    }
+                }
+                Decision::End(_) => return self.end(),
+            }
+        }
+        Ok(())
+    }
+
+    /// The outcome after an error, from what the places hold: a reply may have been lost.
+    fn settled(&self, error: StepError) -> Result<Done, StepError> {
+        let act = self.act;
+        if matches!(error, StepError::Already | StepError::Stuck(_)) {
+            return Err(error);
+        }
+        let parents = Parents::default();
+        let context = Context::new(Manner::Act, &act.pair.victim.reads, &parents);
+        let scene = Scene::of_act(act, context);
+        let recovered = scene.and_then(|scene| Recovery::of(scene).run(Purpose::Rollback));
+        if act.to_prove && act.intent.action == ActionKind::Hardlink {
+            act.pair
+                .keeper
+                .iter()
+                .for_each(metadata::truncated_time_again);
+        }
+        match recovered {
+            Ok(recovered) if recovered.end == End::Done => Ok(Done {
+                freed: freed(&act.pair.victim),
+                destination: self.done.destination.clone(),
+                notes: Vec::new(),
+            }),
+            Ok(_) => Err(error),
+            Err(why) => {
+                let why = io::Error::other(format!("{why} ({})", error.reason()));
+                let why = Facts::refused("put it back", &why);
+                Err(StepError::Stuck(Code::Stuck.with(why)))
+            }
+        }
+    }
+
+    /// Opens the folders of the destination, and creates those that are missing.
+    fn begin(&mut self) -> Result<(), StepError> {
+        let act = self.act;
+        let victim = &act.pair.victim;
         match act.intent.action {
             ActionKind::Reflink => {}
             ActionKind::Trash => {
@@ -178,16 +158,16 @@ impl<'a> Steps<'a> {
                     infos,
                     info,
                 } = trash::open(act)?;
-                step.there = Some((Rc::new(files), name));
-                step.note = Some((infos, info));
+                self.there = Some((Rc::new(files), name));
+                self.note = Some((infos, info));
             }
-            ActionKind::Move => step.there = Some(move_away::open(act)?),
+            ActionKind::Move => self.there = Some(move_away::open(act)?),
             ActionKind::Remove | ActionKind::Symlink => {
                 act.pair.kept()?;
-                step.done.freed = freed(victim);
+                self.done.freed = freed(victim);
             }
             ActionKind::Hardlink => {
-                step.done.freed = freed(victim);
+                self.done.freed = freed(victim);
                 // The victim's are as they were when they were written down: its change time is.
                 let keeper = metadata::of(act.pair.kept()?);
                 let keeper = keeper.map_err(failed("read its metadata"))?;
@@ -195,33 +175,16 @@ impl<'a> Steps<'a> {
                 if !differences.is_empty() {
                     let differences = differences.join(", ");
                     let note = format!("changed to the {differences} of the kept file");
-                    step.done.notes.push(note);
+                    self.done.notes.push(note);
                 }
             }
         }
-        if let Some((folder, _)) = step.there.as_ref().filter(|_| act.to_prove) {
+        if let Some((folder, _)) = self.there.as_ref().filter(|_| act.to_prove) {
             // No rename leaves its file system: the name stays until there is a copy. (The files of an overlay may have
             // other device numbers than its folders.)
             let is_elsewhere = stat::descriptor(folder).is_ok_and(|now| now.dev != victim.stat.dev);
             if is_elsewhere && statfs::may_renumber(&victim.file) {
-                step.go_across()?;
-            }
-        }
-        Ok(step)
-    }
-
-    /// Makes one call after the other, up to the gate or to the end.
-    fn run(&mut self, to_the_end: bool) -> Result<(), StepError> {
-        let action = self.act.intent.action;
-        while to_the_end || !self.seen.passed {
-            current::ask_about(&self.act.intent.victim.0);
-            match decide(action, Purpose::Forward, &self.seen) {
-                Decision::Do(next) => {
-                    if self.makes(next)? {
-                        self.seen = self.seen.after(next);
-                    }
-                }
-                Decision::End(_) => return self.end(),
+                self.go_across()?;
             }
         }
         Ok(())
@@ -300,7 +263,7 @@ impl<'a> Steps<'a> {
                 self.seen.exchanges = false;
                 Ok(false)
             }
-            Err(Errno::NOENT) => Err(Skip::Victim(Unfit::Gone).into()),
+            Err(Errno::NOENT) => Err(Code::Gone.into()),
             Err(error) => Err(failed("replace it with the link")(error)),
         }
     }
@@ -311,7 +274,7 @@ impl<'a> Steps<'a> {
         let (folder, name) = self.slot(to)?;
         if !act.pair.victim.is_at(folder, name) {
             act.trail.taken.set(Trail::seen(folder, name));
-            return Err(REPLACED.into());
+            return Err(Reason::changed(IDENTITY).into());
         }
         if act.to_prove && to == Slot::Aside {
             proof::still_equal(act)?;
@@ -328,7 +291,7 @@ impl<'a> Steps<'a> {
         }
         let place = &act.pair.victim.place;
         if self.seen.in_place && !act.pair.victim.is_at(&place.folder, &place.name) {
-            return Err(REPLACED.into());
+            return Err(Reason::changed(IDENTITY).into());
         }
         Ok(proof::look_without_victim(act)?)
     }
@@ -364,7 +327,14 @@ impl<'a> Steps<'a> {
                 sync::folder(folder).map_err(failed("move it safely"))
             }
             ActionKind::Remove | ActionKind::Symlink if proof::is_last(act) => {
-                Err(Skip::SeemOne(Unfit::Gone).into())
+                Err(Reason::from(Code::Gone).seems_one().into())
+            }
+            ActionKind::Hardlink if act.to_prove => {
+                act.pair
+                    .keeper
+                    .iter()
+                    .for_each(metadata::truncated_time_again);
+                Ok(())
             }
             ActionKind::Remove => {
                 self.done.notes.extend(odd_number_of_names(act));

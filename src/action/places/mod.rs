@@ -15,7 +15,7 @@ mod scene;
 mod model;
 
 pub(super) use decide::decide;
-pub(super) use forward::{Because, perform};
+pub(super) use forward::perform;
 pub(super) use recovery::{Recovered, Recovery};
 pub(super) use scene::{Context, Manner, Refusal, Scene, said};
 

@@ -19,8 +19,9 @@ use crate::action::coherence::Location;
 use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::past::{Fate, PastStep};
 use crate::action::reads::Reads;
+use crate::action::reason::{Code, Reason};
 use crate::action::record::{Intent, RecordedState};
-use crate::action::step::{Expected, StepFile, Unfit};
+use crate::action::step::{Expected, StepFile};
 use crate::action::step_error::failure;
 use crate::action::undo_parent::Parents;
 use crate::action::{compare, links, proof, temporary};
@@ -148,8 +149,8 @@ impl<'a> Scene<'a> {
             None => None,
             Some(path) => match NameInFolder::of(&path.0) {
                 Ok(there) => Some(there),
-                Err(Unfit::Gone) => None,
-                Err(unfit) => return Err(format!("{} {unfit}", shown(&path.0))),
+                Err(why) if why.code == Code::Gone => None,
+                Err(why) => return Err(format!("{} {why}", shown(&path.0))),
             },
         };
         let info = intent.trash_info.as_ref();
@@ -621,7 +622,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    pub(super) fn opened(&self, path: &[u8], was: &RecordedState) -> Result<Opened, Unfit> {
+    pub(super) fn opened(&self, path: &[u8], was: &RecordedState) -> Result<Opened, Reason> {
         let expected = Expected {
             size: was.size,
             ino: Some(was.ino),
@@ -632,7 +633,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The same, for a file that its bytes will identify.
-    pub(super) fn opened_by_size(&self, path: &[u8], size: u64) -> Result<Opened, Unfit> {
+    pub(super) fn opened_by_size(&self, path: &[u8], size: u64) -> Result<Opened, Reason> {
         let expected = Expected {
             size,
             ..Expected::default()
@@ -640,7 +641,7 @@ impl<'a> Scene<'a> {
         self.opened_as(path, expected)
     }
 
-    fn opened_as(&self, path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
+    fn opened_as(&self, path: &[u8], expected: Expected) -> Result<Opened, Reason> {
         let path = path.to_vec();
         let target = StepFile { path, expected };
         let ours = OwnChanges::new();
@@ -689,5 +690,5 @@ pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<Ow
 
 /// Words an error of the system.
 pub(in crate::action) fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {
-    move |error| failure(doing.to_owned(), error).to_string()
+    move |error| failure(doing, error).to_string()
 }

@@ -9,7 +9,7 @@ use crate::common::real;
 use crate::common::scene::{CHANGING, SIZE, Scene, picture, step};
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
-use seekless::action::{ActionKind, Outcome, Skip, Unfit};
+use seekless::action::{ActionKind, Code, Outcome, Reason};
 
 /// Bytes in use on a file system, everything written.
 fn used(path: &Path) -> u64 {
@@ -86,7 +86,13 @@ fn frees_what_it_says(kind: &str, options: &str) {
         .actor()
         .perform(&step(ActionKind::Reflink, &keeper, &odd));
     assert!(
-        matches!(outcome, Outcome::Skipped(Skip::Differs(_))),
+        matches!(
+            outcome,
+            Outcome::Skipped(Reason {
+                code: Code::Differs,
+                ..
+            })
+        ),
         "{outcome:?}"
     );
     assert!(fs::read(&odd).is_ok_and(|read| read == other));
@@ -225,7 +231,10 @@ fn immutable_files_are_left_alone() {
         for outcome in outcomes {
             let refused = matches!(
                 outcome,
-                Outcome::Skipped(Skip::Victim(Unfit::Immutable | Unfit::AppendOnly))
+                Outcome::Skipped(Reason {
+                    code: Code::Immutable | Code::AppendOnly,
+                    ..
+                })
             );
             assert!(refused, "{outcome:?}");
         }
@@ -331,7 +340,13 @@ fn a_file_with_all_its_names_hands_over_to_the_next() {
             let before = picture(&scene.tree());
             let outcome = scene.perform(ActionKind::Hardlink);
             assert!(
-                matches!(outcome, Outcome::Skipped(Skip::Full)),
+                matches!(
+                    outcome,
+                    Outcome::Skipped(Reason {
+                        code: Code::Full,
+                        ..
+                    })
+                ),
                 "{outcome:?}"
             );
             assert_eq!(picture(&scene.tree()), before);

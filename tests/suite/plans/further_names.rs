@@ -8,7 +8,7 @@ use crate::common::scene::{Scene, step};
 use crate::common::stage::Stage;
 use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
-use seekless::action::{ActionKind, Outcome, Settings, Skip};
+use seekless::action::{ActionKind, Code, Outcome, Reason, Settings};
 
 /// One file with three names, two files with two names each, and a file alone.
 fn linked() -> Stage {
@@ -298,14 +298,26 @@ fn an_actor_takes_a_further_name_and_never_the_last() {
         // Not without being told to.
         let outcome = scene.actor().perform(&step(action, &keeper, &further));
         assert!(
-            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            matches!(
+                outcome,
+                Outcome::Skipped(Reason {
+                    code: Code::SameFile,
+                    ..
+                })
+            ),
             "{outcome:?}"
         );
         let mut actor = scene.actor_with(acting(&scene));
         // The same name twice is no further name.
         let outcome = actor.perform(&step(action, &keeper, &keeper));
         assert!(
-            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            matches!(
+                outcome,
+                Outcome::Skipped(Reason {
+                    code: Code::SameFile,
+                    ..
+                })
+            ),
             "{outcome:?}"
         );
         let outcome = actor.perform(&step(action, &keeper, &further));
@@ -339,7 +351,13 @@ fn an_actor_leaves_a_name_alone_that_it_sees_through_a_bind_mount() {
         let mut actor = scene.actor_with(acting(&scene));
         let outcome = actor.perform(&step(action, &keeper, &view.join("k")));
         assert!(
-            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            matches!(
+                outcome,
+                Outcome::Skipped(Reason {
+                    code: Code::SameFile,
+                    ..
+                })
+            ),
             "{outcome:?}"
         );
         assert!(keeper.exists() && links(&keeper) == 2, "{action:?}");
