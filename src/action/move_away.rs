@@ -10,7 +10,6 @@ use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
-use super::new_folders;
 use super::reason::Code;
 use super::relocate::{self, Base};
 use super::step_error::{StepError, failed, failed_as, failure_with};
@@ -33,7 +32,7 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     // Undo takes what a killed step left there for its own: it must not be there before.
     let new_folders = match folder_entry::NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
-        Err(why) if why.code == Code::Gone => new_folders::missing_above(&destination),
+        Err(why) if why.code == Code::Gone => missing_above(&destination),
         _ => Vec::new(),
     };
     Ok(Preparation {
@@ -41,6 +40,18 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
         new_folders,
         ..Preparation::default()
     })
+}
+
+/// The folders above this absolute path that are missing, the outermost first.
+fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
+    let mut missing = Vec::new();
+    let mut folder = folder_of(path);
+    while !folder.is_empty() && matches!(parent::open(folder), Err(Errno::NOENT)) {
+        missing.push(folder.to_vec());
+        folder = folder_of(folder);
+    }
+    missing.reverse();
+    missing
 }
 
 /// Opens the folder of the file's destination, and creates it if it is missing. Also returns the file's name there.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::folder_entry::{NameInFolder, parent};
+use super::folder_entry::NameInFolder;
 use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
 use super::places::{Manner, Refusal, said};
@@ -14,19 +14,7 @@ use super::reason::Code;
 use super::undone::Undone;
 use crate::file::trust;
 use crate::heartbeat::current;
-use crate::sys::{attributes, dirent, names, open, parent as way};
-
-/// The folders above this absolute path that are missing, the outermost first.
-pub(super) fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
-    let mut missing = Vec::new();
-    let mut folder = parent(path);
-    while !folder.is_empty() && matches!(way::open(folder), Err(Errno::NOENT)) {
-        missing.push(folder.to_vec());
-        folder = parent(folder);
-    }
-    missing.reverse();
-    missing
-}
+use crate::sys::{attributes, dirent, names, open};
 
 /// The folders of a past run that may have to be removed: each one comes before the folder that it lies in.
 pub(super) fn of(past: &Past) -> impl Iterator<Item = (&[u8], &PastNewFolder)> {

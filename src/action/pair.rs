@@ -24,7 +24,7 @@ impl Pair {
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
         let Some(keeper) = &self.keeper else {
             let read = wanted.then(|| compare::digest(&self.victim.file, &self.victim.reads));
-            return read.transpose().map_err(|error| unreadable(error));
+            return read.transpose().map_err(unreadable);
         };
         let mut hasher = wanted.then(blake3::Hasher::new);
         compare::files(keeper, &self.victim, hasher.as_mut())?;
