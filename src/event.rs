@@ -197,7 +197,7 @@ impl fmt::Display for Problem {
 pub struct Notice(pub String);
 
 /// Counts of what took no part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
     /// Hidden files and folders left out by `--no-hidden`.
     pub hidden: u64,

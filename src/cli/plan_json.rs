@@ -1,12 +1,12 @@
 //! A plan for programs: one document, each set on a line. Its keys are a promise (`docs/reference/formats.md`).
 
+use std::cell::RefCell;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 
-use seekless::action::ActionKind;
-use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan, Totals};
+use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
 use seekless::action::reason::Facts;
-use seekless::report::{Name, SCHEMA, write_json};
+use seekless::action::{ActionKind, Raw};
+use seekless::report::{Layout, Name, Objects, SCHEMA};
 use serde::Serialize;
 
 use super::option_words::typed;
@@ -17,8 +17,26 @@ use super::resolve_act::ActRun;
 pub struct PlanJson {
     action: ActionKind,
     destination: Option<Vec<u8>>,
-    command: Vec<Vec<u8>>,
-    any_set: std::cell::Cell<bool>,
+    command: Vec<Raw>,
+    objects: RefCell<Objects<'static>>,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    command: &'a [Raw],
+    action: &'static str,
+}
+
+#[derive(Serialize)]
+struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    empty_folders: Option<Vec<Name<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<Vec<NoiseRecord<'a>>>,
+    totals: TotalsRecord,
 }
 
 #[derive(Serialize)]
@@ -65,28 +83,24 @@ struct TotalsRecord {
 impl PlanJson {
     /// For this run and plan.
     pub fn new(run: &ActRun, plan: &Plan) -> Self {
-        let command = run.command.iter().map(|word| word.as_bytes().to_vec());
         Self {
             action: plan.action(),
             destination: run.acting.destination.clone(),
-            command: command.collect(),
-            any_set: false.into(),
+            command: run.header().command,
+            objects: RefCell::new(Objects::new(Layout::Document, "set", "sets")),
         }
     }
 
     /// Says what it is.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(
-            out,
-            "{{\"format\":\"seekless-plan\",\"schema\":{SCHEMA},\"version\":"
-        )?;
-        write_json(out, &env!("CARGO_PKG_VERSION"))?;
-        out.write_all(b",\"command\":")?;
-        let words: Vec<Name<'_>> = self.command.iter().map(|word| Name::new(word)).collect();
-        write_json(out, &words)?;
-        out.write_all(b",\"action\":")?;
-        write_json(out, &self.action.name())?;
-        out.write_all(b",\n\"sets\":[\n")
+        let head = Head {
+            format: "seekless-plan",
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            command: &self.command,
+            action: self.action.name(),
+        };
+        self.objects.borrow().begin_document(out, &head)
     }
 
     /// Writes one set.
@@ -118,19 +132,12 @@ impl PlanJson {
             to: None,
             frees: 0,
         }));
-        if self.any_set.replace(true) {
-            out.write_all(b",\n")?;
-        }
-        let digest = set.digest.as_deref();
-        let size = set.size;
-        write_json(
-            out,
-            &SetRecord {
-                size,
-                digest,
-                names,
-            },
-        )
+        let record = SetRecord {
+            size: set.size,
+            digest: set.digest.as_deref(),
+            names,
+        };
+        self.objects.borrow_mut().item(out, &record)
     }
 
     /// Where each name that is moved goes, in their order.
@@ -147,52 +154,28 @@ impl PlanJson {
             .collect()
     }
 
-    fn noise<'p>(&self, plan: &'p Plan) -> Vec<NoiseRecord<'p>> {
+    /// Writes the folders that go, if any may, with their noise, and the totals.
+    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        let folders = plan.empty_folders().iter();
+        let folders = folders.map(|folder| Name::new(&folder.path));
         let noise = plan.noise().map(|file| NoiseRecord {
             path: Name::new(&file.path),
             size: file.expected.size,
         });
-        noise.collect()
-    }
-
-    /// Writes the folders that go, if any may, with their noise, and the totals.
-    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
-        out.write_all(b"\n],\n")?;
-        if plan.removes_empty_folders() {
-            let folders = plan.empty_folders().iter();
-            let folders: Vec<Name<'_>> = folders.map(|folder| Name::new(&folder.path)).collect();
-            out.write_all(b"\"empty_folders\":")?;
-            write_json(out, &folders)?;
-            out.write_all(b",\n")?;
-        }
-        if plan.takes_noise() {
-            out.write_all(b"\"noise\":")?;
-            write_json(out, &self.noise(plan))?;
-            out.write_all(b",\n")?;
-        }
         let totals = plan.totals();
-        out.write_all(b"\"totals\":")?;
-        let &Totals {
-            sets,
-            steps,
-            bytes,
-            frees,
-            kept,
-            ..
-        } = totals;
-        let left = totals.left.values().sum();
-        write_json(
-            out,
-            &TotalsRecord {
-                sets,
-                steps,
-                bytes,
-                frees,
-                kept,
-                left,
+        let tail = Tail {
+            empty_folders: plan.removes_empty_folders().then(|| folders.collect()),
+            noise: plan.takes_noise().then(|| noise.collect()),
+            totals: TotalsRecord {
+                sets: totals.sets,
+                steps: totals.steps,
+                bytes: totals.bytes,
+                frees: totals.frees,
+                kept: totals.kept,
+                left: totals.left.values().sum(),
             },
-        )?;
-        out.write_all(b"}\n")
+        };
+        self.objects.borrow().end_document(out, &tail)
     }
 }
 

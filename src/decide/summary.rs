@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::event::LeftOut;
 
 /// Totals of one run, for the lines printed at its end.
 ///
 /// The total length of sparse files may exceed 64 bits: sums of sizes stop at the largest number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// True if the run was interrupted: the reported sets are right, but may not be all.
+    #[serde(skip)]
     pub interrupted: bool,
     /// Folders listed.
     pub folders: u64,
@@ -20,8 +23,10 @@ pub struct Summary {
     /// Sum of the sizes of those files, bytes.
     pub bytes_present: u64,
     /// Time from the start to the last folder listed.
+    #[serde(rename = "scan_seconds", serialize_with = "seconds")]
     pub scan_time: Duration,
     /// Time from start to end.
+    #[serde(rename = "total_seconds", serialize_with = "seconds")]
     pub total_time: Duration,
     /// The work of each stage after the scan, in order.
     pub stages: Vec<StageTally>,
@@ -37,12 +42,16 @@ pub struct Summary {
     /// Bytes that are freed on disk when the redundant files are removed.
     pub reclaimable: u64,
     /// Those of them in hidden folders and in folders that programs manage: actions leave these alone.
+    #[serde(rename = "reclaimable_managed")]
     pub managed: u64,
     /// Files that were not read since they lie in the same blocks as others.
+    #[serde(skip)]
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
+    #[serde(skip)]
     pub cached: Unread,
     /// Those of them that only size and modification time show to be unchanged.
+    #[serde(skip)]
     pub cached_by_mtime: Unread,
     /// Counts of skipped files, by reason.
     pub left_out: LeftOut,
@@ -87,7 +96,7 @@ impl Unread {
 }
 
 /// One stage's work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageTally {
     /// Name of the stage: `head`, `tail`, `blocks`, `content`, `verify`.
     pub name: &'static str,
@@ -96,11 +105,12 @@ pub struct StageTally {
     /// Bytes read for it.
     pub bytes_read: u64,
     /// Time from the stage's first read to its last (stages overlap).
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
 }
 
 /// One device's work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceTally {
     /// Name of the device or volume, for people.
     pub name: String,
@@ -109,7 +119,13 @@ pub struct DeviceTally {
     /// Bytes read from files on it (cached or not).
     pub bytes_read: u64,
     /// Time during which at least one read was in flight.
+    #[serde(rename = "busy_seconds", serialize_with = "seconds")]
     pub busy: Duration,
+}
+
+/// Whole microseconds: more digits would be noise.
+fn seconds<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(time.as_micros() as f64 / 1e6)
 }
 
 #[cfg(test)]

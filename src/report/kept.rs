@@ -6,22 +6,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::record::write_json as write_record;
+use super::record::write_document;
 use super::time::rfc3339;
 use crate::cache::StoredVolume;
 use crate::file::Name;
 
 /// Number of the document's layout; grows when a key changes its meaning.
 const CACHE_SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
-    folder: Name<'a>,
-    file_systems: Vec<KeptRecord<'a>>,
-}
 
 #[derive(Serialize)]
 struct KeptRecord<'a> {
@@ -38,15 +29,16 @@ struct KeptRecord<'a> {
 /// # Errors
 /// Those of `out`.
 pub fn write_json(out: &mut dyn Write, folder: &Path, kept: &[StoredVolume]) -> io::Result<()> {
-    let document = Document {
-        format: "seekless-cache",
-        schema: CACHE_SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        folder: Name<'a>,
+        file_systems: Vec<KeptRecord<'a>>,
+    }
+    let keys = Keys {
         folder: Name::new(folder.as_os_str().as_bytes()),
         file_systems: kept.iter().map(record).collect(),
     };
-    write_record(out, &document)?;
-    out.write_all(b"\n")
+    write_document(out, "seekless-cache", CACHE_SCHEMA, &keys)
 }
 
 fn record(kept: &StoredVolume) -> KeptRecord<'_> {

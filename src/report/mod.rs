@@ -21,7 +21,6 @@ pub mod fit;
 pub mod folders;
 mod json;
 pub mod kept;
-mod ndjson;
 pub mod output_error;
 mod place;
 pub mod printable;
@@ -32,7 +31,7 @@ mod text;
 mod time;
 
 pub use crate::file::Name;
-pub use record::write_json;
+pub use record::{Layout, Objects, write_document, write_json};
 
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
 pub const SCHEMA: u32 = 1;
@@ -90,7 +89,7 @@ pub const FORMATS: &[Format] = &[
         readable_back: true,
         end_of_names: None,
         digests: true,
-        make: |_| Box::new(json::Json::default()),
+        make: |_| Box::new(json::Json::new(Layout::Document)),
     },
     Format {
         name: "ndjson",
@@ -99,7 +98,7 @@ pub const FORMATS: &[Format] = &[
         readable_back: true,
         end_of_names: None,
         digests: true,
-        make: |_| Box::new(ndjson::NdJson),
+        make: |_| Box::new(json::Json::new(Layout::Lines)),
     },
     Format {
         name: "csv",

@@ -1,11 +1,10 @@
 //! The documented JSON objects that `json` and `ndjson` share, and how they are written.
 //!
-//! They are spelled out apart from the types they are made of, because they are a promise
-//! (`docs/reference/formats.md`): a field of [`Summary`] may be renamed, a key may not.
+//! Their keys are a promise (`docs/reference/formats.md`): a field may be renamed, a key may not.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::time::Duration;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -13,8 +12,9 @@ use serde_json::ser::Formatter;
 
 use super::printable::{characters, is_printable};
 use super::{Header, Options, time};
-use crate::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
+use crate::decide::{DuplicateSet, Member, Summary};
 use crate::file::Name;
+use crate::hash::ContentDigest;
 
 #[derive(Serialize)]
 pub struct HeaderRecord<'a> {
@@ -39,10 +39,16 @@ impl<'a> HeaderRecord<'a> {
     }
 }
 
+/// A set, with the keys of [`SetKeys`].
 #[derive(Serialize)]
-pub struct SetRecord<'a> {
+pub struct SetRecord<'a>(#[serde(with = "SetKeys")] pub &'a DuplicateSet);
+
+#[derive(Serialize)]
+#[serde(remote = "DuplicateSet")]
+struct SetKeys {
     size: u64,
-    digest: Option<String>,
+    #[serde(serialize_with = "hexadecimal")]
+    digest: Option<ContentDigest>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -50,80 +56,64 @@ pub struct SetRecord<'a> {
     replicas: u64,
     reclaimable: u64,
     #[serde(serialize_with = "members")]
-    members: &'a [Member],
+    members: Vec<Member>,
 }
 
-impl<'a> SetRecord<'a> {
-    pub fn new(set: &'a DuplicateSet) -> Self {
-        Self {
-            size: set.size,
-            digest: set.digest.map(|digest| digest.to_string()),
-            cached: set.cached,
-            sidecars: set.sidecars,
-            replicas: set.replicas,
-            reclaimable: set.reclaimable,
-            members: &set.members,
-        }
-    }
+fn hexadecimal<S: Serializer>(digest: &Option<ContentDigest>, to: S) -> Result<S::Ok, S::Error> {
+    digest.map(|digest| digest.to_string()).serialize(to)
 }
 
-fn members<S: Serializer>(members: &[Member], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(members.iter().map(MemberRecord::new))
+fn members<S: Serializer>(members: &[Member], to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct MemberRecord<'a>(#[serde(with = "MemberKeys")] &'a Member);
+    to.collect_seq(members.iter().map(MemberRecord))
 }
 
 #[derive(Serialize)]
-struct MemberRecord<'a> {
-    path: Name<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    hard_links: Vec<Name<'a>>,
-    mtime: String,
+#[serde(remote = "Member")]
+struct MemberKeys {
+    #[serde(flatten, serialize_with = "names")]
+    names: Vec<Vec<u8>>,
+    #[serde(rename = "mtime", serialize_with = "rfc3339")]
+    mtime_ns: i64,
     dev: u64,
     ino: u64,
     links: u64,
     allocated: u64,
-    disk: &'a str,
+    #[serde(serialize_with = "text")]
+    disk: Arc<str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ambiguous: bool,
     root: u32,
 }
 
-impl<'a> MemberRecord<'a> {
-    fn new(member: &'a Member) -> Self {
-        let (path, hard_links) = member
-            .names
-            .split_first()
-            .map_or((&[][..], &[][..]), |(first, more)| (first, more));
-        Self {
-            path: Name::new(path),
-            hard_links: Name::all(hard_links),
-            mtime: time::rfc3339(member.mtime_ns),
-            dev: member.dev,
-            ino: member.ino,
-            links: member.links,
-            allocated: member.allocated,
-            disk: &member.disk,
-            ambiguous: member.ambiguous,
-            root: member.root,
-        }
+fn names<S: Serializer>(names: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Names<'a> {
+        path: Name<'a>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        hard_links: Vec<Name<'a>>,
     }
+    let (first, more) = names
+        .split_first()
+        .map_or((&[][..], &[][..]), |it| (it.0, it.1));
+    let (path, hard_links) = (Name::new(first), Name::all(more));
+    Names { path, hard_links }.serialize(to)
+}
+
+fn rfc3339<S: Serializer>(ns: &i64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&time::rfc3339(*ns))
+}
+
+fn text<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(text)
 }
 
 #[derive(Serialize)]
 pub struct SummaryRecord<'a> {
     incomplete: bool,
-    folders: u64,
-    files: u64,
-    extra_names: u64,
-    bytes_present: u64,
-    scan_seconds: f64,
-    total_seconds: f64,
-    stages: Vec<StageRecord>,
-    devices: Vec<DeviceRecord<'a>>,
-    sets: u64,
-    redundant_files: u64,
-    redundant_bytes: u64,
-    reclaimable: u64,
-    reclaimable_managed: u64,
+    #[serde(flatten)]
+    summary: &'a Summary,
     unread_files: u64,
     unread_bytes: u64,
     #[serde(skip_serializing_if = "is_none")]
@@ -134,34 +124,19 @@ pub struct SummaryRecord<'a> {
     cached_by_mtime_files: u64,
     #[serde(skip_serializing_if = "is_none")]
     cached_by_mtime_bytes: u64,
-    #[serde(with = "LeftOutRecord")]
-    left_out: LeftOut,
 }
 
 impl<'a> SummaryRecord<'a> {
     pub fn new(summary: &'a Summary) -> Self {
         Self {
             incomplete: summary.is_incomplete(),
-            folders: summary.folders,
-            files: summary.files,
-            extra_names: summary.extra_names,
-            bytes_present: summary.bytes_present,
-            scan_seconds: seconds(summary.scan_time),
-            total_seconds: seconds(summary.total_time),
-            stages: summary.stages.iter().map(StageRecord::new).collect(),
-            devices: summary.devices.iter().map(DeviceRecord::new).collect(),
-            sets: summary.sets,
-            redundant_files: summary.redundant_files,
-            redundant_bytes: summary.redundant_bytes,
-            reclaimable: summary.reclaimable,
-            reclaimable_managed: summary.managed,
+            summary,
             unread_files: summary.unread.files,
             unread_bytes: summary.unread.bytes,
             cached_files: summary.cached.files,
             cached_bytes: summary.cached.bytes,
             cached_by_mtime_files: summary.cached_by_mtime.files,
             cached_by_mtime_bytes: summary.cached_by_mtime.bytes,
-            left_out: summary.left_out,
         }
     }
 }
@@ -170,67 +145,149 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-#[derive(Serialize)]
-struct StageRecord {
-    name: &'static str,
-    files: u64,
-    bytes_read: u64,
-    seconds: f64,
+/// How the objects of a report are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One document.
+    Document,
+    /// One object a line, told apart by their `type`.
+    Lines,
 }
 
-impl StageRecord {
-    fn new(stage: &StageTally) -> Self {
+/// Writes the objects of a report: first what begins it, then any number of items, last what ends it.
+#[derive(Debug)]
+pub struct Objects<'o> {
+    layout: Layout,
+    /// The type of an item.
+    item: &'o str,
+    /// The key of the items in a document.
+    items: &'o str,
+    any_item: bool,
+}
+
+impl<'o> Objects<'o> {
+    /// The type of an item, and the key of all items in a document.
+    pub fn new(layout: Layout, item: &'o str, items: &'o str) -> Self {
         Self {
-            name: stage.name,
-            files: stage.files,
-            bytes_read: stage.bytes_read,
-            seconds: seconds(stage.time),
+            layout,
+            item,
+            items,
+            any_item: false,
         }
+    }
+
+    /// How the objects are put together.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Writes the object with this type, or key.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn begin(&self, out: &mut dyn Write, key: &str, record: &impl Serialize) -> io::Result<()> {
+        match self.layout {
+            Layout::Lines => write_line(out, key, record),
+            Layout::Document => self.begin_document(out, &Keyed(key, record)),
+        }
+    }
+
+    /// Writes the first keys of a document.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn begin_document(&self, out: &mut dyn Write, keys: &impl Serialize) -> io::Result<()> {
+        let mut head = Vec::new();
+        write_json(&mut head, keys)?;
+        head.pop();
+        out.write_all(&head)?;
+        write!(out, ",\n\"{}\":[", self.items)
+    }
+
+    /// Writes one item.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn item(&mut self, out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
+        if self.layout == Layout::Lines {
+            return write_line(out, self.item, record);
+        }
+        out.write_all(if self.any_item { b",\n" } else { b"\n" })?;
+        self.any_item = true;
+        write_json(out, record)
+    }
+
+    /// Writes the object with this type, or key.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn end(&self, out: &mut dyn Write, key: &str, record: &impl Serialize) -> io::Result<()> {
+        match self.layout {
+            Layout::Lines => write_line(out, key, record),
+            Layout::Document => self.end_document(out, &Keyed(key, record)),
+        }
+    }
+
+    /// Writes the last keys of a document.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn end_document(&self, out: &mut dyn Write, keys: &impl Serialize) -> io::Result<()> {
+        let mut tail = Vec::new();
+        write_json(&mut tail, keys)?;
+        out.write_all(if tail == b"{}" { b"\n]" } else { b"\n],\n" })?;
+        out.write_all(&tail[1..])?;
+        out.write_all(b"\n")
     }
 }
 
-#[derive(Serialize)]
-struct DeviceRecord<'a> {
-    name: &'a str,
-    class: &'a str,
-    bytes_read: u64,
-    busy_seconds: f64,
-}
+/// An object with one key.
+pub(super) struct Keyed<'a, T>(pub &'a str, pub &'a T);
 
-impl<'a> DeviceRecord<'a> {
-    fn new(device: &'a DeviceTally) -> Self {
-        Self {
-            name: &device.name,
-            class: &device.class,
-            bytes_read: device.bytes_read,
-            busy_seconds: seconds(device.busy),
-        }
+impl<T: Serialize> Serialize for Keyed<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map([(self.0, self.1)])
     }
 }
 
-#[derive(Serialize)]
-#[serde(remote = "LeftOut")]
-struct LeftOutRecord {
-    hidden: u64,
-    ignored: u64,
-    filtered: u64,
-    empty: u64,
-    symlinks: u64,
-    special: u64,
-    other_file_system: u64,
-    pseudo_file_system: u64,
-    listed_before: u64,
-    vanished: u64,
-    unsettled: u64,
-    unreadable: u64,
-    unanswered: u64,
-    memory_short: u64,
-    changed: u64,
+fn write_line(out: &mut dyn Write, key: &str, record: &impl Serialize) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a, T: Serialize> {
+        r#type: &'a str,
+        #[serde(flatten)]
+        record: &'a T,
+    }
+    let r#type = key;
+    write_json(out, &Line { r#type, record })?;
+    out.write_all(b"\n")
 }
 
-/// Whole microseconds: more digits would be noise.
-fn seconds(time: Duration) -> f64 {
-    time.as_micros() as f64 / 1e6
+/// Writes one document with the keys that all have.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_document(
+    out: &mut dyn Write,
+    format: &str,
+    schema: u32,
+    keys: &impl Serialize,
+) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a, T: Serialize> {
+        format: &'a str,
+        schema: u32,
+        version: &'a str,
+        #[serde(flatten)]
+        keys: &'a T,
+    }
+    let document = Document {
+        format,
+        schema,
+        version: env!("CARGO_PKG_VERSION"),
+        keys,
+    };
+    write_json(out, &document)?;
+    out.write_all(b"\n")
 }
 
 /// Writes one object on one line, without the line's end.

@@ -8,6 +8,7 @@ mod text;
 
 use std::io::{self, Write};
 
+use super::Layout;
 use crate::compare::{ComparedEntry, Comparison, EntryPlace, Mark};
 use crate::tree::{EntryKind, Special};
 
@@ -111,8 +112,8 @@ pub struct Shown<'a> {
 pub fn write(format: Format, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => text::write(shown, out),
-        Format::Json => records::write_document(shown, out),
-        Format::NdJson => records::write_lines(shown, out),
+        Format::Json => records::write(Layout::Document, shown, out),
+        Format::NdJson => records::write(Layout::Lines, shown, out),
         Format::Csv => table::write(shown, out),
         Format::Nul => names::write(shown, out),
     }

@@ -5,16 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
-use crate::report::{Name, SCHEMA, write_json};
+use crate::report::{Layout, Name, Objects, SCHEMA};
 
 use super::Shown;
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum ReportLine<'a> {
-    Comparison(HeaderRecord<'a>),
-    Entry(EntryRecord<'a>),
-}
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
@@ -75,27 +68,20 @@ struct EntryRecord<'a> {
     other_metadata: Vec<&'static str>,
 }
 
-pub fn write_document(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{\"comparison\":")?;
-    write_json(out, &header(shown))?;
-    write!(out, ",\n\"entries\":[")?;
-    for (nth, line) in shown.lines().enumerate() {
-        out.write_all(if nth > 0 { b",\n" } else { b"\n" })?;
-        with_entry(shown, line, |entry| write_json(out, &entry))?;
-    }
-    out.write_all(b"\n]}\n")
-}
+/// What ends the document.
+#[derive(Serialize)]
+struct NoKeys {}
 
-pub fn write_lines(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_json(out, &ReportLine::Comparison(header(shown)))?;
-    writeln!(out)?;
+pub fn write(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut objects = Objects::new(layout, "entry", "entries");
+    objects.begin(out, "comparison", &header(shown))?;
     for line in shown.lines() {
-        with_entry(shown, line, |entry| {
-            write_json(out, &ReportLine::Entry(entry))
-        })?;
-        writeln!(out)?;
+        with_entry(shown, line, |entry| objects.item(out, &entry))?;
     }
-    Ok(())
+    match layout {
+        Layout::Document => objects.end_document(out, &NoKeys {}),
+        Layout::Lines => Ok(()),
+    }
 }
 
 fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {

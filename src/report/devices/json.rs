@@ -8,15 +8,7 @@ use serde::Serialize;
 
 use super::DEVICES_SCHEMA;
 use crate::device::{Advice, Array, Class, Leaf, Policy, Profile, Volume};
-use crate::report::{Name, write_json};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
-    volumes: Vec<VolumeRecord<'a>>,
-}
+use crate::report::{Name, write_document};
 
 #[derive(Serialize)]
 struct VolumeRecord<'a> {
@@ -47,14 +39,12 @@ struct PolicyRecord {
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
-    let document = Document {
-        format: "seekless-devices",
-        schema: DEVICES_SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
-        volumes: volumes.iter().map(|volume| record(volume)).collect(),
-    };
-    write_json(out, &document)?;
-    out.write_all(b"\n")
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        volumes: Vec<VolumeRecord<'a>>,
+    }
+    let volumes = volumes.iter().map(|volume| record(volume)).collect();
+    write_document(out, "seekless-devices", DEVICES_SCHEMA, &Keys { volumes })
 }
 
 fn record(volume: &Volume) -> VolumeRecord<'_> {

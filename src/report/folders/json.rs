@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::verdict_words::{can_go, verdict};
 use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{FolderEntry, FolderFinding, FolderVerdict};
-use crate::report::{Name, write_json};
+use crate::report::{Layout, Name, Objects};
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
@@ -34,14 +34,6 @@ struct SummaryRecord {
     entries: usize,
     folders: usize,
     files: usize,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum ReportLine<'a> {
-    Header(HeaderRecord<'a>),
-    Entry(EntryRecord<'a>),
-    Summary(SummaryRecord),
 }
 
 #[derive(Serialize)]
@@ -102,29 +94,13 @@ struct GapRecord<'a> {
 /// The name of the format in its header.
 pub const FORMAT: &str = "seekless-folders";
 
-pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
-    out.write_all(b"{\"header\":")?;
-    write_json(out, &header(report))?;
-    out.write_all(b",\n\"entries\":[")?;
-    for (nth, entry) in report.answer.entries.iter().enumerate() {
-        out.write_all(if nth == 0 { b"\n" } else { b",\n" })?;
-        write_json(out, &EntryRecord::new(entry))?;
+pub fn write(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    let mut objects = Objects::new(layout, "entry", "entries");
+    objects.begin(out, "header", &header(report))?;
+    for entry in &report.answer.entries {
+        objects.item(out, &EntryRecord::new(entry))?;
     }
-    out.write_all(b"\n],\n\"summary\":")?;
-    write_json(out, &summary(report))?;
-    out.write_all(b"}\n")
-}
-
-pub fn write_lines(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
-    let entries = report.answer.entries.iter();
-    let lines = std::iter::once(ReportLine::Header(header(report)))
-        .chain(entries.map(|entry| ReportLine::Entry(EntryRecord::new(entry))))
-        .chain([ReportLine::Summary(summary(report))]);
-    for line in lines {
-        write_json(out, &line)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    objects.end(out, "summary", &summary(report))
 }
 
 fn header<'a>(report: &FolderReport<'a>) -> HeaderRecord<'a> {

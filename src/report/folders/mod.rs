@@ -7,7 +7,7 @@ mod verdict_words;
 
 use std::io::{self, Write};
 
-use super::Style;
+use super::{Layout, Style};
 use crate::folders::FoldersAnswer;
 
 pub(super) use csv::COLUMNS;
@@ -54,12 +54,12 @@ pub const FOLDER_FORMATS: &[FolderFormat] = &[
     FolderFormat {
         name: "json",
         about: "one document with all details",
-        write: json::write,
+        write: |out, report| json::write(Layout::Document, out, report),
     },
     FolderFormat {
         name: "ndjson",
         about: "the same data, one object per line",
-        write: json::write_lines,
+        write: |out, report| json::write(Layout::Lines, out, report),
     },
     FolderFormat {
         name: "csv",
