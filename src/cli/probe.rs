@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
-use seekless::engine::make_room;
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::fit::fitting;
 
@@ -24,7 +23,6 @@ const COLUMNS: usize = 80;
 
 /// Measures, reports and saves.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
-    make_room();
     let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
     let rate = args.limit.rate().or_else(|wrong| console.refuse(wrong))?;

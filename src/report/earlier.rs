@@ -16,8 +16,8 @@ const BEGINNINGS: [&str; 3] = [
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";
 
-/// True if a file that begins like this is a report or a plan of seekless. Lists of names and summaries
-/// cannot be recognized in this way.
+/// True if a file that begins like this is a report or a plan of seekless. Lists of names cannot be
+/// recognized in this way.
 pub fn is_result(start: &[u8]) -> bool {
     let start = &start[..start.len().min(NAMED)];
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
@@ -27,12 +27,6 @@ pub fn is_result(start: &[u8]) -> bool {
     beginnings.any(|beginning| start.starts_with(beginning.as_bytes()))
         || first.starts_with(b"# ") && first.ends_with(PLAN.as_bytes())
         || start.starts_with(b"{") && holds(start, b"\"format\":\"seekless")
-}
-
-/// True if a file that begins like this is a manual page of seekless.
-pub fn is_manual_page(start: &[u8]) -> bool {
-    let mut lines = start.split(|&byte| byte == b'\n').take(3);
-    lines.any(|line| line.starts_with(b".TH seekless"))
 }
 
 /// True if a file that begins like this is a list of paths, each with this byte at its end: all paths at the start are
@@ -87,16 +81,6 @@ mod tests {
             ("Found it", false),
         ] {
             assert_eq!(is_result(start.as_bytes()), expected, "{start}");
-        }
-    }
-
-    #[test]
-    fn only_pages_of_seekless_are_recognized() {
-        let page =
-            ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH seekless-find 1  \"seekless 0.1.0\" \n";
-        assert!(is_manual_page(page.as_bytes()));
-        for other in ["", "seekless \n", ".TH ls 1\n.SH SEE ALSO\nseekless 1\n"] {
-            assert!(!is_manual_page(other.as_bytes()), "{other}");
         }
     }
 

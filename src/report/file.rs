@@ -1,18 +1,16 @@
-//! A report in a file: there as a whole or not at all.
+//! A result in a file: there as a whole or not at all.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::earlier;
-use super::output_error::{Cause, Document, OutputError};
+use super::earlier::START;
+use super::output_error::{Cause, OutputError};
 use super::place::{self, Found, OutputPlace};
 use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
@@ -30,7 +28,6 @@ use crate::sys::{open, sync};
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    document: Document,
     target: OutputTarget,
 }
 
@@ -38,10 +35,7 @@ pub struct Output {
 enum OutputTarget {
     Replace {
         content: BufWriter<WatchedFile>,
-        temporary: Temporary,
-        place: Box<OutputPlace>,
-        /// The file that is replaced.
-        earlier: Option<Earlier>,
+        temporary: Box<Temporary>,
     },
     Direct(BufWriter<File>),
 }
@@ -88,43 +82,14 @@ impl Write for WatchedFile {
 
 impl Output {
     /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
-    /// for root only. An existing file that is not empty is replaced only if `may_replace` accepts its start.
+    /// for root only: it may name files of users who need not know of each other. An existing file that is not empty
+    /// is replaced only if `may_replace` accepts its start.
     pub fn create(path: &Path, may_replace: impl Fn(&[u8]) -> bool) -> Result<Self, OutputError> {
-        Self::create_for(path, Document::Report, &may_replace)
-    }
-
-    /// The same for a manual page.
-    pub fn create_manual_page(path: &Path) -> Result<Self, OutputError> {
-        Self::create_for(path, Document::ManualPage, &earlier::is_manual_page)
-    }
-
-    /// Creates the folder for manual pages, and the missing folders above it. Nothing is created behind a symbolic link
-    /// that another user may have made.
-    pub fn make_folder(path: &Path) -> Result<(), OutputError> {
-        place::make_folders(path).map_err(|refusal| OutputError {
-            path: path.to_owned(),
-            document: Document::ManualPage,
-            cause: refusal.into(),
-        })
-    }
-
-    fn create_for(
-        path: &Path,
-        document: Document,
-        may_replace: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Self, OutputError> {
+        let target = OutputTarget::open(path, &may_replace);
         let path = path.to_owned();
-        match OutputTarget::open(&path, document, may_replace) {
-            Ok(target) => Ok(Self {
-                path,
-                document,
-                target,
-            }),
-            Err(cause) => Err(OutputError {
-                path,
-                document,
-                cause,
-            }),
+        match target {
+            Ok(target) => Ok(Self { path, target }),
+            Err(cause) => Err(OutputError { path, cause }),
         }
     }
 
@@ -132,19 +97,15 @@ impl Output {
     pub fn error(&self, cause: io::Error) -> OutputError {
         OutputError {
             path: self.path.clone(),
-            document: self.document,
             cause: cause.into(),
         }
     }
 
-    /// Puts the report in its place, after all of it has reached the disk.
+    /// Puts the result in its place, after all of it has reached the disk.
     pub fn finish(self) -> Result<(), OutputError> {
-        let (path, document) = (self.path, self.document);
-        self.target.finish().map_err(|cause| OutputError {
-            path,
-            document,
-            cause,
-        })
+        let path = self.path;
+        let finished = self.target.finish();
+        finished.map_err(|cause| OutputError { path, cause })
     }
 }
 
@@ -166,16 +127,8 @@ impl Write for Output {
 
 const BUFFER: usize = 1 << 16;
 
-/// How often, and with what pause, a FIFO is asked for a reader: for two seconds.
-const ASKED: u32 = 40;
-const PAUSE: Duration = Duration::from_millis(50);
-
 impl OutputTarget {
-    fn open(
-        path: &Path,
-        document: Document,
-        may_replace: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Self, Cause> {
+    fn open(path: &Path, may_replace: &dyn Fn(&[u8]) -> bool) -> Result<Self, Cause> {
         let direct = |file: OwnedFd| {
             let file = BufWriter::with_capacity(BUFFER, File::from(file));
             Ok(Self::Direct(file))
@@ -184,17 +137,14 @@ impl OutputTarget {
             Found::Open(file) => return direct(file),
             Found::Name(place) => place,
         };
-        let mut mode = match document {
-            Document::Report if trust::me() == 0 => 0o600,
-            _ => 0o666,
-        };
+        let mut mode = if trust::me() == 0 { 0o600 } else { 0o666 };
         let (mut kept, mut earlier) = (None, None);
         if let Some((stat, access)) = &place.existing {
             if stat.kind != FileType::RegularFile {
                 return direct(special(&place, stat, access)?);
             }
             replaceable(&place, stat, access)?;
-            earlier = Some(Earlier::at(&place)?);
+            earlier = Earlier::at(&place)?;
             if stat.size > 0 && !start_of(&place).is_ok_and(|start| may_replace(&start)) {
                 return Err(Cause::NotOurs);
             }
@@ -205,7 +155,7 @@ impl OutputTarget {
                 mode = 0o600;
             }
         }
-        let (temporary, content) = Temporary::beside(&place, mode)?;
+        let (temporary, content) = Temporary::beside(place, earlier, mode)?;
         if let Some(kept) = kept {
             // Rights that were given to one group are not for another one.
             let group = attributes::set_owner(&content, None, kept.gid);
@@ -214,9 +164,7 @@ impl OutputTarget {
         }
         Ok(Self::Replace {
             content: BufWriter::with_capacity(BUFFER, WatchedFile::new(content, path)),
-            temporary,
-            place: Box::new(place),
-            earlier,
+            temporary: Box::new(temporary),
         })
     }
 
@@ -225,22 +173,15 @@ impl OutputTarget {
             Self::Direct(mut file) => Ok(file.flush()?),
             Self::Replace {
                 content,
-                temporary,
-                place,
-                earlier,
+                mut temporary,
             } => {
                 let content = content.into_inner();
                 let content = content.map_err(io::IntoInnerError::into_error)?;
                 content.ask(File::sync_all)?;
-                content.ask(|_| temporary.replace(&place, earlier.as_ref()))?;
-                let leads_here =
-                    |file: &File| stat::descriptor(file).map(|stat| leads_to(&place, &stat));
-                if !place.is_safe() && !content.ask(leads_here)? {
-                    return Err(Cause::Replaced);
-                }
-                // The report is in place. If the folder cannot be synced (some file systems do
-                // not know how), a power cut may bring the old report back, as a whole.
-                let _ = content.ask(|_| sync::folder(&place.folder));
+                content.ask(|file| temporary.replace(file))?;
+                // The result is in place. If the folder cannot be synced (some file systems do
+                // not know how), a power cut may bring the old one back, as a whole.
+                let _ = content.ask(|_| sync::folder(&temporary.place.folder));
                 Ok(())
             }
         }
@@ -255,30 +196,13 @@ fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<Owne
     if anybody_makes && !place.is_safe() && !is_ours {
         return Err(Cause::Fifo);
     }
-    let file = match stat.kind {
-        FileType::Fifo => pipe(place)?,
-        _ => open::for_appending(&place.folder, &place.name, false)?,
-    };
+    // A FIFO is opened when a program reads it.
+    let file = open::for_appending(&place.folder, &place.name, false)?;
     let now = stat::descriptor(&file)?;
     match (now.dev, now.ino) == (stat.dev, stat.ino) {
         true => Ok(file),
         false => Err(Cause::Replaced),
     }
-}
-
-/// Opens a pipe once a program reads it.
-fn pipe(place: &OutputPlace) -> Result<OwnedFd, Cause> {
-    for _ in 0..ASKED {
-        match open::for_writing(&place.folder, &place.name) {
-            Err(Errno::NXIO) => thread::sleep(PAUSE),
-            opened => {
-                let pipe = opened?;
-                open::let_block(&pipe)?;
-                return Ok(pipe);
-            }
-        }
-    }
-    Err(Cause::NoReader)
 }
 
 /// Makes sure that a file may be replaced, in the way that whoever write-protected it expects: replacing
@@ -305,14 +229,8 @@ fn start_of(place: &OutputPlace) -> io::Result<Vec<u8>> {
     };
     let file = File::from(open::file(&place.folder, &place.name, manner)?);
     let mut start = Vec::new();
-    file.take(earlier::START).read_to_end(&mut start)?;
+    file.take(START).read_to_end(&mut start)?;
     Ok(start)
-}
-
-/// True if the name is that of this file now.
-fn leads_to(place: &OutputPlace, file: &Stat) -> bool {
-    stat::entry(&place.folder, &place.name)
-        .is_ok_and(|now| (now.dev, now.ino) == (file.dev, file.ino))
 }
 
 #[cfg(test)]
@@ -380,7 +298,7 @@ mod tests {
             fs::write(&path, after)?;
             let said = output.finish().expect_err("not replaced").to_string();
             assert_eq!(fs::read_to_string(&path)?, after);
-            let (what, kept) = said.split_once("; the report is in ").ok_or("no path")?;
+            let (what, kept) = said.split_once("; the result is in ").ok_or("no path")?;
             assert!(
                 what.ends_with("created or changed it during the run"),
                 "{said}"
@@ -405,15 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_has_the_usual_mode_and_a_report_of_roots_is_roots_only() -> Tested {
+    fn a_new_file_has_the_usual_mode_and_that_of_root_is_roots_only() -> Tested {
         let folder = tempfile::tempdir()?;
         let path = |name| folder.path().join(name);
         fs::write(path("usual"), "")?;
-        Output::create_manual_page(&path("public"))?.finish()?;
         write(&path("report"), b"")?;
         let mode = |name| fs::metadata(path(name)).map(|now| now.mode() & 0o7777);
         let usual = mode("usual")?;
-        assert_eq!(mode("public")?, usual);
         let is_root = trust::me() == 0;
         assert_eq!(mode("report")?, if is_root { 0o600 } else { usual });
         Ok(())

@@ -1,4 +1,4 @@
-//! Why a report or a manual page could not be put into its file, and what may help.
+//! Why a result could not be put into its file, and what may help.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,13 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::escape::escape;
-use super::place::Refusal;
 
-/// Says why the report could not be put into its file, and what may help.
+/// Says why a result could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {} to {}: {cause}{}", .document.words(), shown(.path), way_out(.path, *.document, .cause))]
+#[error("cannot write {}: {cause}{}", shown(.path), way_out(.path, .cause))]
 pub struct OutputError {
     /// The file as the user named it.
     pub path: PathBuf,
-    /// What is written to it.
-    pub document: Document,
     /// The cause.
     pub cause: Cause,
 }
@@ -29,9 +26,6 @@ pub enum Cause {
     /// A FIFO or a socket of another user.
     #[error("it is a FIFO of another user in a folder that others can write to")]
     Fifo,
-    /// A FIFO that nobody reads.
-    #[error("it is a FIFO, and no program reads from it")]
-    NoReader,
     /// Other names of the file may be anywhere.
     #[error("it has several names (hard links), and others can write to its folder")]
     SeveralNames,
@@ -55,34 +49,6 @@ impl From<Errno> for Cause {
     }
 }
 
-impl From<Refusal> for Cause {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Link(path) => Self::Link(path),
-            Refusal::System(error) => error.into(),
-        }
-    }
-}
-
-/// What is written to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Document {
-    /// A report or a plan. A new one that root makes is for root only: it names files of users who need not
-    /// know of each other.
-    Report,
-    /// A manual page. It names no files of users, so the umask alone decides who may read it.
-    ManualPage,
-}
-
-impl Document {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Report => "the report",
-            Self::ManualPage => "the manual page",
-        }
-    }
-}
-
 fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -94,7 +60,7 @@ fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
-fn way_out(path: &Path, document: Document, cause: &Cause) -> String {
+fn way_out(path: &Path, cause: &Cause) -> String {
     use io::ErrorKind::{
         IsADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
@@ -106,17 +72,8 @@ fn way_out(path: &Path, document: Document, cause: &Cause) -> String {
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
             return "; choose a file in a folder that only you can write to".to_owned();
         }
-        Cause::NoReader => return "; start the program that reads the report first".to_owned(),
-        Cause::Changed(written) => {
-            return format!("; {} is in {}", document.words(), shown(written));
-        }
-        Cause::NotOurs => {
-            return match document {
-                Document::Report => "; choose another name, or write to standard output",
-                Document::ManualPage => "; move it away, or choose another folder",
-            }
-            .to_owned();
-        }
+        Cause::Changed(written) => return format!("; the result is in {}", shown(written)),
+        Cause::NotOurs => return "; choose another name".to_owned(),
         Cause::System(error) => error,
     };
     match error.kind() {

@@ -6,16 +6,17 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::output_error::Cause;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
 use crate::sys::way::{PathPart, Way};
-use crate::sys::{open, parent, statfs};
+use crate::sys::{open, statfs};
 
 /// Where a path leads.
 #[derive(Debug)]
@@ -39,21 +40,6 @@ pub struct OutputPlace {
     pub existing: Option<(Stat, Attributes)>,
 }
 
-/// Why a path is not followed.
-#[derive(Debug)]
-pub enum Refusal {
-    /// A symbolic link that another user may have made.
-    Link(PathBuf),
-    /// The error of the system.
-    System(Errno),
-}
-
-impl From<Errno> for Refusal {
-    fn from(error: Errno) -> Self {
-        Self::System(error)
-    }
-}
-
 impl OutputPlace {
     /// True if nobody but this user and root can give this name to something else.
     pub fn is_safe(&self) -> bool {
@@ -62,7 +48,7 @@ impl OutputPlace {
 }
 
 /// Finds the folder and the name that a path leads to.
-pub fn find(path: &Path) -> Result<Found, Refusal> {
+pub fn find(path: &Path) -> Result<Found, Cause> {
     let mut way = Way::to(path.as_os_str().as_bytes())?;
     while let Some(name) = way.part() {
         let is_last = way.left() == 0;
@@ -88,35 +74,12 @@ pub fn find(path: &Path) -> Result<Found, Refusal> {
     Err(Errno::ISDIR.into())
 }
 
-/// Creates a folder and the missing folders above it, through no link that another user may have made.
-///
-/// # Errors
-/// As [`find`]; nothing is created behind a link that is refused.
-pub fn make_folders(path: &Path) -> Result<(), Refusal> {
-    let mut way = Way::to(path.as_os_str().as_bytes())?;
-    while let Some(name) = way.part() {
-        let part = match way.look(&name) {
-            Err(Errno::NOENT) => {
-                parent::make_folder(way.here(), &name, 0o777)?;
-                way.look(&name)?
-            }
-            part => part?,
-        };
-        match part.stat.kind {
-            FileType::Directory => way.enter(&name, part.handle),
-            FileType::Symlink => follow(&mut way, &name, &part)?,
-            _ => return Err(Errno::NOTDIR.into()),
-        }
-    }
-    Ok(())
-}
-
 /// Goes on where a link leads, unless another user may have made it.
-fn follow(way: &mut Way, name: &CStr, part: &PathPart) -> Result<(), Refusal> {
+fn follow(way: &mut Way, name: &CStr, part: &PathPart) -> Result<(), Cause> {
     let folder = attributes::get(way.here())?;
     if !trust::link_is_ours(way.here(), &folder, &part.stat, &part.access) {
         let name = OsStr::from_bytes(name.to_bytes());
-        return Err(Refusal::Link(way.shown().join(name)));
+        return Err(Cause::Link(way.shown().join(name)));
     }
     Ok(way.follow(part)?)
 }
@@ -125,7 +88,7 @@ fn in_folder(
     way: Way,
     name: CString,
     existing: Option<(Stat, Attributes)>,
-) -> Result<Found, Refusal> {
+) -> Result<Found, Cause> {
     let folder = way.into_here();
     Ok(Found::Name(OutputPlace {
         access: attributes::get(&folder)?,
@@ -139,12 +102,13 @@ fn in_folder(
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
-    fn found(path: &Path) -> Result<(PathBuf, CString, bool), Refusal> {
+    fn found(path: &Path) -> Result<(PathBuf, CString, bool), Cause> {
         match find(path)? {
             Found::Name(place) => {
                 let folder = open::path_of(&place.folder).unwrap_or_default();
@@ -184,7 +148,7 @@ mod tests {
             ("dangling", "a", c"none", false),
             ("absolute//new", "a", c"new", false),
         ] {
-            let found = found(&top.join(path)).map_err(|refusal| format!("{refusal:?}"))?;
+            let found = found(&top.join(path)).map_err(|cause| format!("{cause:?}"))?;
             let (folder, found_name, existing) = found;
             assert_eq!(folder, top.join(at), "{path}");
             assert_eq!(
@@ -194,7 +158,7 @@ mod tests {
             );
         }
         let said = |path: &Path| match found(path) {
-            Err(Refusal::System(error)) => Some(error),
+            Err(Cause::System(error)) => error.raw_os_error(),
             _ => None,
         };
         for (path, error) in [
@@ -210,31 +174,9 @@ mod tests {
             ("a/file/new", Errno::NOTDIR),
             ("loop", Errno::LOOP),
         ] {
-            assert_eq!(said(&top.join(path)), Some(error), "{path}");
+            assert_eq!(said(&top.join(path)), Some(error.raw_os_error()), "{path}");
         }
-        assert_eq!(said(Path::new("")), Some(Errno::NOENT));
-        Ok(())
-    }
-
-    #[test]
-    fn missing_folders_are_created_where_the_path_leads() -> Tested {
-        let folder = tempfile::tempdir()?;
-        let top = folder.path();
-        fs::create_dir(top.join("a"))?;
-        fs::write(top.join("file"), "")?;
-        symlink("a", top.join("link"))?;
-        for (path, made) in [
-            ("new", "new"),
-            ("b/c/d/", "b/c/d"),
-            ("link/e/../f", "a/f"),
-            ("./a//g", "a/g"),
-            ("a/g", "a/g"),
-        ] {
-            make_folders(&top.join(path)).map_err(|refusal| format!("{path}: {refusal:?}"))?;
-            assert!(top.join(made).is_dir(), "{path}");
-        }
-        let refused = make_folders(&top.join("file/x"));
-        assert!(matches!(refused, Err(Refusal::System(Errno::NOTDIR))));
+        assert_eq!(said(Path::new("")), Some(Errno::NOENT.raw_os_error()));
         Ok(())
     }
 }

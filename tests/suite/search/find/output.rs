@@ -251,7 +251,7 @@ fn a_file_that_is_no_earlier_result_is_not_replaced() {
             seekless(tree.root(), &format!("{command} -o letter photos"))
                 .run()
                 .exits(2)
-                .says("cannot write the report to letter: it exists, and seekless does not recognize it as an earlier result; choose another name");
+                .says("cannot write letter: it exists, and seekless does not recognize it as an earlier result; choose another name");
             let now = fs::read(tree.path("letter")).expect("there");
             assert_eq!(now, content.as_bytes(), "{command}");
         }
