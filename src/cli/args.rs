@@ -151,7 +151,7 @@ pub enum Command {
     /// For bash: seekless completions bash > ~/.local/share/bash-completion/completions/seekless
     Completions(CompletionsArgs),
 
-    /// Print the manual page, or write all pages into a folder
+    /// Print the manual page of seekless or of a command
     ///
     /// To read the page: seekless man | man -l -
     Man(ManArgs),
@@ -233,9 +233,9 @@ pub struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write one file for each command into DIR
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    /// The command to explain, as in 'find' or 'cache-info' [default: the program]
+    #[arg(value_name = "PAGE")]
+    pub page: Option<String>,
 }
 
 const UNDO_EXAMPLES: &str = "\
@@ -382,11 +382,9 @@ pub fn command() -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command_word;
 
     fn parse(line: &[&str]) -> Result<FindArgs, clap::Error> {
-        let line = line.iter().map(Into::into).collect();
-        let cli = Cli::try_parse_from(command_word::first(line, &command()))?;
+        let cli = Cli::try_parse_from(line)?;
         Ok(match cli.command {
             None => cli.find,
             Some(Command::Find(args)) => *args,
@@ -413,7 +411,6 @@ mod tests {
             &["seekless", "-x", "a", "b"][..],
             &["seekless", "a", "-x", "b"],
             &["seekless", "find", "-x", "a", "b"],
-            &["seekless", "-x", "find", "a", "b"],
             &["seekless", "--", "a", "b"],
         ] {
             let args = parse(line).expect("a good line");

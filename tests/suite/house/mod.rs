@@ -2,7 +2,6 @@
 
 mod circles;
 mod command_words;
-mod completing;
 mod config;
 mod containers;
 mod docs;

@@ -93,29 +93,6 @@ fn a_planted_link_on_the_way_is_not_followed() {
 
 #[test]
 #[ignore = "acts as two users: root only"]
-fn manual_pages_create_no_folder_behind_a_planted_link() {
-    let scene = Scene::new();
-    for folder in FOLDERS {
-        let link = scene.tree.path(format!("{folder}/way"));
-        symlink(scene.outside(), &link).expect("a link");
-        give_away(&link);
-        for below in ["", "/new", "/new/below"] {
-            seekless(scene.tree.root(), &format!("man --out {folder}/way{below}"))
-                .run()
-                .exits(2)
-                .says(&format!("{folder}/way is a symbolic link"))
-                .says("give the path of the link's target");
-        }
-        assert!(!scene.outside().join("new").exists(), "{folder}");
-    }
-    seekless(scene.tree.root(), "man --out shared/of/root")
-        .run()
-        .exits(0);
-    assert!(scene.tree.path("shared/of/root/seekless.1").exists());
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
 fn a_link_that_only_root_can_make_is_followed() {
     let scene = Scene::new();
     symlink("outside", scene.tree.path("safe-way")).expect("a link");
