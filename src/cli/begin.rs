@@ -2,7 +2,6 @@
 
 use std::io;
 
-use seekless::engine::make_room;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::format;
 
@@ -22,8 +21,6 @@ pub fn begin<T>(
     resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
     talk: impl FnOnce(&T) -> Talk,
 ) -> Result<(T, Console), Exit> {
-    // As long as nothing else runs.
-    make_room();
     let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
         Ok(run) => run,
         Err(error) => {

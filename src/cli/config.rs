@@ -138,7 +138,7 @@ fn check(lines: &[Line], name: &str, program: &Command) -> Result<(), String> {
             ) =>
         {
             let said = refusal::answer(&error, &words, program);
-            Err(in_force.explained(&said.unwrap_or_else(|| error.kind().to_string())))
+            Err(in_force.explained(&said))
         }
         // Something else may be missing, such as the destination of a move.
         _ => Ok(()),

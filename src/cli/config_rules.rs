@@ -1,11 +1,9 @@
 //! Which options a file may set: an action touches only what its command line says.
 
-use clap::{Arg, Command};
+use clap::Command;
 
 use super::config_file::Line;
-use super::definition::{arg_of, command_of, readers};
-use super::option_files::takes_value;
-use super::slips;
+use super::definition::{arg_of, command_of, readers, takes_value};
 
 /// How something is shown, and how files are read; for every command.
 const READING: [&str; 9] = [
@@ -93,11 +91,7 @@ pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), Str
             Files::Command(name) => name,
             _ => "seekless",
         };
-        let longs = program.get_subcommands().flat_map(Command::get_arguments);
-        let meant = slips::nearly(option, longs.filter_map(Arg::get_long));
-        let meant = meant.map(|meant| format!("; did you mean --{meant}?"));
-        let meant = meant.unwrap_or_default();
-        return Err(line.wrong(&format!("{name} has no option --{option}{meant}")));
+        return Err(line.wrong(&format!("{name} has no option --{option}")));
     };
     let is_settable = match *file {
         Files::All => having.iter().all(|name| may_set(name, option)),

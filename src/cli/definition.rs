@@ -1,6 +1,6 @@
 //! Looks up commands and options in the definition of the command line.
 
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 
 /// The command that is meant if none is named.
 pub const DEFAULT: &str = "find";
@@ -25,4 +25,9 @@ pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
     command
         .get_arguments()
         .find(|arg| arg.get_long() == Some(option))
+}
+
+/// True if the rest of a word, or the next word, belongs to the option.
+pub fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }

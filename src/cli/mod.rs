@@ -9,7 +9,6 @@ mod begin;
 mod cache;
 mod cache_args;
 mod color;
-mod command_word;
 mod compare;
 mod compare_args;
 mod completions;
@@ -45,7 +44,6 @@ mod journal_place;
 mod listener;
 mod man;
 mod next_command;
-mod option_files;
 mod option_words;
 mod output;
 mod patience;
@@ -74,7 +72,6 @@ mod run;
 mod sanitize;
 mod search_args;
 mod shell_word;
-mod slips;
 mod summary;
 mod sweep;
 mod talk_args;
@@ -83,40 +80,33 @@ mod time_arg;
 mod undo;
 mod undo_list;
 mod undo_text;
+mod words;
 mod wrong_use;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::iter;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use seekless::engine::make_room;
 
 use args::{Cli, Command};
 use exit::Exit;
 use in_force::{InForce, chosen};
-use seekless::report::printable::is_printable;
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
     let mut command = help::arranged(args::command());
-    let words: Vec<OsString> = std::env::args_os().collect();
-    let refused = command_word::mistyped(&words, &command);
-    let refused = refused
-        .or_else(|| refusal::one_hyphen(&words, &command))
-        .or_else(|| option_files::refused(&words, &command))
-        .or_else(|| command_word::refused(&words, &command));
-    if let Some(line) = refused {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    // As long as there is no second thread.
+    make_room();
+    if let Some(line) = words::refused(&words) {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }
-    let mut words = command_word::first(words, &command);
     let mut matches = command.try_get_matches_from_mut(&words);
     let mut in_force = InForce::default();
     if let Ok(typed) = &matches {
-        command_word::tell(typed);
+        words::tell(typed);
         in_force = match chosen(typed, &command, config_folder::config()) {
             Ok(in_force) => in_force,
             Err(wrong) => {
@@ -134,9 +124,11 @@ pub fn main() -> ExitCode {
     if let Ok(matches) = &matches {
         in_force.retain(matches, &command);
     }
-    if let Ok(matches) = &matches
-        && let Some(line) = tilde::refused(matches, &command)
-    {
+    let meant = matches.as_ref().ok().and_then(|matches| {
+        let misplaced = words::misplaced(&words, matches, &command);
+        misplaced.or_else(|| tilde::refused(matches, &command))
+    });
+    if let Some(line) = meant {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }
@@ -184,48 +176,11 @@ fn refuse(
     command: &clap::Command,
     in_force: &InForce,
 ) -> Exit {
-    if error.kind() == ErrorKind::InvalidUtf8 {
-        let odd = words.iter().find(|word| word.to_str().is_none());
-        let odd = odd
-            .map(|word| sanitize::path(Path::new(word)))
-            .unwrap_or_default();
-        sanitize::complain(&format!(
-            "the value of an option is not UTF-8 ({odd}): in a pattern, write ? for such characters",
-        ));
-        return Exit::Nothing;
-    }
-    if let Some(answer) = refusal::answer(error, words, command) {
+    if error.use_stderr() {
+        let answer = refusal::answer(error, words, command);
         sanitize::complain(&in_force.explained(&answer));
         return Exit::Nothing;
     }
-    match print(error, words) {
-        Ok(()) if error.use_stderr() => Exit::Nothing,
-        // Who asked for help and closed the pipe has read enough.
-        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-            let stream = match error.use_stderr() {
-                true => "standard error",
-                false => "standard output",
-            };
-            sanitize::complain(&format!("cannot write to {stream}: {failed}"));
-            Exit::Nothing
-        }
-        _ => Exit::Done,
-    }
-}
-
-/// Prints it as clap does; words that are not printable as what they are.
-fn print(error: &clap::Error, words: &[OsString]) -> io::Result<()> {
-    let mut text = error.render().to_string();
-    let words = words.iter().filter_map(|word| word.to_str());
-    let parts = words.flat_map(|word| iter::once(word).chain(word.split('=').skip(1)));
-    let odd: Vec<&str> = parts.filter(|word| !is_printable(word)).collect();
-    if odd.is_empty() {
-        return error.print();
-    }
-    for word in odd {
-        text = text.replace(word, &sanitize::message(word));
-    }
-    let mut stderr = io::stderr().lock();
-    let mut lines = text.lines();
-    lines.try_for_each(|line| writeln!(stderr, "{}", sanitize::message(line)))
+    let printed = sanitize::printed(error.print());
+    printed.map_or_else(|exit| exit, |()| Exit::Done)
 }

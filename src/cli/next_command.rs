@@ -1,10 +1,9 @@
-//! Lines after the summary of a search: options without effect, the number of reported sets, and the next command.
+//! Lines after the summary of a search: the number of reported sets, and the next command.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seekless::decide::Summary;
-use seekless::device::{Class, Override, Selector, Told};
 use seekless::units::count;
 
 use super::resolve::FindRun;
@@ -12,37 +11,8 @@ use super::shell_word;
 
 /// Renders all of it, one line each.
 pub fn lines(run: &FindRun, summary: &Summary) -> Vec<String> {
-    let mut lines = unused_overrides(run, summary);
-    lines.extend(reported(run, summary));
-    lines.extend(next(run, summary));
-    lines
-}
-
-/// Rows of `--threads` for classes of which no disk of the run is.
-fn unused_overrides(run: &FindRun, summary: &Summary) -> Vec<String> {
-    let mut classes: Vec<&str> = summary
-        .devices
-        .iter()
-        .map(|device| device.class.as_str())
-        .collect();
-    classes.sort_unstable();
-    classes.dedup();
-    let has = |class: Class| classes.contains(&class.word());
-    let is_unused = |row: &&Override| match (&row.selector, row.told) {
-        _ if classes.is_empty() => false,
-        // Its devices have the other class now.
-        (Selector::Class(class), Told::As(now)) => !has(*class) && !has(now),
-        (Selector::Class(class), Told::Threads { .. }) => !has(*class),
-        (Selector::Device(_) | Selector::Default, _) => false,
-    };
-    let rows = run.config.overrides.rows.iter().filter(is_unused);
-    rows.map(|row| {
-        format!(
-            "--threads {row} had no effect: the searched devices have the class {}. 'seekless devices' shows classes.",
-            classes.join(", ")
-        )
-    })
-    .collect()
+    let reported = reported(run, summary).into_iter();
+    reported.chain(next(run, summary)).collect()
 }
 
 fn reported(run: &FindRun, summary: &Summary) -> Option<String> {

@@ -281,7 +281,7 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         ("config.find", "--nope\n", ":1: find has no option --nope"),
         ("config.find", "--trash\n", ":1: find has no option --trash"),
         ("config", "--nope=1\n", ":1: seekless has no option --nope"),
-        ("config.find", "--min-siz=1\n", "did you mean --min-size?"),
+        ("config.find", "--min-siz=1\n", "has no option --min-siz"),
         ("config.find", "--quiet\n-x\n", ":2: -x: write one option"),
         ("config.find", "--min-size 1k\n", "--name=value"),
         ("config.find", "[find]\n", "--name=value"),

@@ -1,60 +1,12 @@
-//! What is nearly right, or right in another program, is understood or answered with what is right here.
+//! What is nearly right is understood, or answered with what is right.
 
 use crate::common::{Tree, seekless};
 
 #[test]
-fn a_mistyped_command_is_no_search() {
-    let tree = Tree::new().copies(["A/1", "B/1"], "same");
-    for (line, meant) in [
-        ("remov A B", "seekless remove"),
-        ("hardlnik A B", "seekless hardlink"),
-        ("-v undoo", "seekless undo"),
-        // Commands of other programs.
-        ("group A", "seekless find"),
-        ("rm A", "seekless remove"),
-        ("dedupe A", "use the command 'seekless reflink'"),
-        ("trash A", "(--dry-run shows the plan)"),
-        ("mvoe A", "seekless move' (--dry-run shows the plan)?"),
-        ("REMOVE A", "seekless remove' (--dry-run shows the plan)?"),
-        ("hlep", "seekless help'?"),
-    ] {
-        let run = seekless(tree.root(), line).run().exits(2).says(meant);
-        assert!(
-            run.stdout.is_empty() && run.stderr_text().lines().count() == 1,
-            "{run}"
-        );
-    }
-    // A folder of that name is a folder.
-    let tree = tree.copies(["remov/1", "remov/2"], "other");
-    seekless(tree.root(), "-f nul remov")
-        .run()
-        .exits(0)
-        .finds(["remov/1 remov/2"]);
-    seekless(tree.root(), "-f nul -- A B")
-        .run()
-        .exits(0)
-        .finds(["A/1 B/1"]);
-    seekless(tree.root(), "Pictures")
-        .run()
-        .exits(2)
-        .never_says("Did you mean");
-}
-
-#[test]
-fn options_of_other_programs_are_answered_with_ours() {
+fn values_that_are_nearly_right_are_answered_with_the_right_ones() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for (line, ours) in [
-        ("-r .", "always descends into folders"),
-        ("-version", "no such option: -version; use --version"),
-        ("-quiet .", "use --quiet"),
-        ("-output x .", "no such option: -output; use --output"),
-        (
-            "remove --yes --trash --no-trash .",
-            "--trash cannot be used with --no-trash",
-        ),
-        ("cache --cache x info", "--cache: write it after info"),
-        ("cache --format -- x", "options come after the task"),
-        ("folders -d 3 .", "has no option -d (-d is an option of"),
+        ("remove --yes --trash --no-trash .", "cannot be used with"),
         (
             "--newer today --older today .",
             "are the same time, so no file matches: omit one",
@@ -64,29 +16,15 @@ fn options_of_other_programs_are_answered_with_ours() {
             "an extension is not a pattern: write --ext jpg",
         ),
         ("--ext jpg;png .", "write extensions as jpg,png"),
-        ("--type Images .", "--type Images: write --type image"),
+        ("--type Images .", "--type Images: use one of"),
         ("--type jpg .", "use one of image, video, audio"),
         ("--regex *.jpg .", "write a glob with --name or --path"),
-        ("-f JSON .", "--format JSON: write --format json"),
+        ("-f JSON .", "--format JSON: use one of"),
         ("--from .", "it is a folder; name a file in it"),
         ("--threads a .", "--threads a: \"a\" does not set threads"),
-        ("--from x --threads 4", "--threads: omit one or the other"),
-        (
-            "remove --from x --stdin",
-            "cannot be used with --stdin: omit",
-        ),
-        (
-            "remove --from x --min-size 1",
-            "cannot be used with --min-size: omit",
-        ),
-        ("--delete .", "seekless remove"),
-        ("-S .", "--min-size"),
-        ("--minsize=1k .", "use --min-size"),
-        ("--undo", "use the command 'seekless undo'"),
-        ("--linkhard .", "seekless hardlink"),
-        ("-B .", "seekless reflink"),
-        ("find --dry-run .", "--dry-run is an option of remove"),
-        ("--to x .", "--to is an option of move"),
+        ("--from x --threads 4", "omit one or the other"),
+        ("remove --from x --stdin", "cannot be used with"),
+        ("remove --from x --min-size 1", "cannot be used with"),
         (
             "--keep newest oldest .",
             "no such file: oldest; for several rules, write --keep newest,oldest",
@@ -103,20 +41,23 @@ fn options_of_other_programs_are_answered_with_ours() {
 }
 
 #[test]
-fn a_file_whose_name_looks_like_an_option_is_named_in_another_way() {
+fn a_file_whose_name_looks_like_an_option_gives_no_consent() {
     for (line, name) in [
         ("a b -rf", "-rf"),
-        ("remove -n a b -rf", "-rf"),
-        ("compare a b -rf", "-rf"),
         ("a --nope", "--nope"),
-        ("a -dx", "-dx"),
+        ("remove --yes a b", "--yes"),
+        ("remove a b -qy", "-qy"),
+        ("remove --allow=uncompared a b", "--allow=uncompared"),
+        ("remove --dry-run -oy a b", "-oy"),
     ] {
         let tree = Tree::new().copies(["a", "b"], "same");
-        let run = || seekless(tree.root(), line).run().exits(2);
-        run().never_says("is a file here");
         tree.write(name, "same");
-        let run = run().says(&format!("{name} was read as an option, and is a file here"));
-        run.says(&format!("write ./{name}, or -- before all names"));
+        let run = seekless(tree.root(), line).run().exits(2);
+        run.says(&format!(
+            "{name} is read as an option, and is also a file here"
+        ))
+        .says(&format!("write ./{name}, or --"));
+        assert!(tree.path("a").exists() && tree.path("b").exists());
     }
     let tree = Tree::new().copies(["a", "-rf"], "same");
     for line in ["-f nul a ./-rf", "-f nul -- a -rf"] {
@@ -130,81 +71,6 @@ fn a_file_whose_name_looks_like_an_option_is_named_in_another_way() {
             1
         );
     }
-}
-
-#[test]
-fn a_file_with_the_name_of_an_option_that_acts_unasked_gives_no_consent() {
-    for option in [
-        "-y",
-        "--yes",
-        "--allow=uncompared",
-        "-qy",
-        "-yq",
-        "-vy",
-        "-yH",
-        "-Hy",
-        "-xy",
-        "-Ly",
-        "-yd1",
-    ] {
-        let tree = Tree::new().copies(["a", "b"], "same");
-        tree.write(option, "same");
-        let run = seekless(tree.root(), &format!("remove {option} a b")).run();
-        run.exits(2)
-            .says(&format!("{option} is an option, and also a file here"))
-            .says(&format!("write ./{option}, or --"));
-        assert!(tree.path("a").exists() && tree.path("b").exists());
-    }
-    // Behind a letter that takes a value, y is a value.
-    let tree = Tree::new().copies(["a", "b", "-oy"], "same");
-    seekless(tree.root(), "remove --dry-run -oy a b")
-        .run()
-        .exits(0);
-}
-
-#[test]
-fn no_dangerous_option_is_proposed() {
-    let tree = Tree::new().copies(["a", "b"], "same");
-    for slip in ["--allo", "--alow", "--allwo", "--cach", "--yess", "--ye"] {
-        for command in ["remove", "hardlink", "symlink", "reflink", "move --to x"] {
-            let run = seekless(tree.root(), &format!("{command} {slip} ."))
-                .run()
-                .exits(2)
-                .says(slip);
-            let said = run.stderr_text().replace(slip, "");
-            for dangerous in ["--allow", "--cache", "--yes"] {
-                assert!(!said.contains(dangerous), "{command} {slip}: {said}");
-            }
-        }
-    }
-    // A harmless one is.
-    seekless(tree.root(), "remove --dry-rum .")
-        .run()
-        .exits(2)
-        .says("--dry-run");
-}
-
-#[test]
-fn only_what_is_one_slip_away_is_proposed() {
-    let tree = Tree::new().copies(["a", "b"], "same");
-    for (line, never) in [
-        ("remove --no-hard-links .", "--hard-links"),
-        ("remove --no-follow-links .", "--follow-links"),
-        ("remove --keep-hidden .", "--no-hidden"),
-        ("--force .", "--order"),
-    ] {
-        let option = line.split(' ').find(|word| word.starts_with("--"));
-        let run = seekless(tree.root(), line).run().exits(2);
-        let said = run.stderr_text().replace(option.unwrap_or_default(), "");
-        assert!(said.contains("--help' lists all options"), "{run}");
-        assert!(!said.contains(never), "{run}");
-    }
-    // The option is right, its value is not.
-    seekless(tree.root(), "remove --trash=no .")
-        .run()
-        .exits(2)
-        .says("--trash")
-        .never_says("option of remove");
 }
 
 #[test]
@@ -267,36 +133,6 @@ fn sizes_and_times_are_understood_or_refused_with_the_right_form() {
             .run()
             .exits(2)
             .says(form);
-    }
-}
-
-#[test]
-fn an_override_that_applies_to_no_disk_is_said() {
-    let tree = Tree::new().copies(["a", "b"], "same");
-    let classes = ["ssd", "hdd", "memory", "network", "fuse", "unknown"];
-    let options = classes
-        .map(|class| format!("--threads {class}:1,1"))
-        .join(" ");
-    let run = seekless(tree.root(), &format!("{options} ."))
-        .run()
-        .exits(0);
-    // One of them is the class of the disk that the test runs on.
-    let unused = run
-        .stderr_text()
-        .matches(":1,1 had no effect: the searched devices have the class ")
-        .count();
-    assert_eq!(unused, classes.len() - 1, "{run}");
-    for options in [
-        "--threads 1,1",
-        "--threads default:1,1",
-        "-q --threads fuse:1 --threads network:1",
-        // The advice of 'seekless devices': the disk has the other class then.
-        "--threads ssd:hdd --threads hdd:hdd --threads memory:hdd --threads network:hdd --threads fuse:hdd --threads unknown:hdd",
-    ] {
-        seekless(tree.root(), &format!("{options} ."))
-            .run()
-            .exits(0)
-            .never_says("had no effect");
     }
 }
 
