@@ -1,6 +1,6 @@
 //! `seekless cache`: what searches keep of files, and its removal.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use seekless::cache::{CacheError, CacheFolder, StoredVolume};
 use seekless::engine::Config;
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
-use seekless::units::{Bytes, plural};
+use seekless::units::{Bytes, counted, plural};
 
 use super::cache_args::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
 use super::color::Terminal;
@@ -22,7 +22,7 @@ use super::option_words;
 use super::patience::patiently_about;
 use super::progress_text::count;
 use super::question;
-use super::sanitize::{complain, message, path, refuse, say};
+use super::sanitize::{complain, message, path, printed, refuse, say};
 use super::shell_word;
 use super::time_arg::Moment;
 
@@ -99,12 +99,7 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
                 .try_for_each(|line| writeln!(stdout, "{}", message(line)))
         }
     };
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to standard output: {error}"))
-        }
-        _ => Ok(unreadable(place.path(), &kept)),
-    }
+    Ok(printed(written).map_or_else(|exit| exit, |()| unreadable(place.path(), &kept)))
 }
 
 /// Names what cannot be read.
@@ -155,11 +150,10 @@ fn lines(folder: &Path, kept: &[StoredVolume], output: Terminal) -> Vec<String> 
     lines.extend(kept.iter().map(cells).map(row));
     let bytes = kept.iter().map(|kept| kept.bytes).sum();
     lines.push(format!(
-        "{} of {} {} in {}",
+        "{} of {} in {}",
         Bytes(bytes),
-        count(kept.len() as u64),
-        plural(kept.len() as u64, "file system", "file systems"),
-        path(folder),
+        counted(kept.len() as u64, "file system", "file systems"),
+        path(folder)
     ));
     fitting(lines, width)
 }
@@ -280,14 +274,13 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
             "; {} of them {} damaged or of another version ({})",
             count(files),
             plural(files, "was", "were"),
-            Bytes(unusable.bytes),
+            Bytes(unusable.bytes)
         ),
     };
     say(&format!(
-        "Removed the cached digests of {} {} ({}){of_these}.",
-        count(all.files),
-        plural(all.files, "file system", "file systems"),
-        Bytes(all.bytes),
+        "Removed the cached digests of {} ({}){of_these}.",
+        counted(all.files, "file system", "file systems"),
+        Bytes(all.bytes)
     ));
     match all.files == kept.len() as u64 {
         true => Exit::Done,

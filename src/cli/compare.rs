@@ -11,7 +11,7 @@ use seekless::engine::{self, Config, Control, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
 use seekless::tree::{Scope, Tree, Unseen};
-use seekless::units::{count, plural};
+use seekless::units::{count, counted, plural};
 
 use super::begin::begin;
 use super::compare_args::CompareArgs;
@@ -21,7 +21,7 @@ use super::environment::Environment;
 use super::exit::Exit;
 use super::in_force::InForce;
 use super::listener::Listener;
-use super::resolve_filter::{built, filter_spec, typed};
+use super::resolve_filter::{filter_spec, typed};
 use super::resolve_search::meant;
 use super::run::watched;
 use super::sanitize;
@@ -155,7 +155,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
                 .iter()
                 .map(|side| Root::from(PathBuf::from(side)))
                 .collect(),
-            filter: built(filter, &args.filter)?,
+            filter: filter.build()?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,
             io_idle: args.reads.io_idle,
@@ -196,11 +196,10 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String
             }
         ),
         Obstacle::Unanswered(side, entries) => format!(
-            "{}: {} {} could not be compared; {} marked ! with the reason",
+            "{}: {} could not be compared; {} marked ! with the reason",
             path(side),
-            count(*entries),
-            plural(*entries, "entry", "entries"),
-            plural(*entries, "it is", "they are"),
+            counted(*entries, "entry", "entries"),
+            plural(*entries, "it is", "they are")
         ),
         Obstacle::OneDisk(a, b, disks) => format!(
             "{} and {} are on one physical disk ({}): add --same-disk unless you want to wipe that disk",
@@ -223,27 +222,25 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             "{}: {} of its files {} elsewhere only as hard links to the same file: one physical copy",
             path(side),
             count(*files),
-            plural(*files, "is", "are"),
+            plural(*files, "is", "are")
         ),
         Note::SameBlocks(side, files) => format!(
             "{}: {} of its files {} elsewhere only in the same blocks (reflinks): one physical copy",
             path(side),
             count(*files),
-            plural(*files, "is", "are"),
+            plural(*files, "is", "are")
         ),
         Note::Sidecars(side, photos, name) => format!(
-            "{}: {} {} on another side without {} sidecar files beside {}, such as {}: copy these there",
+            "{}: {} on another side without {} sidecar files beside {}, such as {}: copy these there",
             path(side),
-            count(*photos),
-            plural(*photos, "photo is", "photos are"),
+            counted(*photos, "photo is", "photos are"),
             plural(*photos, "its", "their"),
             plural(*photos, "it", "them"),
-            escape(tree.name(*name)),
+            escape(tree.name(*name))
         ),
         Note::Metadata(files) => format!(
-            "{} {} the same content but different metadata",
-            count(*files),
-            plural(*files, "name has", "names have")
+            "{} the same content but different metadata",
+            counted(*files, "name has", "names have")
         ),
         Note::OneDisk(a, b, disks) => format!(
             "{} and {} are on one physical disk ({})",
@@ -252,15 +249,14 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             escape(disks.as_bytes())
         ),
         Note::Trash(side, files) => format!(
-            "{}: {} {} here only in a trash folder, which does not count as a match: restore {} from the trash",
+            "{}: {} here only in a trash folder, which does not count as a match: restore {} from the trash",
             path(side),
-            count(*files),
-            plural(
+            counted(
                 *files,
                 "file of another side is",
                 "files of other sides are"
             ),
-            plural(*files, "it", "them"),
+            plural(*files, "it", "them")
         ),
         Note::Side(side, unseen) => format!(
             "{}: {}; this does not change the answer",
@@ -268,10 +264,9 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             unseen.words()
         ),
         Note::Unanswered(side, entries) => format!(
-            "{}: {} {} could not be compared; this does not change the answer",
+            "{}: {} could not be compared; this does not change the answer",
             path(side),
-            count(*entries),
-            plural(*entries, "entry", "entries"),
+            counted(*entries, "entry", "entries")
         ),
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::report::comparison::{Format, Only};
 
 use super::config_args::ConfigArgs;
+use super::definition::named;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
@@ -46,7 +46,7 @@ pub struct CompareArgs {
     ///
     /// here: only on the first side. there: not on the first side. moved: the same content is at another path. changed:
     /// another side has other content at the same path. Between two sides, here and there do not include changed files.
-    #[arg(long, value_name = "WHICH", value_parser = onlys(), help_heading = "Output")]
+    #[arg(long, value_name = "WHICH", value_parser = named(Only::ALL.map(|it| (it.name(), "", it))), help_heading = "Output")]
     pub only: Option<Only>,
 
     /// Set the format of the result
@@ -55,7 +55,7 @@ pub struct CompareArgs {
         long,
         value_name = "FORMAT",
         default_value = "text",
-        value_parser = formats(),
+        value_parser = named(Format::ALL.map(|it| (it.name(), "", it))),
         help_heading = "Output"
     )]
     pub format: Format,
@@ -75,20 +75,4 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub config: ConfigArgs,
-}
-
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
-    names.map(|name| {
-        let named = Format::ALL.into_iter().find(|format| format.name() == name);
-        named.unwrap_or_default()
-    })
-}
-
-fn onlys() -> impl TypedValueParser<Value = Only> {
-    let names = PossibleValuesParser::new(Only::ALL.map(Only::name));
-    names.try_map(|name| {
-        let named = Only::ALL.into_iter().find(|only| only.name() == name);
-        named.ok_or("no such entries")
-    })
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Command;
 use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
 
-use seekless::report::{Name, SCHEMA, write_json};
+use seekless::report::{Name, SCHEMA, write_document};
 use serde::Serialize;
 
 use super::config_args::ConfigCommandArgs;
@@ -24,9 +24,6 @@ use super::{args, config_folder, refusal};
 /// What the files and the presets set. `docs/reference/formats.md` says what its JSON promises.
 #[derive(Serialize)]
 struct Shown<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
     folder: Option<Name<'a>>,
     commands: Vec<Part>,
     presets: Vec<Part>,
@@ -60,7 +57,7 @@ pub fn show(args: &ConfigCommandArgs) -> Result<Exit, Exit> {
     let shown = shown(args, folder.as_ref()).or_else(refuse)?;
     let mut stdout = io::stdout().lock();
     let written = match args.document.format {
-        DocumentFormat::Json => write_json(&mut stdout, &shown).and_then(|()| writeln!(stdout)),
+        DocumentFormat::Json => write_document(&mut stdout, "seekless-config", SCHEMA, &shown),
         DocumentFormat::Text => text(&shown, folder.as_ref())
             .lines()
             .try_for_each(|line| writeln!(stdout, "{}", message(line))),
@@ -87,9 +84,6 @@ fn shown<'a>(args: &ConfigCommandArgs, folder: Option<&'a PathBuf>) -> Result<Sh
         program: &program,
     };
     let mut shown = Shown {
-        format: "seekless-config",
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
         folder: folder.map(|folder| Name::new(folder.as_os_str().as_bytes())),
         commands: Vec::new(),
         presets: Vec::new(),

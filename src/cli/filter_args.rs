@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::scan::Kind;
 use seekless::units::Bytes;
+
+use super::definition::named;
 
 /// Which files to search; no part of another group, since clap leaves the outer group of two empty.
 #[derive(Args, Clone, Debug)]
@@ -51,7 +52,7 @@ pub struct FilterArgs {
     pub ignore_case: bool,
 
     /// Only include files of this type, by file extension
-    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = kinds())]
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = named(Kind::ALL.map(|kind| (kind.name(), "", kind))))]
     pub kinds: Vec<Kind>,
 
     /// Only include files with one of these extensions: jpg,png or tar.gz
@@ -108,11 +109,6 @@ fn extension(text: &str) -> Result<String, String> {
         return Err("write extensions as jpg,png; for patterns use --name GLOB".to_owned());
     }
     Ok(bare.to_owned())
-}
-
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let names = Kind::ALL.map(Kind::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
 }
 
 /// An empty expression matches every path, which nobody asks for.

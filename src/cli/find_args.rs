@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use seekless::engine::{Copies, SetOrder};
-use seekless::report::{self, FORMATS, Format};
+use seekless::report::{FORMATS, Format};
 
 use super::act_args::keep_help;
 use super::config_args::ConfigArgs;
+use super::definition::named;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
@@ -82,7 +82,7 @@ pub struct FindArgs {
         short = 'f',
         long,
         value_name = "FORMAT",
-        value_parser = formats(),
+        value_parser = named(FORMATS.iter().map(|it| (it.name, it.about, it))),
         default_value = FORMATS[0].name,
         help_heading = "Output"
     )]
@@ -169,11 +169,4 @@ pub enum DigestWhen {
     Always,
     /// Only where they tell files apart; the report has none
     WhenNeeded,
-}
-
-fn formats() -> impl TypedValueParser<Value = &'static Format> {
-    let names = FORMATS
-        .iter()
-        .map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(names).try_map(|name| report::format(&name).ok_or("no such format"))
 }

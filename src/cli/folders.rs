@@ -8,7 +8,7 @@ use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
 use seekless::tree::{EntryKind, RootPlace, Scope, Tree, Unseen};
-use seekless::units::{count, counted, plural};
+use seekless::units::{count, counted};
 
 use super::begin::begin;
 use super::engine_watch::EngineWatch;
@@ -178,9 +178,8 @@ impl Told {
     fn incomplete(&self) -> Option<String> {
         (self.unidentified > 0).then(|| {
             format!(
-                "INCOMPLETE: {} {} be the same as others, seen through two mounts, so their folders were not fully seen.",
-                count(self.unidentified),
-                plural(self.unidentified, "file may", "files may"),
+                "INCOMPLETE: {} be the same as others, seen through two mounts, so their folders were not fully seen.",
+                counted(self.unidentified, "file may", "files may"),
             )
         })
     }
@@ -190,7 +189,7 @@ impl Told {
             "Reported {} of {}, compared {}.",
             count(self.reported as u64),
             counted(self.folders as u64, "folder", "folders"),
-            counted(self.files as u64, "file", "files"),
+            counted(self.files as u64, "file", "files")
         )];
         lines.extend(self.incomplete());
         lines.extend(gather::skipped_trash(self.skipped_trash));

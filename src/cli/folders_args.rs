@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seekless::report::folders::{FOLDER_FORMATS, FolderFormat, folder_format};
+use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
 use seekless::units::Bytes;
 
 use super::config_args::ConfigArgs;
+use super::definition::named;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
 use super::talk_args::TalkArgs;
@@ -72,7 +72,7 @@ pub struct FoldersArgs {
         short = 'f',
         long,
         value_name = "FORMAT",
-        value_parser = formats(),
+        value_parser = named(FOLDER_FORMATS.iter().map(|it| (it.name, it.about, it))),
         default_value = FOLDER_FORMATS[0].name,
         help_heading = "Output"
     )]
@@ -89,13 +89,6 @@ pub struct FoldersArgs {
 
     #[command(flatten)]
     pub config: ConfigArgs,
-}
-
-fn formats() -> impl TypedValueParser<Value = &'static FolderFormat> {
-    let names = FOLDER_FORMATS
-        .iter()
-        .map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(names).try_map(|name| folder_format(&name).ok_or("no such format"))
 }
 
 pub const FOLDERS_EXAMPLES: &str = "\

@@ -44,9 +44,6 @@ impl FromReport {
             _ => (read::Source::stdin(), "standard input".to_owned()),
         };
         let opened = opened.map_err(|error| match error {
-            OpenError::NoWriter => {
-                format!("cannot read the report {name}: {error}; start the program that writes the report first")
-            }
             OpenError::Io(error) if error.kind() == ErrorKind::NotFound => format!(
                 "cannot read the report {name}: {error}; to write a report: seekless -o FILE PATH"
             ),

@@ -10,7 +10,7 @@ use seekless::action::{
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, counted, plural};
+use seekless::units::{Bytes, counted};
 
 use super::console::Console;
 use super::draw::Draw;
@@ -157,15 +157,12 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         lines.push(format!("{} of noise moved as well.", names(tally.noise)));
     }
     if removed > 0 {
-        let what = plural(removed, "empty folder", "empty folders");
-        lines.push(format!("{} {what} removed.", count(removed)));
+        let what = counted(removed, "empty folder", "empty folders");
+        lines.push(format!("{what} removed."));
     }
     if not_empty > 0 {
-        let what = plural(not_empty, "folder", "folders");
-        lines.push(format!(
-            "{} {what} not removed: not empty.",
-            count(not_empty)
-        ));
+        let what = counted(not_empty, "folder", "folders");
+        lines.push(format!("{what} not removed: not empty."));
     }
     for (note, times) in &tally.notes {
         lines.push(format!("{}: {note}.", names(*times)));

@@ -124,15 +124,13 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         _ => format!("frees {} of disk space", Bytes(totals.frees)),
     };
     format!(
-        "To {}: {} ({}) in {} {}{}; {effect}. {} {}.",
+        "To {}: {} ({}) in {}{}; {effect}. {}.",
         verb(plan.action()),
         names(totals.steps),
         Bytes(totals.bytes),
-        count(totals.sets),
-        plural(totals.sets, "set", "sets"),
+        counted(totals.sets, "set", "sets"),
         destination(acting),
-        count(totals.kept),
-        plural(totals.kept, "file kept", "files kept"),
+        counted(totals.kept, "file kept", "files kept")
     )
 }
 
@@ -192,7 +190,7 @@ fn managed(totals: &Totals) -> Vec<String> {
         "{} in hidden folders and folders that programs manage {} left alone (--allow managed includes {}).",
         names(number),
         plural(number, "was", "were"),
-        plural(number, "it", "them"),
+        plural(number, "it", "them")
     )];
     if tracing::enabled!(tracing::Level::INFO) {
         let left = totals.left.iter();
@@ -259,7 +257,7 @@ fn shared_blocks(totals: &Totals) -> Vec<String> {
     let held = (totals.held > 0).then(|| {
         format!(
             "{} more are not freed: other files or snapshots share these blocks.",
-            Bytes(totals.held),
+            Bytes(totals.held)
         )
     });
     let unless_shared = (totals.frees_unless_shared > 0).then(|| {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
+use super::definition::named;
 use super::document_format::DocumentArgs;
 use super::read_args::LimitArgs;
 
@@ -42,7 +42,7 @@ pub struct ProbeArgs {
         long,
         value_name = "EXPERIMENT",
         value_delimiter = ',',
-        value_parser = experiments(),
+        value_parser = named(EXPERIMENTS.iter().map(|it| (it.name, it.title, it))),
         help_heading = "What to measure"
     )]
     pub only: Vec<&'static Experiment>,
@@ -97,45 +97,5 @@ fn scratch(text: &str) -> Result<Bytes, String> {
         Ok(Bytes(size)) if size < 1 << 20 => Err("a scratch file needs 1MiB or more".to_owned()),
         Ok(size) => Ok(size),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-fn experiments() -> impl TypedValueParser<Value = &'static Experiment> {
-    let names = EXPERIMENTS
-        .iter()
-        .map(|row| PossibleValue::new(row.name).help(row.title));
-    PossibleValuesParser::new(names)
-        .try_map(|name| probe::experiment(&name).ok_or("no such experiment"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        for (text, expected) in [
-            ("30s", Some(30_000)),
-            ("30", Some(30_000)),
-            ("0.5", Some(500)),
-            ("2m", Some(120_000)),
-            ("1m 30s", Some(90_000)),
-            ("500ms", Some(500)),
-            ("0", None),
-            ("-5s", None),
-            ("2 days", None),
-            ("soon", None),
-            ("NaN", None),
-            ("1e300", None),
-        ] {
-            let time = seconds(text).ok().map(|time| time.as_millis());
-            assert_eq!(time, expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_scratch_file_has_a_size() {
-        assert_eq!(scratch("1MiB"), Ok(Bytes(1 << 20)));
-        assert!(scratch("0").is_err() && scratch("much").is_err());
     }
 }

@@ -320,8 +320,7 @@ pub fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, 
             "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
         );
     }
-    let noise = Noise::named(&folders.noise).map_err(WrongUse::pattern("noise"))?;
-    Ok(Some(noise))
+    Ok(Some(Noise::named(&folders.noise)?))
 }
 
 /// The use of a plan.

@@ -5,7 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use seekless::report::escape::escape;
-use seekless::scan::filter::Filter;
 use seekless::scan::{FilterSpec, NoFile};
 use seekless::units::Bytes;
 
@@ -76,41 +75,6 @@ pub fn filter_spec(
         })
     })?;
     Ok(spec)
-}
-
-/// Builds the filter of these arguments.
-pub fn built(spec: FilterSpec, args: &FilterArgs) -> Result<Filter, WrongUse> {
-    spec.build().map_err(|cause| {
-        let patterns = [
-            ("name", &args.name),
-            ("path", &args.path),
-            ("exclude", &args.exclude),
-            ("regex", &args.regex),
-        ];
-        let alone = |pattern: &String, option: &str| {
-            let one = |name| match name == option {
-                true => vec![pattern.clone()],
-                false => Vec::new(),
-            };
-            FilterSpec {
-                names: one("name"),
-                paths: one("path"),
-                excludes: one("exclude"),
-                regexes: one("regex"),
-                working_folder: spec.working_folder.clone(),
-                ..FilterSpec::default()
-            }
-        };
-        let is_wrong = |(option, given): &(&'static str, &Vec<String>)| {
-            given
-                .iter()
-                .any(|pattern| alone(pattern, option).build().err().as_ref() == Some(&cause))
-        };
-        match patterns.into_iter().find(is_wrong) {
-            Some((option, _)) => WrongUse::Pattern { option, cause },
-            None => WrongUse::Contradiction(cause.to_string()),
-        }
-    })
 }
 
 /// The filters as options, in the order of the help.

@@ -68,7 +68,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
     };
     let config = Config {
         roots: roots(args.roots, args.patience.time())?,
-        filter: every_file.build().map_err(WrongUse::pattern("name"))?,
+        filter: every_file.build()?,
         one_file_system: args.one_file_system,
         io_idle: args.reads.io_idle,
         bytes_per_second: args.reads.rate()?,
@@ -87,9 +87,9 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
     Ok(FoldersRun {
         config,
         min_size: args.min_size.unwrap_or(Bytes(0)),
-        names: Globs::new(&args.name, false).map_err(WrongUse::pattern("name"))?,
+        names: Globs::new(&args.name, false)?,
         min_overlap: args.min_overlap,
-        is_noise: Globs::new(&noise, false).map_err(WrongUse::pattern("noise"))?,
+        is_noise: Globs::new(&noise, false)?,
         noise,
         format: args.format,
         style: Style {

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{
-    CacheChoice, CacheUse, Config, Copies, LEAST_MEMORY, Root, SweepOrder, Trust,
-};
+use seekless::engine::{CacheChoice, CacheUse, Config, LEAST_MEMORY, Root, Trust};
 use seekless::scan::filter::{Filter, Verdict};
 
 use super::config_folder;
 use super::environment::Environment;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
-use super::resolve_filter::{built, filter_spec};
+use super::resolve_filter::filter_spec;
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::wrong_use::{WrongUse, contradiction};
@@ -34,7 +32,7 @@ pub fn search(
     let mut spec = filter_spec(filters, args.empty, args.empty, patience.time(), around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
-    let filter = built(spec, filters)?;
+    let filter = spec.build()?;
     if args.max_depth == Some(0) {
         return contradiction(
             "--max-depth 0 searches no folder: use 1 for the files directly in the given folders",
@@ -63,29 +61,20 @@ pub fn search(
         filter,
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
-        skip_trash: false,
         follow_links: args.follow_links,
         hard_links: names.hard_links,
         isolate: args.isolate,
-        every_entry: false,
-        metadata: false,
-        copies: Copies::default(),
         newer_ns,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
-        digests: true,
-        shared_blocks: true,
-        read_whole: true,
-        order: SweepOrder::default(),
         io_idle: reads.io_idle,
         bytes_per_second,
         memory: args.memory,
-        without: Vec::new(),
         page_use: reads.page_use(args.verify),
         cache: cache(&args.cache)?,
         patience: patience.time(),
         overrides,
-        sysfs: SystemRoot::default().sysfs,
+        ..Config::default()
     };
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     let config = Config {

@@ -1,6 +1,4 @@
 //! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
-//!
-//! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -8,16 +6,14 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
-use seekless::heartbeat;
+use seekless::heartbeat::current;
 
 use super::console::Console;
-use super::patience::not_answering;
+use super::patience::{Changes, patiently};
 use super::sanitize;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -33,7 +29,7 @@ pub struct RootLinks {
     links: Vec<RootLink>,
     /// Links of other users are followed: with `--allow links-of-others`, and if this user is not root.
     obeys_all: bool,
-    /// A path that does not answer for so long is refused.
+    /// How long a path may take to answer.
     patience: Duration,
     /// The first of the searched paths that leads to the root folder.
     root: Option<PathBuf>,
@@ -81,9 +77,8 @@ impl RootLinks {
         references: usize,
     ) -> Result<(), WrongUse> {
         let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
-        let looked = look_at_all(paths);
-        for (place, root) in config.roots.iter_mut().enumerate() {
-            let (way, closed) = self.await_answer(&looked, &root.path)?;
+        let looked = self.look(paths);
+        for (place, (root, (way, closed))) in config.roots.iter_mut().zip(looked).enumerate() {
             let way = self.obey(way)?;
             if let Ok(way) = &way {
                 self.given.push((way.real.clone(), root.path.clone()));
@@ -109,9 +104,9 @@ impl RootLinks {
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
     pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
-        let looked = look_at_all(vec![path.to_owned()]);
-        let (way, _) = self.await_answer(&looked, path)?;
-        self.obey(way)
+        let looked = self.look(vec![path.to_owned()]);
+        let mut ways = looked.into_iter().map(|(way, _)| way);
+        self.obey(ways.next().unwrap_or_else(|| RootWay::look(path)))
     }
 
     /// The real path of a path that has to be there.
@@ -139,25 +134,17 @@ impl RootLinks {
         ))
     }
 
-    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<Look, WrongUse> {
-        let named = heartbeat::NAMED.min(self.patience);
-        match looked.recv_timeout(named) {
-            Ok(way) => return Ok(way),
-            // There is no thread to be had.
-            Err(RecvTimeoutError::Disconnected) => return Ok(look(path)),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        Console::new(false).complain(&not_answering(path));
-        looked
-            .recv_timeout(self.patience.saturating_sub(named))
-            .or_else(|_| {
-                contradiction(format!(
-                    "{}: did not answer for {} s; nothing was done: omit this path, or wait longer with \
-                    --patience",
-                    sanitize::path(path),
-                    self.patience.as_secs()
-                ))
-            })
+    /// Looks at paths, which are the first calls on them. The program ends if one does not answer.
+    fn look(&self, paths: Vec<PathBuf>) -> Vec<Look> {
+        patiently(self.patience, &Console::new(false), Changes::None, || {
+            let looked = paths.iter().map(|path| {
+                current::ask_about(path.as_os_str().as_bytes());
+                look(path)
+            });
+            let looked = looked.collect();
+            current::rest();
+            looked
+        })
     }
 
     fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, WrongUse> {
@@ -194,25 +181,6 @@ impl RootLinks {
 
 /// The target of a path, and the error if it is a folder that cannot be listed.
 type Look = (io::Result<RootWay>, Option<io::Error>);
-
-/// The looks at all paths, in order; a thread that never returns keeps the program from nothing.
-type Looks = Receiver<Look>;
-
-fn look_at_all(paths: Vec<PathBuf>) -> Looks {
-    let (to, looked) = unbounded();
-    let look_at_all = move || {
-        for path in paths {
-            if to.send(look(&path)).is_err() {
-                break;
-            }
-        }
-    };
-    // Without a thread the receiver is told that nobody sends.
-    let _thread = thread::Builder::new()
-        .name("roots".to_owned())
-        .spawn(look_at_all);
-    looked
-}
 
 fn look(path: &Path) -> Look {
     let way = RootWay::look(path);

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-#[cfg(any(feature = "mechanisms", debug_assertions))]
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{Mechanism, SweepOrder};
 use seekless::units::Bytes;
+
+#[cfg(any(feature = "mechanisms", debug_assertions))]
+use super::definition::named;
 
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
@@ -151,7 +152,7 @@ pub struct SearchArgs {
 
     /// Leave a mechanism out, to measure what it contributes
     #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(long, value_delimiter = ',', value_parser = mechanisms(), hide = true, help_heading = "For measurements")]
+    #[arg(long, value_delimiter = ',', value_parser = named(Mechanism::ALL.map(|it| (it.name(), "", it))), hide = true, help_heading = "For measurements")]
     pub without: Vec<Mechanism>,
 
     /// Also read files whose blocks the file system reports as shared
@@ -164,7 +165,7 @@ pub struct SearchArgs {
     #[arg(
         long,
         default_value = SweepOrder::Physical.word(),
-        value_parser = orders(),
+        value_parser = named(SweepOrder::ALL.map(|it| (it.word(), "", it))),
         hide = true,
         help_heading = "For measurements"
     )]
@@ -187,25 +188,6 @@ pub struct NamesArgs {
     /// its blocks.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
-}
-
-#[cfg(any(feature = "mechanisms", debug_assertions))]
-fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
-    let names = PossibleValuesParser::new(Mechanism::ALL.map(Mechanism::name));
-    names.try_map(|name| {
-        let mut all = Mechanism::ALL.into_iter();
-        all.find(|mechanism| mechanism.name() == name)
-            .ok_or("no such mechanism")
-    })
-}
-
-#[cfg(any(feature = "mechanisms", debug_assertions))]
-fn orders() -> impl TypedValueParser<Value = SweepOrder> {
-    let words = SweepOrder::ALL.map(SweepOrder::word);
-    PossibleValuesParser::new(words).map(|word| {
-        let named = SweepOrder::ALL.into_iter().find(|o| o.word() == word);
-        named.unwrap_or_default()
-    })
 }
 
 /// The name of a file in any folder.

@@ -61,9 +61,13 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
         ));
     }
     lines.extend(skipped(&[
-        (left_out.filtered, "excluded by filters", ""),
-        (left_out.vanished, "removed since the report", ""),
-        (left_out.changed, "changed since the report", "named above"),
+        (left_out.filtered, ["excluded by filters"; 2], ""),
+        (left_out.vanished, ["removed since the report"; 2], ""),
+        (
+            left_out.changed,
+            ["changed since the report"; 2],
+            "named above",
+        ),
     ]));
     lines
 }
@@ -158,14 +162,12 @@ fn looked_at(summary: &Summary) -> String {
         present => format!(" ({})", percent(read, present)),
     };
     format!(
-        "Searched {} {}{names} in {} {}, {}; read {}{share} in {}.",
-        count(summary.files),
-        plural(summary.files, "file", "files"),
-        count(summary.folders),
-        plural(summary.folders, "folder", "folders"),
+        "Searched {}{names} in {}, {}; read {}{share} in {}.",
+        counted(summary.files, "file", "files"),
+        counted(summary.folders, "folder", "folders"),
         Bytes(summary.bytes_present),
         Bytes(read),
-        duration(summary.total_time),
+        duration(summary.total_time)
     )
 }
 
@@ -173,10 +175,9 @@ fn not_read(summary: &Summary) -> Option<String> {
     let Unread { files, bytes } = summary.unread;
     (files > 0).then(|| {
         format!(
-            "Skipped reading {} {} ({}) that share their blocks with others.",
-            count(files),
-            plural(files, "file", "files"),
-            Bytes(bytes),
+            "Skipped reading {} ({}) that share their blocks with others.",
+            counted(files, "file", "files"),
+            Bytes(bytes)
         )
     })
 }
@@ -194,10 +195,9 @@ fn cached(summary: &Summary) -> Option<String> {
     });
     (files > 0).then(|| {
         format!(
-            "Skipped reading {} of {} {}: an earlier run read them, and their sizes and times are unchanged.{}",
+            "Skipped reading {} of {}: an earlier run read them, and their sizes and times are unchanged.{}",
             Bytes(bytes),
-            count(files),
-            plural(files, "file", "files"),
+            counted(files, "file", "files"),
             level.unwrap_or_default(),
         )
     })
@@ -268,85 +268,73 @@ fn device_rows(summary: &Summary) -> Vec<[String; 4]> {
 /// Names everything that took no part, with the option that would change it: silence would look
 /// like completeness.
 fn not_looked_at(left_out: &LeftOut) -> Option<String> {
+    let it = left_out;
     skipped(&[
-        (left_out.hidden, "hidden", "without --no-hidden"),
+        (it.hidden, ["hidden"; 2], "without --no-hidden"),
         (
-            left_out.ignored,
-            "listed in ignore files",
+            it.ignored,
+            ["listed in ignore files"; 2],
             "without --ignore-file",
         ),
-        (left_out.filtered, "excluded by filters", ""),
-        (left_out.empty, "empty", "--empty"),
+        (it.filtered, ["excluded by filters"; 2], ""),
+        (it.empty, ["empty"; 2], "--empty"),
         (
-            left_out.symlinks,
-            plural(left_out.symlinks, "symbolic link", "symbolic links"),
+            it.symlinks,
+            ["symbolic link", "symbolic links"],
             "--follow-links",
         ),
         (
-            left_out.special,
-            plural(
-                left_out.special,
-                "pipe, socket or device",
-                "pipes, sockets or devices",
-            ),
+            it.special,
+            ["pipe, socket or device", "pipes, sockets or devices"],
             "",
         ),
         (
-            left_out.other_file_system,
-            "on other file systems",
+            it.other_file_system,
+            ["on other file systems"; 2],
             "without --one-file-system",
         ),
         (
-            left_out.pseudo_file_system,
-            plural(
-                left_out.pseudo_file_system,
-                "pseudo file system",
-                "pseudo file systems",
-            ),
+            it.pseudo_file_system,
+            ["pseudo file system", "pseudo file systems"],
             "",
         ),
         (
-            left_out.listed_before,
-            plural(
-                left_out.listed_before,
+            it.listed_before,
+            [
                 "folder reached a second time",
                 "folders reached a second time",
-            ),
+            ],
             "",
         ),
         (
-            left_out.vanished,
-            "removed before they could be examined",
+            it.vanished,
+            ["removed before they could be examined"; 2],
             "",
         ),
         (
-            left_out.unsettled,
-            plural(
-                left_out.unsettled,
-                "folder that kept changing",
-                "folders that kept changing",
-            ),
+            it.unsettled,
+            ["folder that kept changing", "folders that kept changing"],
             "named above",
         ),
-        (left_out.unreadable, "unreadable", "named above"),
-        (left_out.unanswered, "without an answer", "named above"),
+        (it.unreadable, ["unreadable"; 2], "named above"),
+        (it.unanswered, ["without an answer"; 2], "named above"),
         (
-            left_out.memory_short,
-            "or more for want of memory",
+            it.memory_short,
+            ["or more for want of memory"; 2],
             "named above",
         ),
-        (left_out.changed, "changed during the run", "named above"),
+        (it.changed, ["changed during the run"; 2], "named above"),
     ])
 }
 
-/// Files by the reason why they took no part, each with the way out.
-fn skipped(reasons: &[(u64, &str, &str)]) -> Option<String> {
+/// Files by the reason why they took no part, in words for one and for more, each with the way out.
+fn skipped(reasons: &[(u64, [&'static str; 2], &str)]) -> Option<String> {
     let parts: Vec<_> = reasons
         .iter()
         .filter(|(number, ..)| *number > 0)
-        .map(|(number, what, way_out)| match *way_out {
-            "" => format!("{} {what}", count(*number)),
-            way_out => format!("{} {what} ({way_out})", count(*number)),
+        .map(|&(number, [one, more], way_out)| match way_out {
+            "" => counted(number, one, more),
+            way_out => format!("{} ({way_out})", counted(number, one, more)),
         })
         .collect();
     (!parts.is_empty()).then(|| format!("Skipped: {}.", parts.join(", ")))

@@ -9,7 +9,7 @@ use seekless::action::{
     self, CutShort, JournalError, LeftoverKind, Reads, Reversion, TreeLock, UndoTally,
 };
 use seekless::heartbeat::current;
-use seekless::units::plural;
+use seekless::units::counted;
 
 use super::args::UndoArgs;
 use super::console::Console;
@@ -17,7 +17,6 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
 use super::problem_limit::ProblemLimit;
-use super::progress_text::count;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
 use super::resolve_act::Use;
@@ -216,13 +215,13 @@ fn what(run: &CutShort) -> String {
     ];
     let left = left.into_iter().filter_map(|(kind, one, many)| {
         let number = run.number_of(kind);
-        (number > 0).then(|| format!("{} {}", count(number), plural(number, one, many)))
+        (number > 0).then(|| counted(number, one, many))
     });
     format!(
         "{undo}run {} ({}) did not finish and left {} here",
         run.name,
         words(&run.header),
-        left.collect::<Vec<_>>().join(" and "),
+        left.collect::<Vec<_>>().join(" and ")
     )
 }
 

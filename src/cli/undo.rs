@@ -1,6 +1,6 @@
 //! `seekless undo`: undoes a run, clears up after one, or lists the runs that there are.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
 use super::problem_limit::ProblemLimit;
 use super::question::{self, Reply};
-use super::sanitize::{complain, message, path, refuse, say};
+use super::sanitize::{complain, message, path, printed, refuse, say};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
@@ -167,12 +167,8 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
         }
     });
     current::rest();
-    match written.and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            complain(&format!("cannot write to standard output: {error}"));
-            return Exit::Nothing;
-        }
-        _ => {}
+    if let Err(exit) = printed(written.and_then(|()| stdout.flush())) {
+        return exit;
     }
     if !args.quiet {
         let command = command(reversion.header());

@@ -1,6 +1,6 @@
 //! `seekless undo --list`: the runs that have a journal.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
 use seekless::report::fit::fitting;
-use seekless::report::{Name, SCHEMA, write_json};
+use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{counted, plural};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
-use super::sanitize::{complain, message, say};
+use super::sanitize::{complain, message, printed, say};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(
@@ -32,20 +32,12 @@ pub fn list(
         let found = action::journals(&place.folder)?;
         // Whoever reads the lines may take any time.
         current::rest();
-        Ok(match format {
+        let written = match format {
             DocumentFormat::Text => listed(place, found),
             DocumentFormat::Json => documented(place, &found),
-        })
+        };
+        Ok(written.unwrap_or_else(|exit| exit))
     })
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
-    folder: Name<'a>,
-    runs: Vec<Record<'a>>,
 }
 
 #[derive(Serialize)]
@@ -78,31 +70,28 @@ impl<'a> From<&'a Found> for Record<'a> {
 }
 
 /// One document. `docs/reference/formats.md` says what it promises.
-fn documented(place: &JournalPlace, found: &[Found]) -> Exit {
-    let document = Document {
-        format: "seekless-runs",
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
+fn documented(place: &JournalPlace, found: &[Found]) -> Result<Exit, Exit> {
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        folder: Name<'a>,
+        runs: Vec<Record<'a>>,
+    }
+    let keys = Keys {
         folder: Name::new(place.folder.as_os_str().as_bytes()),
         runs: found.iter().map(Record::from).collect(),
     };
     let mut stdout = io::stdout().lock();
-    let written = write_json(&mut stdout, &document).and_then(|()| writeln!(stdout));
-    let is_whole = document
-        .runs
-        .iter()
-        .all(|run| run.why.is_none() && run.damaged == 0);
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            complain(&format!("cannot write to standard output: {error}"));
-            Exit::Nothing
-        }
-        _ if is_whole => Exit::Done,
-        _ => Exit::SomeLeft,
-    }
+    printed(write_document(&mut stdout, "seekless-runs", SCHEMA, &keys))?;
+    let mut runs = keys.runs.iter();
+    Ok(
+        match runs.all(|run| run.why.is_none() && run.damaged == 0) {
+            true => Exit::Done,
+            false => Exit::SomeLeft,
+        },
+    )
 }
 
-fn listed(place: &JournalPlace, found: Vec<Found>) -> Exit {
+fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, Exit> {
     let mut exit = Exit::Done;
     let terminal = Terminal::of(&io::stdout());
     let width = match terminal.is_terminal {
@@ -115,17 +104,8 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Exit {
             Ok(run) => lines(run, terminal.is_terminal),
             Err(_) => fitting([format!("{}  unreadable", found.name)], width),
         };
-        let written = lines
-            .iter()
-            .try_for_each(|line| writeln!(io::stdout(), "{}", message(line)));
-        match written {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
-            Err(error) => {
-                complain(&format!("cannot write to standard output: {error}"));
-                return Exit::Nothing;
-            }
-            Ok(()) => {}
-        }
+        let mut lines = lines.iter();
+        printed(lines.try_for_each(|line| writeln!(io::stdout(), "{}", message(line))))?;
         let flaw = match found.run {
             Err(flaw) => flaw.to_string(),
             Ok(run) if run.damaged > 0 => {
@@ -147,7 +127,7 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Exit {
         );
         fitting([kept], width).iter().for_each(|line| say(line));
     }
-    exit
+    Ok(exit)
 }
 
 fn time(run: &Run) -> Timestamp {

@@ -2,11 +2,10 @@
 
 use seekless::action::{SET_ID, Undo, UndoTally, Undone};
 use seekless::report::escape::escape;
-use seekless::units::plural;
+use seekless::units::{counted, plural};
 
 use super::journal_place::JournalPlace;
 use super::problem_limit::ProblemLimit;
-use super::progress_text::count;
 
 /// A line for a step that went wrong, if it did and its path is to be named.
 pub fn problem(step: &Undo, limit: &ProblemLimit) -> Option<String> {
@@ -172,20 +171,17 @@ pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
 }
 
 fn folders_line(number: u64, words: &str) -> Option<String> {
-    let folders = plural(number, "folder", "folders");
-    (number > 0).then(|| format!("{} {folders} {words}", count(number)))
+    (number > 0).then(|| format!("{} {words}", counted(number, "folder", "folders")))
 }
 
 fn empty_folders_line(number: u64, words: &str) -> Option<String> {
-    let (folders, them) = match number {
-        1 => ("folder", "it"),
-        _ => ("folders", "them"),
-    };
-    (number > 0).then(|| format!("{} empty {folders} {words} {them}.", count(number)))
+    let folders = counted(number, "empty folder", "empty folders");
+    let them = plural(number, "it", "them");
+    (number > 0).then(|| format!("{folders} {words} {them}."))
 }
 
 fn files(number: u64) -> String {
-    format!("{} {}", count(number), plural(number, "file", "files"))
+    counted(number, "file", "files")
 }
 
 #[cfg(test)]

@@ -15,12 +15,11 @@ use super::time_arg::BadTime;
 /// Says in one line why the arguments cannot be followed, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum WrongUse {
-    /// A pattern.
-    #[error("--{option}: {cause}{}", way_out(cause))]
+    /// A pattern of an option.
+    #[error("{cause}{}", way_out(cause))]
     Pattern {
-        /// The option's name.
-        option: &'static str,
         /// The reason.
+        #[from]
         cause: BadPattern,
     },
     /// A time.
@@ -40,13 +39,6 @@ pub enum WrongUse {
     /// Options that exclude each other, or that no file could satisfy.
     #[error("{0}")]
     Contradiction(String),
-}
-
-impl WrongUse {
-    /// The error for a pattern of an option.
-    pub fn pattern(option: &'static str) -> impl Fn(BadPattern) -> Self {
-        move |cause| Self::Pattern { option, cause }
-    }
 }
 
 /// What to type instead of a pattern, if another option takes it.

@@ -25,7 +25,7 @@ pub mod text;
 #[cfg(test)]
 pub use advice::advise;
 pub use control::Control;
-pub use experiment::{EXPERIMENTS, Experiment, experiment};
+pub use experiment::{EXPERIMENTS, Experiment};
 pub use findings::{Advice, Findings};
 pub use measure::{Measured, measure};
 pub use spec::{LONGEST, ProbeError, SHORTEST, Spec};

@@ -67,8 +67,3 @@ pub const FOLDER_FORMATS: &[FolderFormat] = &[
         write: csv::write,
     },
 ];
-
-/// Looks up a format by its name.
-pub fn folder_format(name: &str) -> Option<&'static FolderFormat> {
-    FOLDER_FORMATS.iter().find(|format| format.name == name)
-}

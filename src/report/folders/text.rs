@@ -19,7 +19,7 @@ use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, Places};
 use crate::report::escape::escape;
 use crate::report::fit::{fitting, whole};
-use crate::units::{Bytes, count, plural};
+use crate::units::{Bytes, count, counted, plural};
 
 const BOLD: &str = "\x1b[1m";
 const FAINT: &str = "\x1b[2m";
@@ -72,7 +72,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         writeln!(out, "\n{bold}{head}{plain}")?;
         for line in &entry.folders {
             writeln!(out, "  {}", at_margin(&line.path))?;
-            let files = counted(line.files, "file");
+            let files = counted(line.files as u64, "file", "files");
             let said = format!("    {}, {files}, {}", bytes(line.bytes), verdict(line));
             for line in fitting([said], width) {
                 writeln!(out, "{line}")?;
@@ -89,7 +89,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
             .iter()
             .map(|entry| entry.folders.len())
             .sum();
-        let of = counted(report.answer.folders, "folder");
+        let of = counted(report.answer.folders as u64, "folder", "folders");
         let reported = count(reported as u64);
         comment(out, "", &format!("complete: {reported} of {of} reported"))?;
     }
@@ -99,7 +99,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
 /// The line that begins an entry.
 fn head(entry: &FolderEntry, gain: &str) -> String {
     use verdict_words::{ALL_BUT_ONE, CAN_GO, ELSEWHERE, GAPS};
-    let folders = counted(entry.folders.len(), "folder");
+    let folders = counted((entry.folders.len()) as u64, "folder", "folders");
     let has_gaps =
         |line: &FolderFinding| matches!(line.verdict, FolderVerdict::NotFullySeen { .. });
     match entry.can_go {
@@ -142,7 +142,7 @@ fn verdict(line: &FolderFinding) -> String {
                 rest => format!(
                     ", and in {}{}",
                     least(*places),
-                    counted(rest, "more folder")
+                    counted(rest as u64, "more folder", "more folders")
                 ),
             };
             format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
@@ -155,7 +155,7 @@ fn verdict(line: &FolderFinding) -> String {
         } => format!(
             "{} of {}, {}, {}{}{}{}{}",
             count(only_here.files as u64),
-            counted(line.files, "file"),
+            counted(line.files as u64, "file", "files"),
             Bytes(only_here.bytes),
             if only_here.files == 1 { "is" } else { "are" },
             verdict_words::ONLY_HERE,
@@ -172,7 +172,7 @@ fn verdict(line: &FolderFinding) -> String {
             format!(
                 "{}what was seen is also elsewhere, but not {}: {}{rest}",
                 verdict_words::NOT_SEEN,
-                counted(*count, "entry"),
+                counted(*count as u64, "entry", "entries"),
                 named.join(", "),
             )
         }
@@ -208,7 +208,7 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
             "{} elsewhere without {} sidecar files beside {}, such as {}",
             match line.torn_photos {
                 1 => "1 photo is".to_owned(),
-                number => format!("{} are", counted(number, "photo")),
+                number => format!("{} are", counted(number as u64, "photo", "photos")),
             },
             if line.torn_photos == 1 {
                 "its"
@@ -229,10 +229,17 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
 fn beside(line: &FolderFinding) -> Vec<String> {
     let mut beside = Vec::new();
     if line.noise > 0 {
-        beside.push(format!("{} of noise", counted(line.noise, "file")));
+        beside.push(format!(
+            "{} of noise",
+            counted(line.noise as u64, "file", "files")
+        ));
     }
     if line.links > 0 && !matches!(line.verdict, FolderVerdict::Identical { .. }) {
-        beside.push(counted(line.links, "symbolic link"));
+        beside.push(counted(
+            line.links as u64,
+            "symbolic link",
+            "symbolic links",
+        ));
     }
     beside
 }
@@ -244,22 +251,13 @@ fn more(places: Places) -> Option<String> {
         (number, _) => Some(format!(
             "and {}{}",
             least(places),
-            counted(number - 1, "more folder")
+            counted((number - 1) as u64, "more folder", "more folders")
         )),
     }
 }
 
 fn least(places: Places) -> &'static str {
     if places.at_least { "at least " } else { "" }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    let shown = count(number as u64);
-    match (number, what.strip_suffix('y')) {
-        (1, _) => format!("{shown} {what}"),
-        (_, Some(stem)) => format!("{shown} {stem}ies"),
-        _ => format!("{shown} {what}s"),
-    }
 }
 
 /// A path that is not broken at its spaces.

@@ -1,13 +1,11 @@
-//! Opens a report without waiting for ever, and looks whether somebody else could have written it.
+//! Opens a report, and looks whether somebody else could have written it.
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read};
-use std::os::fd::AsFd;
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use rustix::fs::FileType;
 
@@ -32,9 +30,6 @@ pub enum OpenError {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Nothing would ever come from it.
-    #[error("it is a FIFO, and no program writes to it")]
-    NoWriter,
     /// The process at the other end can block this one.
     #[error(
         "it is a FIFO that others could write to ({0}): give the report as a file, or on standard input"
@@ -42,15 +37,11 @@ pub enum OpenError {
     UntrustedPipe(Untrusted),
 }
 
-/// How often, and with what pause, a FIFO is asked for a writer: for two seconds.
-const ASKED: u32 = 40;
-const PAUSE: Duration = Duration::from_millis(50);
-
 impl Source {
     /// Opens a report in a file; a pipe is one as well (`<(command)`).
     ///
     /// # Errors
-    /// If it cannot be opened, or if it is a FIFO that nobody writes to, or another user's.
+    /// If it cannot be opened, or if it is another user's FIFO.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         if is_inherited(path) {
             return Self::handed_over(File::open(path)?, path);
@@ -72,22 +63,22 @@ impl Source {
         };
         let mut file = File::from(file);
         let kind = kind(&file)?;
-        current::rest();
         if kind == FileType::Directory {
             return Err(OpenError::Io(ErrorKind::IsADirectory.into()));
         }
-        let mut first = None;
         if kind == FileType::Fifo {
             if let Some(untrusted) = untrusted {
                 return Err(OpenError::UntrustedPipe(untrusted));
             }
-            first = Some(first_bytes(&mut file)?);
+            // Waits for a program that writes to it.
+            file = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         }
+        current::rest();
         open::let_block(&file).map_err(io::Error::from)?;
         Ok(Self {
-            input: match first {
-                Some(first) => Box::new(Cursor::new(first).chain(file)),
-                None => Box::new(OnDisk(file)),
+            input: match kind {
+                FileType::Fifo => Box::new(file),
+                _ => Box::new(OnDisk(file)),
             },
             untrusted,
         })
@@ -156,29 +147,12 @@ fn untrusted_writer(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted
     Ok(trusted.err().map(|why| Untrusted { path, why }))
 }
 
-/// Waits until a program has opened the other end of a pipe; it may take its time to write then.
-fn first_bytes(pipe: &mut File) -> Result<Vec<u8>, OpenError> {
-    let mut first = vec![0; 4096];
-    for _ in 0..ASKED {
-        match pipe.read(&mut first) {
-            // Nobody has it open for writing.
-            Ok(0) => thread::sleep(PAUSE),
-            Ok(read) => {
-                first.truncate(read);
-                return Ok(first);
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Vec::new()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(OpenError::NoWriter)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -203,21 +177,14 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let mut pipe = OpenOptions::new().write(true).open(&path).expect("opened");
-                thread::sleep(PAUSE);
+                thread::sleep(Duration::from_millis(50));
                 for part in [&b"one"[..], b"two"] {
                     pipe.write_all(part).expect("written");
-                    thread::sleep(PAUSE);
+                    thread::sleep(Duration::from_millis(50));
                 }
             });
             assert_eq!(read(Source::open(&path)), b"onetwo");
         });
-    }
-
-    #[test]
-    fn a_pipe_without_a_writer_is_said_to_be_one() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let opened = Source::open(&pipe(folder.path()));
-        assert!(matches!(opened, Err(OpenError::NoWriter)));
     }
 
     #[test]

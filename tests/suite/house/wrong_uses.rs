@@ -93,9 +93,9 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--min-overlap 101",
         "from 1 to 100",
     ),
-    ("folders --noise [ t", "--noise: \"[\"", "\\["),
+    ("folders --noise [ t", "\"[\"", "\\["),
     ("--ext jpg,,png t", "--ext", "jpg,png"),
-    ("--exclude= t", "--exclude: \"\"", "is empty"),
+    ("--exclude= t", "\"\"", "is empty"),
     ("--max-size 1.500 t", "1.500", "1.5M"),
     ("--min-size 1.5 t", "1.5", "1.5k"),
     ("--keep= t", "--keep: \"\"", "newest"),
@@ -313,7 +313,7 @@ fn a_value_with_spaces_is_answered_with_the_right_form() {
             "'under t'",
             "--keep 'under t' --keep newest",
         ),
-        ("--exclude", "", "--exclude: \"\"", "omit"),
+        ("--exclude", "", "\"\"", "omit"),
     ] {
         let run = seekless(tree.root(), option).arg(value).arg("t");
         let run = run.run().exits(2).says(thing).says(way_out);
