@@ -54,7 +54,6 @@ impl InForce {
 
     /// Adds to a message where the options come from that it names and nobody typed. Then nothing more is said of them.
     pub fn explained(&self, message: &str) -> String {
-        self.is_told.set(true);
         let is_named = |line: &&Line| {
             let option = format!("--{}", line.option);
             message.match_indices(&option).any(|(at, _)| {
@@ -68,6 +67,7 @@ impl InForce {
         if named.is_empty() {
             message.to_owned()
         } else {
+            self.is_told.set(true);
             format!("{message} ({})", named.join("; "))
         }
     }

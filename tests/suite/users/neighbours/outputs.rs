@@ -274,7 +274,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
             );
             let run = scene.find(&format!("own/{report}"));
             written += usize::from(run.code() == 0);
-            kept_aside += usize::from(run.stderr_text().contains("; the report is in "));
+            kept_aside += usize::from(run.stderr_text().contains("; the result is in "));
             swaps += rival.stop();
             // The exchanges change what the kernel notes about the file with a name in nobody's folder.
             for (path, was) in &before {
