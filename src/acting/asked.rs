@@ -120,6 +120,7 @@ impl Asked<'_> {
             sidecars: self.sidecars,
             further_names: self.further_names,
             allows_managed: self.allows_managed,
+            guards_ways: trust::is_root() && !acting.shared,
             strict: acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,

@@ -1,9 +1,8 @@
 //! Access rights of files, and whether one file may replace another without changing them.
 //!
 //! After `hardlink` and `symlink`, a program that opens the victim's name gets the keeper, with its owner and its
-//! permissions. Both files must therefore have the same rights, or some user gains or loses access. The folders of a
-//! file decide which users can remove it (`plan::reach`). This module does not check which users can reach the file
-//! through them.
+//! permissions. Both files must therefore have the same rights, or some user gains or loses access. This module does not
+//! check which users can reach the file through its folders; [`ways`](super::ways) checks who may change these.
 
 use std::fmt;
 
@@ -25,8 +24,6 @@ pub struct Rights {
     pub acl: u64,
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
-    /// A digest of the other users who may remove all its names; 0 for none.
-    pub reach: u64,
     /// A digest of all metadata that files must share; 0 if they need not.
     #[serde(default)]
     pub same: u64,
@@ -57,12 +54,6 @@ pub enum Apart {
     Permissions,
     /// The group, if it may do more or less than others.
     Group,
-    /// Other users than root and its owner may remove its name, and none may remove the name of the other.
-    Reach,
-    /// The same the other way round.
-    OutOfReach,
-    /// Other users may remove the names of both, but not the same ones.
-    OtherReach,
     /// Any metadata, where all must be the same.
     Metadata,
 }
@@ -76,9 +67,6 @@ impl fmt::Display for Apart {
             Self::Label => "has another security label or capability than",
             Self::Permissions => "has other permissions than",
             Self::Group => "has another group than",
-            Self::Reach => "can be moved or replaced by other users, unlike",
-            Self::OutOfReach => "cannot be moved or replaced by other users, unlike",
-            Self::OtherReach => "can be moved or replaced by users who cannot do so with",
             Self::Metadata => {
                 "differs in owner, mode, modification time or extended attributes from"
             }
@@ -94,15 +82,7 @@ pub struct PermissionClass {
     label: u64,
     permissions: u32,
     group: Option<u32>,
-    reach: u64,
     same: u64,
-}
-
-impl PermissionClass {
-    /// The same class, but of files that only root and their owner can remove.
-    pub fn out_of_reach(self) -> Self {
-        Self { reach: 0, ..self }
-    }
 }
 
 impl Common {
@@ -130,7 +110,6 @@ impl Common {
             },
             Self::Owner => PermissionClass {
                 uid: rights.uid,
-                reach: rights.reach,
                 same: rights.same,
                 ..PermissionClass::default()
             },
@@ -141,18 +120,12 @@ impl Common {
     /// The first difference that keeps a file from replacing another one, if any.
     pub fn apart(self, one: &Rights, other: &Rights) -> Option<Apart> {
         let (one, other) = (self.class(one), self.class(other));
-        let reach = match (one.reach, other.reach) {
-            (_, 0) => Apart::Reach,
-            (0, _) => Apart::OutOfReach,
-            _ => Apart::OtherReach,
-        };
         let differs = [
             (one.uid != other.uid, Apart::Owner),
             (one.acl != other.acl, Apart::Acl),
             (one.label != other.label, Apart::Label),
             (one.permissions != other.permissions, Apart::Permissions),
             (one.group != other.group, Apart::Group),
-            (one.reach != other.reach, reach),
             (one.same != other.same, Apart::Metadata),
         ];
         let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
@@ -169,7 +142,6 @@ impl Rights {
             mode: attributes.mode,
             acl: 0,
             label: 0,
-            reach: 0,
             same: 0,
         }
     }
@@ -233,7 +205,6 @@ impl Rights {
             label: self.label,
             permissions,
             group: has_effect.then_some(self.gid),
-            reach: self.reach,
             same: self.same,
         }
     }
@@ -324,23 +295,6 @@ mod tests {
                 assert_eq!(Common::Owner.apart(&of(one), &of(other)), owner);
                 assert_eq!(Common::Nothing.apart(&of(one), &of(other)), None);
             }
-        }
-    }
-
-    #[test]
-    fn the_file_that_others_can_remove_is_the_one_that_is_said_to_be_so() {
-        let [safe, open, other] = [0, 1, 2].map(|reach| Rights {
-            reach,
-            ..Rights::default()
-        });
-        for (one, other, expected) in [
-            (open, safe, Some(Apart::Reach)),
-            (safe, open, Some(Apart::OutOfReach)),
-            (open, other, Some(Apart::OtherReach)),
-            (open, open, None),
-            (safe, safe, None),
-        ] {
-            assert_eq!(Common::Owner.apart(&one, &other), expected);
         }
     }
 

@@ -120,6 +120,8 @@ pub struct Original<'a> {
     pub folder: &'a OwnedFd,
     /// Its real path.
     pub path: &'a [u8],
+    /// The owner of the file, if root guards it: nobody else may change the folders on the way to its destination.
+    pub guarded: Option<u32>,
 }
 
 impl Original<'_> {
@@ -141,63 +143,21 @@ impl Original<'_> {
     }
 }
 
-/// True if a file from the original folder may be moved below `base`, which the user named. The owner of `base` gets
-/// access to all entries below it. So this owner must be able to list the original folder and to enter the folders above
-/// it. The groups of this owner are unknown, so a folder of another owner must allow this to its group and to others.
-pub fn base_may_have(base: &OwnedFd, original: &Original<'_>) -> Result<bool> {
-    let owner = attributes::get(base)?.uid;
-    if !trust::is_root() || owner == trust::me() {
-        return Ok(true);
-    }
-    let parts = original.path.split(|&b| b == b'/');
-    for height in 0..=parts.filter(|part| !part.is_empty()).count() {
-        let folder = original.above(height)?;
-        let now = attributes::get(&folder)?;
-        let wanted = if height == 0 { 0o5 } else { 0o1 };
-        let is_open = now.mode >> 3 & now.mode & wanted == wanted && !attributes::has_acl(&folder);
-        if now.uid != owner && !is_open {
-            // A user who may write to a mount without modes may write to every folder of it.
-            return Ok(attributes::modes_are_made_up(base) == Ok(true));
-        }
-    }
-    Ok(true)
-}
-
-/// True if a folder belongs to this user, or to the owner of `base`, which the user named. The owner of `base` owns all
-/// files below it in any case. On a file system without owners, this owner owns every file.
-pub fn is_ours_or_bases(folder: &Attributes, base: &OwnedFd) -> Result<bool> {
-    Ok(folder.uid == trust::me() || attributes::get(base)?.uid == folder.uid)
-}
-
-/// The permissions of group and others in a folder that let users do more there than in the original.
-pub fn further_rights(
-    (folder, now): (&OwnedFd, &Attributes),
-    (original, was): (&OwnedFd, &Attributes),
-) -> u32 {
-    let acl = |folder| attributes::extended_of_handle(folder, attributes::ACL);
-    let is_same_acl = || matches!((acl(folder), acl(original)), (Ok(a), Ok(b)) if a == b);
-    let has_group = now.gid == was.gid && is_same_acl();
-    let mut allowed = narrowed(was.mode, now.uid == was.uid, has_group);
-    if trust::is_sticky(was) && !trust::is_sticky(now) {
-        // Each user could rename only their own files.
-        allowed &= !0o022;
-    }
-    now.mode & 0o077 & !allowed
-}
-
 /// Opens a folder that was just created, for reading. If other users may rename folders there, another folder may have
 /// its name by now, whose owner and mode must not be changed.
 ///
 /// # Errors
 /// `ESTALE` if it is another folder. A folder that is empty, closed to other users, and belongs to the creator is
 /// accepted.
-pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedFd> {
+pub fn open_made(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd> {
     let opened = open::folder(parent, name).and_then(|folder| {
         let now = attributes::get(&folder)?;
         // The folder was made with mode 0700. The group's bits include the mask of an ACL.
         let is_closed =
             || now.mode & 0o077 == 0 || attributes::modes_are_made_up(&folder) == Ok(true);
-        let is_own = !trust::is_root() || is_ours_or_bases(&now, base)? && is_closed();
+        // On a file system without owners, one user owns every file.
+        let is_ours = now.uid == trust::me() || now.uid == attributes::get(parent)?.uid;
+        let is_own = !trust::is_root() || is_ours && is_closed();
         match is_own && dirent::is_empty(&folder)? {
             true => Ok(folder),
             false => Err(Errno::STALE),
@@ -246,18 +206,18 @@ mod tests {
             path
         };
         closed("new");
-        assert!(open_made(&base, c"new", &base).is_ok());
+        assert!(open_made(&base, c"new").is_ok());
         // Only root acts in folders where others can do this.
         let open = closed("open");
         fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).expect("opened");
-        assert_eq!(open_made(&base, c"open", &base).is_err(), trust::is_root());
+        assert_eq!(open_made(&base, c"open").is_err(), trust::is_root());
         assert_eq!(open.exists(), !trust::is_root(), "an empty folder goes");
         let file = closed("filled").join("file");
         fs::write(&file, "theirs").expect("written");
-        assert_eq!(open_made(&base, c"filled", &base).err(), Some(Errno::STALE));
+        assert_eq!(open_made(&base, c"filled").err(), Some(Errno::STALE));
         assert!(file.exists());
         symlink("new", top.path().join("link")).expect("linked");
-        assert!(open_made(&base, c"link", &base).is_err());
+        assert!(open_made(&base, c"link").is_err());
         assert!(top.path().join("link").is_symlink());
     }
 }

@@ -13,6 +13,7 @@ use super::made::Made;
 use super::reason::Code;
 use super::relocate::{self, Base};
 use super::step_error::{StepError, failed, failed_as, failure_with};
+use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::parent;
 
@@ -68,6 +69,7 @@ pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), StepError> {
     let like = &Original {
         folder: &act.pair.victim.place.folder,
         path: folder_of(&act.intent.victim.0),
+        guarded: (trust::is_root() && !act.settings.shared).then_some(act.intent.metadata.uid),
     };
     let base = Base {
         folder: base_folder(base, act.made)?,

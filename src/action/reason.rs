@@ -117,7 +117,6 @@ reasons! {
     Marked "marked" Rule "marked in the report";
     CopyNeedsIt "copy-needs-it" Rule "stays for a copy in a folder of the report";
     NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names";
-    NameIsSafer "safer-name" Rule "other users can remove the other names that stay";
     LinkLimit "link-limit" Rule "the file kept before it already has {what} names, the maximum";
 
     OtherFileSystem "other-file-system" Rule
@@ -128,6 +127,7 @@ reasons! {
     NoPair "no-pair" Rule "has no copy beside a copy of its photo";
     NotAsked "not-asked" Rule "has no answer yet";
     OutsidePaths "outside-paths" Rule "is outside the given paths";
+    SharedFolder "shared-folder" Rule "is in a folder that other users can change";
     Followed "followed" Rule "is reached through a symbolic link";
     Aside "in-destination" Rule "is in the destination folder";
     Trash "in-trash" Rule "is in a trash folder that is not one of the given paths";
@@ -190,14 +190,8 @@ reasons! {
     TrashNotOurs "trash-not-ours" Failed
         "cannot {what}: {cause}; new files there do not belong to you (a server may squash root): act without the trash";
     NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to";
-    DestinationNotOwners "destination-not-owners" Failed
-        "cannot {what}: {cause}; that folder belongs to another user than the original folder: move it away, or choose another folder";
-    DestinationBase "destination-base" Failed
-        "cannot {what}: {cause}; that folder belongs to a user who has no access to the original folder: choose another folder";
-    DestinationOpen "destination-open" Failed
-        "cannot {what}: {cause}; more users have access to that folder than to the original folder: close it (chmod), or choose another folder";
-    DestinationForeign "destination-foreign" Failed
-        "cannot {what}: {cause}; that folder is on a mount that a program of another user serves: unmount it, or choose another folder";
+    SharedDestination "shared-destination" Failed
+        "cannot {what}: {cause}; other users can change that folder: choose another folder";
     Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone";
 }
 

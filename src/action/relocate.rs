@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use super::existing_folder::ExistingFolders;
 use super::folder_entry::join;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::reason::Code;
 use super::step_error::{StepError, failed, failed_as, failure_with};
+use super::ways::Ways;
 use crate::heartbeat::current;
 use crate::sys::{attributes, parent, sync};
 
@@ -63,17 +63,19 @@ fn make(
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
     let base_folder = Rc::new(base.folder);
-    if let Some(like) = like {
-        let is_fit = folder_traits::base_may_have(&base_folder, like);
-        if !is_fit.map_err(failed("examine the destination folder"))? {
-            let doing = format!("move it into {}", String::from_utf8_lossy(base.path));
-            return Err(failed_as(Code::DestinationBase, &doing, Errno::PERM));
-        }
-    }
     let mut at = Rc::clone(&base_folder);
     let mut path = base.path.to_vec();
     let mut is_new = false;
-    let mut existing = ExistingFolders::below(&base_folder, like);
+    let guarded = like.and_then(|like| like.guarded);
+    let mut ways = Ways::default();
+    let mut closed = |path: &[u8]| match guarded {
+        Some(owner) if !ways.is_closed(path, owner) => {
+            let doing = format!("move it into {}", String::from_utf8_lossy(path));
+            Err(failed_as(Code::SharedDestination, &doing, Errno::PERM))
+        }
+        _ => Ok(()),
+    };
+    closed(&path)?;
     for (place, part) in parts.iter().enumerate() {
         let height = parts.len() - 1 - place;
         path = join(&path, part);
@@ -88,13 +90,13 @@ fn make(
                 let traits = traits.transpose().map_err(failed(MAKING))?;
                 is_new = parent::make_folder(&at, &name, mode).map_err(failed(MAKING))?;
                 let next = match is_new && traits.is_some() {
-                    true => folder_traits::open_made(&at, &name, &base_folder),
+                    true => folder_traits::open_made(&at, &name),
                     false => parent::step(&at, &name),
                 };
                 let next = Rc::new(next.map_err(failed("open the folder"))?);
                 match is_new {
                     true => made.note(&at, &name, path.clone(), &next, traits),
-                    false => existing.check(&at, &next, height, &path)?,
+                    false => closed(&path)?,
                 }
                 sync::folder(&at).map_err(failed(MAKING))?;
                 next
@@ -102,7 +104,7 @@ fn make(
             // O_PATH does not follow: a link to a folder is "not a directory".
             opened => {
                 let opened = opened.map_err(failed("open the destination folder"))?;
-                existing.check(&at, &opened, height, &path)?;
+                closed(&path)?;
                 Rc::new(opened)
             }
         };

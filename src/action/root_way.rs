@@ -9,6 +9,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::folder_entry::parent;
+use super::ways::Ways;
 use crate::file::trust;
 use crate::sys::way::{self, Way};
 use crate::sys::{attributes, open};
@@ -33,30 +35,9 @@ pub struct RootLink {
     pub target: PathBuf,
     /// The owner of the link.
     pub owner: u32,
-    /// True if another user could redirect the path to other people's files. The link, and each folder on the path to
-    /// it, must belong to root, or to the owner of both the link's target and the path's final target. True if one of
-    /// them does not, or if other users may write to such a folder: they can put a link of root's there as well, or
-    /// move one.
+    /// True if another user could redirect the path to other people's files: the link belongs neither to root nor to
+    /// the owner of its target, or others may change a folder on the way to it.
     pub is_untrusted: bool,
-}
-
-/// The users who could have put a link in its place.
-#[derive(Clone, Default)]
-struct Makers {
-    /// Owners of the folders on the path, and of the link.
-    owners: Vec<u32>,
-    /// Other users may write to such a folder.
-    anybody: bool,
-}
-
-impl Makers {
-    fn may_lead_to(&self, owner: u32) -> bool {
-        !self.anybody
-            && self
-                .owners
-                .iter()
-                .all(|&maker| trust::may_lead(maker, owner))
-    }
 }
 
 impl RootWay {
@@ -71,8 +52,12 @@ impl RootWay {
             None => followed(bytes)?,
         };
         let (stat, access) = attributes::both(&end)?;
-        for (link, makers) in &mut links {
-            link.is_untrusted |= !makers.may_lead_to(access.uid);
+        let mut ways = Ways::default();
+        for (link, owner) in &mut links {
+            let folder = parent(link.path.as_os_str().as_bytes());
+            let mut leads =
+                |owner| trust::may_lead(link.owner, owner) && ways.is_closed(folder, owner);
+            link.is_untrusted |= !leads(*owner) || !leads(access.uid);
         }
         Ok(Self {
             id: (stat.dev, stat.ino),
@@ -83,40 +68,33 @@ impl RootWay {
     }
 }
 
-/// Follows a path component by component, and records its links in the order of the path.
-fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, Makers)>)> {
+/// Follows a path component by component, and records its links in the order of the path, each with the owner of its
+/// target.
+fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, u32)>)> {
     let mut way = Way::to(path)?;
-    let mut links = Vec::new();
-    let mut makers = Makers::default();
+    let mut links: Vec<(RootLink, u32)> = Vec::new();
     // Links whose text is being followed, each with how many parts come after it.
     let mut begun = Vec::new();
     while let Some(name) = way.part() {
         let part = way.look(&name)?;
-        let here = attributes::get(way.here())?;
-        let is_open = trust::others_may_write(way.here(), &here);
-        makers.owners.push(part.access.uid);
         if part.is_link() {
+            let here = attributes::get(way.here())?;
             begun.push((links.len(), way.left()));
             let link = RootLink {
                 path: place(way.here(), &name),
                 target: PathBuf::new(),
                 owner: part.access.uid,
-                is_untrusted: false,
+                // A link of root's can be moved into a folder with the sticky bit, unlike a folder of root's.
+                is_untrusted: trust::others_may_write(way.here(), &here),
             };
-            // A link of root's can be moved into a folder with the sticky bit, unlike a folder of root's.
-            makers.anybody |= is_open;
-            makers.owners.push(here.uid);
-            links.push((link, makers.clone()));
+            links.push((link, 0));
             way.follow(&part)?;
         } else {
-            makers.anybody |= is_open && !trust::is_sticky(&here);
             way.enter(&name, part.handle);
         }
         while let Some((link, _)) = begun.pop_if(|(_, after)| way.left() <= *after) {
-            let (link, makers): &mut (RootLink, Makers) = &mut links[link];
-            link.target = real(way.here()).unwrap_or_default();
-            let target = attributes::get(way.here())?;
-            link.is_untrusted = !makers.may_lead_to(target.uid);
+            links[link].0.target = real(way.here()).unwrap_or_default();
+            links[link].1 = attributes::get(way.here())?.uid;
         }
     }
     Ok((way.into_here(), links))

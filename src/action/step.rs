@@ -78,6 +78,8 @@ pub struct Settings {
     pub same_metadata: bool,
     /// Act also where files have different owners, or where other users may read or write them.
     pub across_owners: bool,
+    /// As root, act also where other users may change the folders on the way to a file or to its destination.
+    pub shared: bool,
     /// Allow a victim that is a further name (hard link) of its keeper, and remove it.
     pub further_names: bool,
     /// Act also where nothing proves that two mounts do not show one file.

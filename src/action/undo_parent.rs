@@ -9,9 +9,11 @@ use std::os::fd::AsFd;
 
 use rustix::io::Result;
 
+use super::folder_entry::parent;
 use super::folder_identity::FolderIdentity;
 use super::past::Past;
-use super::reach::{Placers, Reach};
+use super::ways::Ways;
+use crate::file::trust;
 use crate::sys::attributes;
 
 /// The folders that an undo puts files back into.
@@ -19,7 +21,7 @@ use crate::sys::attributes;
 pub(super) struct Parents {
     /// Folders that this undo or an earlier one created again, by their absolute paths.
     made: RefCell<HashMap<Vec<u8>, FolderIdentity>>,
-    reach: RefCell<Reach>,
+    ways: RefCell<Ways>,
 }
 
 impl Parents {
@@ -31,7 +33,7 @@ impl Parents {
         });
         Self {
             made: RefCell::new(made.collect()),
-            reach: RefCell::default(),
+            ways: RefCell::default(),
         }
     }
 
@@ -61,14 +63,14 @@ impl Parents {
             return Ok(None);
         }
         let owner_now = attributes::get(folder)?.uid;
-        let is_placed = match self.reach.borrow_mut().placers(path, owner_now) {
-            Placers::Nobody => false,
-            Placers::Only(placer) => placer != owner || owner_now != owner,
-            Placers::Several => true,
-        };
-        Ok(match is_placed && is_stable {
-            true => Some(ANOTHER_FOLDER),
-            false => was.is_elsewhere(now).then_some(ELSEWHERE),
+        let (mut ways, above) = (self.ways.borrow_mut(), parent(path));
+        let is_owners = owner_now == owner && ways.is_closed(above, owner);
+        let is_placed = !is_owners
+            && !(trust::is_trusted(owner_now).is_ok() && ways.is_closed(above, trust::me()));
+        Ok(if is_placed && is_stable {
+            Some(ANOTHER_FOLDER)
+        } else {
+            was.is_elsewhere(now).then_some(ELSEWHERE)
         })
     }
 }

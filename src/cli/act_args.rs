@@ -260,6 +260,9 @@ pub enum Allowed {
     /// As root, remove files whose kept copy belongs to another owner. hardlink and symlink: link files whose owner,
     /// ACL, security labels or permissions for group and others differ from those of the kept file
     OtherOwners,
+    /// As root, act also in folders that users other than root and the owner of the file may change, on the way to a
+    /// file, to its kept copy or to its destination
+    Shared,
     /// As root, follow symbolic links in the given paths that belong neither to root nor to the owner of their target
     LinksOfOthers,
     /// Act on files that may be one file, seen twice: mounts that answer from a cached listing (rclone, unknown FUSE

@@ -73,10 +73,8 @@ pub fn typed(reason: &Reason) -> String {
             "new files there do not belong to you (a server may squash root): use move, or remove without --trash",
         ),
         Code::NoDestination => (FAILED, "name the destination with --to DIR"),
-        Code::DestinationNotOwners
-        | Code::DestinationBase
-        | Code::DestinationOpen
-        | Code::DestinationForeign => (same, " with --to"),
+        Code::SharedFolder => (same, " (--allow shared includes it)"),
+        Code::SharedDestination => (same, " with --to, or add --allow shared"),
         Code::Stuck => (FAILED, "run 'seekless undo' once the cause is gone"),
         _ => (same, ""),
     };

@@ -197,10 +197,7 @@ fn record<'a>(
     let first = |file: &'a PlannedFile| file.names.iter().find(|name| !name.goes);
     let (fate, why, keeper, frees) = match &file.fate {
         Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
-        Fate::Keep(why) => {
-            let why = name.why_kept().unwrap_or_else(|| why.clone());
-            ("keep", Some((typed(&why), why)), None, 0)
-        }
+        Fate::Keep(why) => ("keep", Some((typed(why), why.clone())), None, 0),
         // What a file frees is said once.
         Fate::Act { keeper, frees } => {
             let keeper = set.files.get(*keeper).and_then(first);

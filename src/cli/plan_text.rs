@@ -101,15 +101,12 @@ impl<'r> PlanText<'r> {
         nth: usize,
     ) -> io::Result<()> {
         let name = &file.names[nth];
-        let mut before = file.names[..nth].iter();
-        let is_explained = before.any(|name| !name.is_safer);
         let (what, why) = match &file.fate {
             Fate::Keep(_) if name.goes => {
                 let why = "a hard link to a kept file: frees no space";
                 (self.action.name(), Some(why.to_owned()))
             }
-            Fate::Keep(_) if name.is_safer => ("keep", name.why_kept().as_ref().map(typed)),
-            Fate::Keep(_) if is_explained => ("keep", Some(SAME_FILE.to_owned())),
+            Fate::Keep(_) if nth > 0 => ("keep", Some(SAME_FILE.to_owned())),
             Fate::Keep(why) => ("keep", Some(typed(why))),
             Fate::Leave(why) => ("leave", Some(left_name(why, name))),
             Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {

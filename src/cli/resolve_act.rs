@@ -160,6 +160,7 @@ pub fn resolve(
         noise,
         acting: action::Settings {
             across_owners: allows(Allowed::OtherOwners),
+            shared: allows(Allowed::Shared),
             trust_hash: allows(Allowed::Uncompared),
             trust_mounts: allows(Allowed::UnprovenMounts),
             preserve_times: args.way.preserve_times,

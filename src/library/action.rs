@@ -192,6 +192,13 @@ impl Action {
         self
     }
 
+    /// As root, also acts where other users than root and the owner of a file may change a folder on the way to it, to
+    /// its kept copy or to its destination.
+    pub fn in_shared_folders(mut self, shared: bool) -> Self {
+        self.acting.shared = shared;
+        self
+    }
+
     /// `hardlink` and `symlink`: only where owner, mode, time of modification and extended attributes are equal.
     pub fn same_metadata(mut self, same: bool) -> Self {
         self.acting.same_metadata = same;

@@ -26,8 +26,6 @@ pub struct Traits<'a> {
     pub atime_ns: i64,
     /// Number of names of the inode, inside and outside the given paths.
     pub links: u64,
-    /// Other users can move or replace it, which matters only where an action says so.
-    pub is_exposed: bool,
     /// Its place in the set of a report; the same for all files of a search.
     pub place: (usize, usize),
     /// Its names in the set; never empty.
@@ -188,7 +186,6 @@ impl Rule {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'a> {
     scores: Vec<i128>,
-    is_exposed: bool,
     place: (usize, usize),
     /// That of the best name, and the name as it was listed.
     preference: Option<(Preference, ByParts<'a>)>,
@@ -198,7 +195,6 @@ impl Key<'_> {
     /// Why a file is first that no rule tells apart from the next one.
     fn reason(&self, next: &Self) -> &'static str {
         match (&self.preference, &next.preference) {
-            _ if self.is_exposed != next.is_exposed => "other users cannot move or replace it",
             _ if self.place != next.place => "first in the report",
             (Some((one, _)), Some((other, _))) => one.reason(other),
             _ => "the only one with a name",
@@ -298,7 +294,6 @@ impl Rules {
     fn keys<'a>(&self, files: &[Traits<'a>]) -> Vec<Key<'a>> {
         let keys = files.iter().map(|file| Key {
             scores: self.rules.iter().map(|rule| rule.score_of(file)).collect(),
-            is_exposed: file.is_exposed,
             place: file.place,
             preference: file
                 .names

@@ -35,7 +35,6 @@ fn traits(files: &[File]) -> Vec<Traits<'static>> {
         mtime_ns: file.mtime_ns,
         atime_ns: file.mtime_ns,
         links: file.links,
-        is_exposed: false,
         place: (0, 0),
         names: file
             .names
@@ -158,13 +157,6 @@ fn without_rules_the_order_is_that_of_folders_names_times_and_paths() {
         by_rule,
         (1, "newest: 3 of 6 tied; first in the report".to_owned())
     );
-    listed[0].is_exposed = true;
-    let safe = "other users cannot move or replace it".to_owned();
-    assert_eq!(
-        why(&rules(&[]), &listed),
-        (1, "first in the report".to_owned())
-    );
-    assert_eq!(why(&rules(&[]), &listed[..2]), (1, safe));
 }
 
 #[test]

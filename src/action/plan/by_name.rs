@@ -16,8 +16,6 @@ pub type Unit = (usize, usize);
 struct Staying {
     files: Vec<(usize, Reason)>,
     names: BTreeSet<Unit>,
-    /// Those of them that stay only because other users can remove the others.
-    safer: BTreeSet<Unit>,
 }
 
 impl Staying {
@@ -26,13 +24,6 @@ impl Staying {
         if !self.files.iter().any(|&(known, _)| known == file) {
             self.files.push((file, why));
         }
-    }
-}
-
-impl PlannedName {
-    /// The reason why it stays beside another name of its file, if there is one.
-    pub fn why_kept(&self) -> Option<Reason> {
-        self.is_safer.then(|| Code::NameIsSafer.into())
     }
 }
 
@@ -81,40 +72,7 @@ impl Policy {
                 staying.add(unit, Code::SamePath.into());
             }
         }
-        self.keep_safe_names(set, &mut staying);
         self.give_fates(set, group, staying);
-    }
-
-    /// Keeps further names of the kept files: no file loses a name if more users can remove each of its other names.
-    fn keep_safe_names(&self, set: &SetPlan, staying: &mut Staying) {
-        for &(file, _) in &staying.files {
-            let names = &set.files[file].names;
-            loop {
-                let (stay, go): (Vec<usize>, Vec<usize>) =
-                    (0..names.len()).partition(|&name| staying.names.contains(&(file, name)));
-                let is_relied_on = stay.iter().any(|&name| names[name].is_relied_on());
-                let stay = stay.into_iter().map(|name| &names[name]);
-                let stay = stay.filter(|name| name.is_relied_on() == is_relied_on);
-                // Few names differ in this.
-                let reaches: BTreeSet<_> = stay.map(|name| &name.reach).collect();
-                let is_safe = |name: usize| {
-                    let mut reaches = reaches.iter();
-                    reaches.any(|reach| reach.is_subset(&names[name].reach))
-                };
-                let at_risk: Vec<usize> = go.into_iter().filter(|&name| !is_safe(name)).collect();
-                let safest = at_risk.iter().map(|&name| names[name].order()).min();
-                let safest = at_risk
-                    .into_iter()
-                    .filter(|&name| Some(names[name].order()) == safest)
-                    .map(|name| (file, name))
-                    .collect::<Vec<Unit>>();
-                let Some((best, _)) = self.best_units(set, &safest, 1).pop() else {
-                    break;
-                };
-                staying.names.insert(best);
-                staying.safer.insert(best);
-            }
-        }
     }
 
     fn give_fates(&self, set: &mut SetPlan, group: &[usize], staying: Staying) {
@@ -135,7 +93,6 @@ impl Policy {
             let is_known = file.names.len() as u64 <= file.links;
             for (place, name) in file.names.iter_mut().enumerate() {
                 name.goes = is_known && !staying.names.contains(&(index, place));
-                name.is_safer = staying.safer.contains(&(index, place));
             }
         }
     }

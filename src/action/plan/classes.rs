@@ -6,10 +6,8 @@ use std::ffi::CString;
 use super::decide::{Policy, is_reference};
 use super::set::{Fate, SetPlan};
 use crate::action::access::Apart;
-use crate::action::access::{Common, PermissionClass};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::PermissionClass;
 use crate::action::reason::{Code, Reason};
-use crate::file::trust;
 use crate::sys::attributes;
 
 /// Reads the ACLs and labels of all files of a set, which `stat` does not report; with `same_metadata`, files of
@@ -33,13 +31,6 @@ pub fn look(set: &mut SetPlan, same_metadata: bool) {
 }
 
 impl Policy {
-    /// True if root removes files for the sake of others that stay in their place. A hard link stays whatever happens
-    /// to the other names.
-    pub(super) fn keepers_matter(&self) -> bool {
-        let takes_away = matches!(self.action, ActionKind::Remove | ActionKind::Symlink);
-        takes_away && self.common != Common::Nothing && trust::is_root()
-    }
-
     /// Decides about files of one place. The files of each class are decided on separately: one of them stays.
     pub(super) fn by_class(
         &self,
@@ -55,7 +46,6 @@ impl Policy {
         if classes.len() < 2 {
             return self.group(set, group, chosen);
         }
-        self.for_safer_ones(set, &mut classes, chosen);
         for class in classes.into_values() {
             let has_others = match class[..] {
                 [only] => self.by_name && set.files[only].names.len() > 1,
@@ -72,39 +62,6 @@ impl Policy {
                     Some(hold) => Fate::Keep(hold.into()),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
-            }
-        }
-    }
-
-    /// Decides together about files that other users can remove and files of the same owner that they cannot remove. If
-    /// the rules keep one of the latter, or do not decide, the others go because of it, and both classes are done.
-    /// Otherwise no copy on a disk where every user may write (`umask=000`) could go for a file that is safe elsewhere.
-    fn for_safer_ones(
-        &self,
-        set: &mut SetPlan,
-        classes: &mut BTreeMap<PermissionClass, Vec<usize>>,
-        chosen: Option<&HashSet<usize>>,
-    ) {
-        if self.by_name || !self.pairs.is_empty() {
-            return;
-        }
-        let safe = classes
-            .keys()
-            .filter(|class| class.out_of_reach() == **class);
-        for class in safe.copied().collect::<Vec<_>>() {
-            let alike = classes.iter();
-            let alike = alike.filter(|(other, _)| other.out_of_reach() == class);
-            let mut all: Vec<usize> = alike.flat_map(|(_, files)| files).copied().collect();
-            let safe = &classes[&class];
-            let has_reference =
-                !self.by_reference || all.iter().any(|&i| is_reference(&set.files[i]));
-            if all.len() == safe.len() || !has_reference {
-                continue;
-            }
-            all.sort_unstable();
-            self.group(set, &all, chosen);
-            if relies_on(set, &all, safe) {
-                classes.retain(|other, _| other.out_of_reach() != class);
             }
         }
     }
@@ -131,12 +88,4 @@ impl Policy {
             }),
         }
     }
-}
-
-/// True if files go only because one of the files `safe` stays.
-fn relies_on(set: &SetPlan, all: &[usize], safe: &[usize]) -> bool {
-    all.iter().all(|&index| match set.files[index].fate {
-        Fate::Act { keeper, .. } => safe.contains(&keeper),
-        _ => true,
-    })
 }

@@ -57,7 +57,7 @@ impl Policy {
         set.count_marks();
         // An earlier decision may have let names of files that stay go.
         let names = set.files.iter_mut().flat_map(|file| &mut file.names);
-        names.for_each(|name| (name.goes, name.is_safer) = (false, false));
+        names.for_each(|name| name.goes = false);
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
             return files.for_each(|file| file.fate = Fate::Leave(Code::NoReference.into()));
@@ -78,7 +78,8 @@ impl Policy {
         for file in &mut set.files {
             if matches!(file.fate, Fate::Keep(_)) {
                 // Steps rely on the first name.
-                file.names.sort_by_key(|name| (name.goes, name.order()));
+                file.names
+                    .sort_by_key(|name| (name.goes, !name.is_relied_on()));
             }
         }
     }

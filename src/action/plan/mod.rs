@@ -28,7 +28,6 @@ mod mount_check;
 mod noise;
 mod planner;
 mod ranking;
-mod reach;
 mod set;
 mod settings;
 mod side_effects;

@@ -11,9 +11,9 @@ use super::set::SetPlan;
 use super::settings::{FurtherNames, Settings, Sidecars};
 use super::spool::Spool;
 use super::totals::Totals;
-use super::{Plan, classes, entries, estimate, full, reach};
+use super::{Plan, classes, entries, estimate, full};
 use crate::action::coherence::FileSystems;
-use crate::action::reach::Reach;
+use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
 
@@ -22,7 +22,7 @@ use crate::heartbeat::current;
 pub struct Planner {
     settings: Settings,
     inspector: Inspector,
-    reach: Reach,
+    ways: Ways,
     groups: Groups,
     file_systems: FileSystems,
     spool: Spool,
@@ -41,7 +41,7 @@ impl Planner {
             !settings.allows_managed && settings.policy.action != ActionKind::Reflink;
         Self {
             inspector,
-            reach: Reach::default(),
+            ways: Ways::default(),
             groups: Groups::default(),
             file_systems: FileSystems::default(),
             settings,
@@ -64,6 +64,9 @@ impl Planner {
 
     fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.inspector.look(claim);
+        if self.settings.guards_ways {
+            set.take_out_exposed(&mut self.ways);
+        }
         // With a report of folders, a managed folder may go as a whole.
         if self.settings.policy.pairs.is_empty() {
             set.take_out_managed();
@@ -84,9 +87,6 @@ impl Planner {
         let same_metadata = self.settings.policy.same_metadata;
         if self.settings.policy.common == Common::Access || same_metadata {
             classes::look(&mut set, same_metadata);
-        }
-        if self.settings.policy.keepers_matter() {
-            reach::look(&mut self.reach, &mut set);
         }
         if self.settings.sidecars == Sidecars::KeepTogether && self.settings.takes_names() {
             self.groups.look(&mut set);

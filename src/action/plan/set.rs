@@ -1,6 +1,5 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
-use std::collections::BTreeSet;
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +10,11 @@ use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
+use crate::action::folder_entry::parent;
 use crate::action::keep::{Named, Traits};
-use crate::action::reach::Who;
-use crate::action::reason::Reason;
+use crate::action::reason::{Code, Reason};
 use crate::action::temporary::is_temporary;
+use crate::action::ways::Ways;
 use crate::file::{CopyMarks, ManagedPlace, Preference};
 
 /// The planned fate of the files of one set.
@@ -118,12 +118,6 @@ pub struct PlannedName {
     /// The name is acted on although its file stays, under another name.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
-    /// It stays because users who cannot remove it can remove the other names that stay.
-    #[serde(default, skip_serializing_if = "Not::not")]
-    pub is_safer: bool,
-    /// The users, besides root and the file's owner, who may remove it.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub reach: BTreeSet<Who>,
     /// The files that it belongs together with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Box<Group>>,
@@ -250,6 +244,21 @@ impl PlannedFile {
 }
 
 impl SetPlan {
+    /// Leaves alone the names in folders that another user than root and the owner of the file may change.
+    pub(super) fn take_out_exposed(&mut self, ways: &mut Ways) {
+        for file in &mut self.files {
+            let owner = file.rights.uid;
+            let exposed = file
+                .names
+                .extract_if(.., |name| !ways.is_closed(parent(&name.path), owner));
+            self.left.extend(exposed.map(|name| LeftName {
+                path: name.path,
+                why: Code::SharedFolder.into(),
+            }));
+        }
+        self.files.retain(|file| !file.names.is_empty());
+    }
+
     /// Leaves alone files that are hidden or belong to a program: no other file may go because of such a file.
     pub(super) fn take_out_managed(&mut self) {
         let left = &mut self.left;
@@ -308,7 +317,6 @@ impl SetPlan {
             mtime_ns,
             atime_ns,
             links,
-            is_exposed: file.rights.reach != 0,
             place: (if self.is_ordered { index } else { 0 }, 0),
             names: names.iter().map(named).collect(),
         }

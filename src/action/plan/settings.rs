@@ -39,6 +39,8 @@ pub struct Settings {
     pub further_names: FurtherNames,
     /// Also act in hidden folders, and in folders that a program manages.
     pub allows_managed: bool,
+    /// Act only in folders that nobody but root and the owner of the file may change.
+    pub guards_ways: bool,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.

@@ -69,11 +69,8 @@ fn further(
     };
     let is_relied_on = file.names[first].is_relied_on();
     let step = |victim: usize| {
-        let gone = &file.names[victim];
-        let others = stay.iter().copied().filter(|&other| {
-            let other = &file.names[other];
-            other.is_relied_on() == is_relied_on && other.reach.is_subset(&gone.reach)
-        });
+        let others = stay.iter().copied();
+        let others = others.filter(|&other| file.names[other].is_relied_on() == is_relied_on);
         let mut others = others.filter_map(|name| target(file, size, name));
         Some(Step {
             action,

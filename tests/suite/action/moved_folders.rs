@@ -6,8 +6,6 @@ use std::path::Path;
 
 use crate::common::scene::Scene;
 use crate::common::stage::Stage;
-#[cfg(debug_assertions)]
-use crate::common::stopped::Stopped;
 use crate::common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
@@ -55,7 +53,10 @@ fn new_folders_are_as_the_old_ones() {
         // What the destination would give to everything that is made in it.
         fs::create_dir(&to).expect("a folder");
         set_extended(&to, ACLS[1], &acl(NOBODY, 7, 0o777));
-        let line = format!("move --yes --keep shortest-path --to {} .", to.display());
+        let line = format!(
+            "move --yes --allow shared --keep shortest-path --to {} .",
+            to.display()
+        );
         stage.run(&line).exits(0).says("moved 3 files");
         let now = ["p", "p/q", "p/q/r"].map(|name| all(&moved(&to, &stage.tree.path(name))));
         assert_eq!(now, before, "another disk: {other_disk}");
@@ -172,45 +173,6 @@ fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
     panic!("it never came to its end");
 }
 
-/// Root is about to create the folder of its own file below a folder that belongs to Alice by now.
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "acts as two users: root only"]
-fn no_file_comes_into_a_folder_that_another_user_was_faster_to_create() {
-    let mut times = 0;
-    for at in 1..300 {
-        let stage = open_stage(
-            Tree::new()
-                .copies(["k", "p/first"], noise(1, 7000))
-                .copies(["k2", "p/q/secret"], noise(2, 5000)),
-        );
-        give(&stage.tree.path("p"), ALICE, 0o777);
-        give(&stage.tree.path("p/q"), 0, 0o700);
-        let to = stage.tree.path("aside");
-        let [above, new] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
-        let line = "move --yes --keep shortest-path --to aside .";
-        let stopped = Stopped::start(stage.seekless(line), at);
-        if new.exists() {
-            assert!(times > 1, "no call lies between the two");
-            stopped.goes_on();
-            return;
-        }
-        let is_alices = above.exists() && looks(&above).0 == ALICE;
-        if is_alices {
-            fs::create_dir(&new).expect("a folder");
-            give(&new, ALICE, 0o700);
-            times += 1;
-        }
-        let run = stopped.ends();
-        if is_alices {
-            let come = fs::read_dir(&new).expect("it stays").count();
-            assert_eq!(come, 0, "stopped before call {at}\n{run}");
-            assert!(stage.has("p/q/secret"), "stopped before call {at}\n{run}");
-        }
-    }
-    panic!("it never comes so far");
-}
-
 /// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
 #[test]
 #[ignore = "gives files away: root only"]
@@ -270,112 +232,92 @@ fn folders_of_a_step_that_fails_go_again() {
     assert!(stage.has("p/w") && !stage.has("p/q/v2"));
 }
 
+const OPEN: &str = "other users can change that folder";
+
 #[test]
 #[ignore = "acts as two users: root only"]
 fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
     let stage = open_stage(tree());
     let to = stage.tree.path("aside");
-    give(&stage.tree.path("p"), NOBODY, 0o755);
     give(&stage.tree.path("p/q"), ALICE, 0o700);
+    for name in ["p/q/r", "p/q/v2", "p/q/r/v"] {
+        give(&stage.tree.path(name), ALICE, 0o700);
+    }
     // Nobody owns the folder above there, too, and has made one that waits for Alice's file.
     let waiting = moved(&to, &stage.tree.path("p/q"));
     fs::create_dir_all(&waiting).expect("a folder");
-    for folder in [waiting.parent().expect("p"), &waiting] {
+    let above = waiting.parent().expect("p");
+    for folder in [above, &waiting] {
         give(folder, NOBODY, 0o755);
     }
-    stage
-        .run("move --yes --keep shortest-path --to aside .")
-        .exits(1)
-        .says("that folder belongs to another user than the original folder");
-    assert!(stage.has("p/q/v2") && stage.has("p/q/r/v") && !stage.has("p/w"));
+    let line = "move --yes --keep shortest-path --to aside .";
+    stage.run(line).exits(2).says(OPEN);
+    assert!(stage.has("p/q/v2") && stage.has("p/q/r/v") && stage.has("p/w"));
     assert_eq!(fs::read_dir(&waiting).expect("listed").count(), 0);
+    give(above, 0, 0o755);
     give(&waiting, ALICE, 0o700);
-    stage
-        .run("move --yes --keep shortest-path --to aside .")
-        .exits(0);
+    stage.run(line).exits(0);
     assert!(waiting.join("v2").exists());
 }
 
-/// An existing folder below the destination: its mode, the mode of the folder above it, which is Alice's or root's, and
-/// the mode of the original folder; and whether the file may be moved into it.
-const EXISTING: [(u32, (u32, u32), u32, bool); 9] = [
+/// A folder below the destination, and the folder above it: the owner and the mode of each; the owner of the file; and
+/// whether the file may be moved there.
+const EXISTING: [((u32, u32), (u32, u32), u32, bool); 11] = [
     // Alice may have put a folder of root there.
-    (0o777, (ALICE, 0o777), 0o700, false),
-    (0o755, (ALICE, 0o755), 0o700, false),
-    (0o755, (ALICE, 0o755), 0o755, true),
-    (0o700, (ALICE, 0o777), 0o755, true),
+    ((0, 0o777), (ALICE, 0o777), 0, false),
+    ((0, 0o755), (ALICE, 0o755), 0, false),
+    ((0, 0o700), (ALICE, 0o777), 0, false),
+    // The file is hers, and only she can do that.
+    ((0, 0o755), (ALICE, 0o755), ALICE, true),
+    ((ALICE, 0o700), (ALICE, 0o700), ALICE, true),
+    ((NOBODY, 0o700), (ALICE, 0o755), ALICE, false),
     // No other user may rename it, but other users may rename its entries.
-    (0o777, (0, 0o755), 0o755, false),
-    (0o777, (0, 0o755), 0o777, true),
-    (0o1777, (0, 0o755), 0o700, true),
+    ((0, 0o777), (0, 0o755), 0, false),
+    ((0, 0o1777), (0, 0o755), 0, true),
     // The group is the private group of the owner.
-    (0o775, (0, 0o755), 0o755, true),
-    (0o755, (0, 0o755), 0o700, true),
+    ((0, 0o775), (0, 0o755), 0, true),
+    ((0, 0o755), (0, 0o755), 0, true),
+    ((NOBODY, 0o700), (0, 0o755), 0, false),
 ];
 
 #[test]
 #[ignore = "acts as two users: root only"]
-fn no_file_comes_into_a_folder_that_is_more_open_than_its_own() {
-    for (now, above, was, comes) in EXISTING {
+fn no_file_comes_into_a_folder_that_others_can_change() {
+    for (folder, above, owner, comes) in EXISTING {
         let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
-        give(&stage.tree.path("p"), above.0, above.1);
-        give(&stage.tree.path("p/q"), 0, was);
+        give(&stage.tree.path("p/q/secret"), owner, 0o600);
         let to = stage.tree.path("aside");
         let [outer, inner] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
         fs::create_dir_all(&inner).expect("folders");
         give(&outer, above.0, above.1);
-        give(&inner, 0, now);
-        let line = "move --yes --keep shortest-path --to aside .";
-        let run = stage.run(line);
-        let context = format!("{now:o} in {above:?}, was {was:o}\n{run}");
+        give(&inner, folder.0, folder.1);
+        let line = "move --yes --keep shortest-path --to aside";
+        let run = stage.run(&format!("{line} ."));
+        let context = format!("{folder:?} in {above:?} for {owner}\n{run}");
         assert_eq!(inner.join("secret").exists(), comes, "{context}");
         assert_eq!(stage.has("p/q/secret"), !comes, "{context}");
         if !comes {
-            let words = "more users have access to that folder than to the original folder";
-            run.says(words).says(inner.to_str().expect("plain"));
-            set_mode(&inner, was);
-            stage.run(line).exits(0);
+            run.exits(2).says(OPEN);
+            stage.run(&format!("{line} --allow shared .")).exits(0);
             assert!(inner.join("secret").exists(), "{context}");
         }
     }
 }
 
-type OwnerAndMode = (u32, u32);
-
-/// The owner of the destination folder, the owner and the mode of the original folder and of the folder above it, and
-/// whether the file may be moved.
-const BASES: [(u32, OwnerAndMode, OwnerAndMode, bool); 7] = [
-    (NOBODY, (0, 0o755), (0, 0o700), false),
-    (NOBODY, (0, 0o700), (0, 0o755), false),
-    (NOBODY, (0, 0o711), (0, 0o755), true),
-    (NOBODY, (0, 0o755), (0, 0o711), false),
-    (NOBODY, (0, 0o755), (ALICE, 0o700), false),
-    (NOBODY, (0, 0o755), (NOBODY, 0o700), true),
-    (0, (0, 0o700), (ALICE, 0o700), true),
-];
-
 #[test]
 #[ignore = "acts as two users: root only"]
-fn no_file_goes_to_a_user_who_has_no_access_to_its_folder() {
-    for (owner, above, was, comes) in BASES {
+fn no_file_comes_into_a_destination_of_another_user() {
+    for (owner, of_file, comes) in [(NOBODY, 0, false), (NOBODY, NOBODY, true), (0, 0, true)] {
         let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
-        let original = stage.tree.path("p/q");
-        give(&stage.tree.path("p"), above.0, above.1);
-        give(&original, was.0, was.1);
+        give(&stage.tree.path("p/q/secret"), of_file, 0o600);
         let to = stage.tree.path("aside");
-        // The owner of the destination folder has created the folders below it.
-        let waiting = moved(&to, &original);
-        fs::create_dir_all(&waiting).expect("folders");
-        for folder in waiting.ancestors().take_while(|at| at.starts_with(&to)) {
-            give(folder, owner, 0o700);
-        }
+        fs::create_dir(&to).expect("a folder");
+        give(&to, owner, 0o700);
         let run = stage.run("move --yes --keep shortest-path --to aside .");
-        let context = format!("to {owner}, from {was:?} in {above:?}\n{run}");
-        assert_eq!(waiting.join("secret").exists(), comes, "{context}");
-        assert_eq!(stage.has("p/q/secret"), !comes, "{context}");
+        assert_eq!(stage.has("p/q/secret"), !comes, "to {owner}\n{run}");
         if !comes {
-            run.exits(2)
-                .says("that folder belongs to a user who has no access to the original folder");
+            run.exits(2).says(OPEN);
+            assert_eq!(fs::read_dir(&to).expect("listed").count(), 0);
         }
     }
 }
@@ -384,19 +326,14 @@ fn no_file_goes_to_a_user_who_has_no_access_to_its_folder() {
 #[ignore = "acts as two users: root only"]
 fn no_file_comes_into_a_folder_that_an_acl_opens() {
     let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
-    give(&stage.tree.path("p/q"), 0, 0o700);
     let to = stage.tree.path("aside");
     let inner = moved(&to, &stage.tree.path("p/q"));
     fs::create_dir_all(&inner).expect("folders");
     give(&inner, 0, 0o700);
     set_extended(&inner, ACLS[0], &acl(ALICE, 7, 0o700));
     let line = "move --yes --keep shortest-path --to aside .";
-    stage.run(line).says("more users have access");
+    stage.run(line).exits(2).says(OPEN);
     assert!(stage.has("p/q/secret"));
-    // The same user had access to the original folder.
-    set_extended(&stage.tree.path("p/q"), ACLS[0], &acl(ALICE, 7, 0o700));
-    stage.run(line).exits(0);
-    assert!(inner.join("secret").exists());
 }
 
 #[test]
@@ -417,7 +354,7 @@ fn no_file_comes_into_a_mount_that_a_program_of_another_user_serves() {
         assert_eq!(inner.join("secret").exists(), comes, "{user}: {run}");
         assert_eq!(stage.has("p/q/secret"), !comes, "{user}: {run}");
         if !comes {
-            run.says("a mount that a program of another user serves");
+            run.says(OPEN);
         }
         drop(mount);
     }

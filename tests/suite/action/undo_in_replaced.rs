@@ -30,7 +30,7 @@ fn nobody(stage: &Stage, script: &str) {
 fn no_copy_replaces_a_link_in_a_folder_that_was_put_in_place_of_the_old_one() {
     for action in ["symlink", "hardlink"] {
         let stage = alices();
-        let line = format!("{action} --allow other-owners --yes --reference k sh");
+        let line = format!("{action} --allow other-owners,shared --yes --reference k sh");
         stage.run(&line).exits(0);
         let link = stage.tree.path("sh/d/f");
         let text = fs::read_link(&link);
@@ -78,7 +78,9 @@ fn nobodys() -> Stage {
 #[ignore = "mounts file systems, needs bindfs: root only"]
 fn nothing_goes_back_into_a_mount_in_place_of_the_old_folder() {
     let stage = nobodys();
-    stage.run("move --yes --to out --reference keep x").exits(0);
+    stage
+        .run("move --yes --allow shared --to out --reference keep x")
+        .exits(0);
     nobody(&stage, "mv x/p x/old; mkdir x/p");
     let store = stage.tree.path("x/wide");
     let mount = Mounted::by(

@@ -11,7 +11,7 @@ use crate::common::users::{NOBODY, give, looks, nobody_does, open_stage};
 use crate::common::users::{extended, set_extended};
 use crate::common::{Tree, noise};
 
-const MOVE: &str = "move --yes --to out --reference keep x";
+const MOVE: &str = "move --yes --allow shared --to out --reference keep x";
 const EMPTYING: &str = "remove --trash --yes --remove-empty-folders --reference keep x";
 const ANOTHER: &str = "another folder has the path of its folder now";
 

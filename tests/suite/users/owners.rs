@@ -304,6 +304,8 @@ fn what_lies_in_a_private_folder_stays_private_when_it_is_moved() {
     assert!(!nobody_does(&read, Path::new("/")), "nobody can read it");
 }
 
+const SHARED: &str = "left alone because it is in a folder that other users can change";
+
 /// A copy in a folder of somebody else can be taken away afterwards: it does not count as the owner's copy.
 #[test]
 #[ignore = "acts as two users: root only"]
@@ -313,6 +315,9 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
         (0o777, "remove"),
         (0o1777, "remove"),
         (0o1777, "symlink"),
+        (0o755, "hardlink"),
+        (0o755, "remove --trash"),
+        (0o755, "move --to aside"),
     ] {
         let tree = Tree::new().copies(["alice/own", "drop/handed"], "of Alice");
         let stage = Stage::new(tree);
@@ -321,21 +326,18 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
         for file in ["alice/own", "drop/handed"] {
             give(&stage.tree.path(file), ALICE, 0o644);
         }
-        let line = format!("{action} --yes --keep first-root drop alice");
-        stage
-            .run(&line)
-            .exits(0)
-            .says("1 file left alone because it can be moved or replaced by other users, unlike its copies")
-            .says("1 file left alone because it cannot be moved or replaced by other users, unlike its copies");
-        let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
-        assert!(
-            own.is_file() && stage.has("drop/handed"),
-            "{mode:o} {action}"
-        );
+        for roots in ["drop alice", "alice drop"] {
+            let line = format!("{action} --yes --keep first-root {roots}");
+            stage.run(&line).exits(0).says(SHARED);
+            let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
+            assert!(
+                own.is_file() && stage.has("drop/handed"),
+                "{mode:o} {action}"
+            );
+        }
         // Whoever wants it nevertheless says so.
-        stage.run(&format!("{line} --allow other-owners")).exits(0);
-        let own = fs::symlink_metadata(stage.tree.path("alice/own"));
-        assert!(!own.is_ok_and(|own| own.is_file()), "{mode:o} {action}");
+        let line = format!("{action} --yes --keep first-root --allow shared drop alice");
+        stage.run(&line).exits(0).says("1 file");
     }
 }
 
@@ -352,61 +354,20 @@ fn a_copy_that_a_program_of_another_user_shows_is_not_relied_on() {
             let mount = Mounted::by(&command, stage.tree.path("shown"));
             let is_file =
                 |name| fs::symlink_metadata(stage.tree.path(name)).is_ok_and(|f| f.is_file());
-            let run = stage.run(&format!("{action} --yes --keep first-root shown own"));
+            let line = format!("{action} --yes --keep first-root shown own");
+            let run = stage.run(&line);
             assert_eq!(is_file("own/f"), !is_relied_on, "{user} {action}\n{run}");
             assert!(is_file("shown/in/f"), "{user} {action}\n{run}");
             if !is_relied_on {
-                run.exits(0)
-                    .says("can be moved or replaced by other users, unlike its copies");
-                // The other way round, nothing speaks against it.
-                stage
-                    .run(&format!("{action} --yes --keep first-root own shown"))
-                    .exits(0)
-                    .says("1 file");
-                assert!(
-                    is_file("own/f") && !is_file("shown/in/f"),
-                    "{user} {action}"
-                );
+                run.exits(0).says(SHARED);
             }
             drop(mount);
         }
     }
 }
 
-/// A disk that is mounted with `umask=000` lets every user write everywhere.
-#[test]
-#[ignore = "acts as root"]
-fn a_copy_that_everybody_can_remove_goes_for_one_that_only_root_can_remove() {
-    for line in [
-        "remove --yes --reference own disk",
-        "remove --yes --keep first-root own disk",
-        // No rule decides, and those that anybody can remove are listed first.
-        "remove --yes disk own",
-        "symlink --yes --keep newest disk own",
-    ] {
-        let names = ["own/a", "disk/b", "disk/in/c"];
-        let tree = Tree::new().copies(names, noise(1, 5000));
-        let stage = Stage::new(
-            names
-                .into_iter()
-                .fold(tree, |tree, name| tree.modified(name, 1000)),
-        );
-        for folder in ["disk", "disk/in"] {
-            stage.tree.set_mode(folder, 0o777);
-        }
-        stage.run(line).exits(0).says("2 files");
-        let is_file = |name| {
-            stage
-                .tree
-                .path(name)
-                .symlink_metadata()
-                .is_ok_and(|now| now.is_file())
-        };
-        assert!(is_file("own/a") && !is_file("disk/b"), "{line}");
-    }
-}
-
-/// `safe` is root's, and everybody may write to `open`. A name with `=` in it is a hard link to the name before it.
+/// `safe` is root's, and everybody may write to `open`, as on a disk that is mounted with `umask=000`. A name with `=` in
+/// it is a hard link to the name before it.
 fn safe_and_open(files: &[&str]) -> Stage {
     let content = noise(1, 5000);
     let mut tree = Tree::new();
@@ -423,57 +384,31 @@ fn safe_and_open(files: &[&str]) -> Stage {
 
 #[test]
 #[ignore = "acts as root"]
-fn a_name_that_only_root_can_remove_stays_beside_one_that_everybody_can_remove() {
-    for line in [
-        "remove -H --yes --keep first-root open safe",
-        "remove -H --yes --reference open safe",
-        "symlink -H --yes --keep first-root open safe",
-    ] {
-        let stage = safe_and_open(&["safe/f", "open/f=safe/f"]);
-        stage.run(line).exits(0);
-        assert!(!stage.tree.path("safe/f").is_symlink(), "{line}");
-        assert_eq!(stage.names(), ["open/f", "safe/f"], "{line}");
+fn nothing_is_done_in_a_folder_that_everybody_can_change_unless_that_is_allowed() {
+    for files in [&["safe/f", "open/f=safe/f"][..], &["safe/f", "open/in/f"]] {
+        for line in [
+            "remove -H --yes --keep first-root open safe",
+            "remove -H --yes --keep first-root safe open",
+            "remove -H --yes --reference open safe",
+            "remove -H --yes --reference safe open",
+            "symlink -H --yes --keep first-root open safe",
+        ] {
+            let stage = safe_and_open(files);
+            let before = stage.names();
+            stage.run(line).exits(0);
+            assert_eq!(stage.names(), before, "{line}");
+            assert!(!stage.tree.path("safe/f").is_symlink(), "{line}");
+            stage
+                .run(&format!("{line} --allow shared"))
+                .exits(0)
+                .says("1 file");
+        }
     }
-    let stage = safe_and_open(&["safe/f", "open/f=safe/f", "open/g"]);
-    stage
-        .run("remove -H --yes --keep first-root open safe")
-        .exits(0);
-    assert!(stage.has("safe/f"), "a copy stays in open, too");
-    let stage = safe_and_open(&["safe/f", "open/f=safe/f"]);
-    stage
-        .run("remove -H --yes --keep first-root safe open")
-        .exits(0);
-    assert_eq!(stage.names(), ["safe/f"]);
 }
 
 #[test]
 #[ignore = "acts as root"]
-fn a_plan_says_why_a_safer_name_stays() {
-    let stage = safe_and_open(&["safe/f", "open/f=safe/f", "open/g"]);
-    let line = "remove -H --dry-run --keep first-root open safe";
-    let safer = "other users can remove the other names that stay";
-    let text = stage.run(line).exits(0).stdout_text();
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let why = |name: &str| {
-        let is_kept = |line: &&str| line.starts_with("keep ") && line.ends_with(name);
-        let at = lines.iter().position(is_kept);
-        lines[at.unwrap_or_else(|| panic!("{name} is not kept:\n{text}")) + 1]
-    };
-    assert_eq!(why("safe/f"), safer, "{text}");
-    assert!(
-        why("open/f").contains("first"),
-        "the rule's reason:\n{text}"
-    );
-    let json = stage.run(&format!("{line} -f json")).exits(0).stdout_text();
-    assert_eq!(json.matches(safer).count(), 1, "{json}");
-    let said = json.split_once(safer).expect("there").0;
-    let name = said.rsplit("\"path\"").next().expect("a name");
-    assert!(name.contains("safe/f"), "{json}");
-}
-
-#[test]
-#[ignore = "acts as root"]
-fn a_symbolic_link_leads_to_the_safest_name_of_the_kept_file() {
+fn a_symbolic_link_leads_to_the_name_of_the_kept_file_that_others_cannot_change() {
     for further in ["", "-H "] {
         let stage = safe_and_open(&["open/k", "safe/k=open/k", "safe/v"]);
         let line = format!("symlink {further}--yes --keep first-root open safe");
@@ -499,7 +434,7 @@ fn a_file_that_two_users_can_remove_only_together_does_not_go_for_one_that_eithe
         stage
             .run("remove --yes --keep oldest .")
             .exits(0)
-            .says("be moved or replaced by");
+            .says("in a folder that other users can change");
         assert_eq!(stage.names(), before, "{owner}");
     }
 }

@@ -1,11 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::StepFile;
 use crate::action::access::Rights;
-use crate::action::plan::reach;
 use crate::action::plan::set::{PlannedFile, PlannedName};
-use crate::action::reach::Who;
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
     PlannedName {
@@ -287,115 +284,6 @@ fn a_file_of_its_own_rights_stands_only_for_its_further_names() {
     assert_eq!(fates_by_rights(&not_by_name, &files), "!!");
 }
 
-#[test]
-fn a_file_that_others_can_remove_goes_for_one_that_they_cannot_and_not_the_other_way_round() {
-    // `true`: other users can remove the file.
-    let fates = |policy: &Policy, files: &[(bool, &str, Option<Hold>)]| {
-        let of = |(ino, &(is_open, path, hold)): (u64, &(bool, &str, Option<Hold>))| {
-            let mut file = file(1, ino, vec![name(path, 0, hold)]);
-            file.rights.reach = u64::from(is_open);
-            file
-        };
-        let mut set = set((0..).zip(files).map(of).collect());
-        policy.decide(&mut set, &Choice::ByRule);
-        let fate = |file: &PlannedFile| match file.fate {
-            Fate::Keep(_) => "k".to_owned(),
-            Fate::Leave(_) => "!".to_owned(),
-            Fate::Act { keeper, .. } => keeper.to_string(),
-        };
-        set.files.iter().map(fate).collect::<String>()
-    };
-    let (open, own) = ((true, "/open", None), (false, "/own", None));
-    let by = |rule: &str| Policy {
-        common: Common::Owner,
-        ..policy(ActionKind::Remove, &[rule])
-    };
-    assert_eq!(fates(&by("name own"), &[own, open]), "k0");
-    assert_eq!(fates(&by("name own"), &[open, own, open]), "1k1");
-    assert_eq!(fates(&by("name open"), &[open, own]), "!!");
-    // Where no rule decides, the order of the list does not keep all of them.
-    assert_eq!(fates(&by("name o*"), &[open, own, open]), "1k1");
-    // Each class keeps one, as before.
-    assert_eq!(fates(&by("name open"), &[open, open, own, own]), "k0k2");
-    // A second one that stays may be open: nothing relies on it.
-    let two = Policy {
-        keep: 2,
-        ..by("name own")
-    };
-    assert_eq!(fates(&two, &[own, open, open]), "kk0");
-    let referred = Policy {
-        by_reference: true,
-        ..by("name open")
-    };
-    let reference = Some(Hold::Reference);
-    let own_reference = (false, "/own", reference);
-    assert_eq!(fates(&referred, &[open, own_reference, open]), "1k1");
-    let open_reference = (true, "/open", reference);
-    assert_eq!(fates(&referred, &[own, open_reference, own]), "!k!");
-}
-
-/// The steps of a plan that decides name by name: each victim, and the names that stay for it. A file has these names;
-/// other users can remove those that start with `/open`.
-fn steps_by_name(action: ActionKind, rule: &str, files: &[&[&str]]) -> Vec<String> {
-    let of = |(ino, names): (u64, &&[&str])| {
-        let names = names.iter().map(|path| PlannedName {
-            reach: path
-                .starts_with("/open")
-                .then_some(Who::Owner(1))
-                .into_iter()
-                .collect(),
-            ..name(path, 0, None)
-        });
-        let mut file = file(1, ino, names.collect());
-        file.rights.reach = reach::of_file(&file);
-        file
-    };
-    let policy = Policy {
-        common: Common::Owner,
-        by_name: true,
-        ..policy(action, &[rule])
-    };
-    let mut set = set((0..).zip(files).map(of).collect());
-    policy.decide(&mut set, &Choice::ByRule);
-    let text = |target: StepFile| String::from_utf8(target.path).expect("ASCII");
-    let steps = super::super::steps::steps(&set, action).map(|step| {
-        let stay: Vec<String> = step
-            .keeper
-            .into_iter()
-            .chain(step.alternates)
-            .map(text)
-            .collect();
-        format!("{} for {}", text(step.victim), stay.join(" "))
-    });
-    steps.collect()
-}
-
-#[test]
-fn the_safest_name_of_a_file_stays_and_the_others_go_for_it() {
-    let remove = |rule, files: &[&[&str]]| steps_by_name(ActionKind::Remove, rule, files);
-    let none: [&str; 0] = [];
-    assert_eq!(remove("name open", &[&["/open", "/own"]]), none);
-    assert_eq!(
-        remove("name own", &[&["/open", "/own"]]),
-        ["/open for /own"]
-    );
-    assert_eq!(
-        remove("name open", &[&["/open", "/open2"]]),
-        ["/open2 for /open"]
-    );
-    // One safe name is enough.
-    let names: &[&str] = &["/open", "/own", "/own2"];
-    assert_eq!(remove("name open", &[names]), ["/own2 for /own"]);
-    // A copy goes for a file of which a safe name stays.
-    assert_eq!(
-        remove("name open", &[names, &["/own3"]]),
-        ["/own3 for /own", "/own2 for /own"]
-    );
-    // A link leads to no name that more users can replace.
-    let link = steps_by_name(ActionKind::Symlink, "name open*", &[names, &["/own3"]]);
-    assert_eq!(link, ["/own3 for /own", "/own2 for /own"]);
-}
-
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
     let hold = prop_oneof![
         4 => Just(None),
@@ -405,15 +293,13 @@ fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
         1 => Just(Some(Hold::Older)),
     ];
     let in_trash = prop::bool::weighted(0.3);
-    let reach = prop::collection::btree_set((0_u32..3).prop_map(Who::Owner), 0..3);
-    let names = ("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash, reach);
+    let names = ("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash);
     let names = prop::collection::vec(names, 1..4);
     (1_u64..3, names).prop_map(move |(dev, names)| {
         let names = names
             .into_iter()
-            .map(|(path, root, hold, in_trash, reach)| PlannedName {
+            .map(|(path, root, hold, in_trash)| PlannedName {
                 in_trash,
-                reach,
                 ..name(&path, root, hold)
             });
         file(dev, ino, names.collect())
@@ -437,37 +323,17 @@ proptest! {
         isolate: bool,
         by_reference: bool,
         by_name: bool,
-        is_guarded: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let is_guarded = is_guarded && matches!(action, ActionKind::Remove | ActionKind::Symlink);
-        let common = Common::demanded(action, !is_guarded, true);
-        let policy = Policy { keep, isolate, by_reference, by_name, common, ..policy(action, &[rule]) };
+        let policy = Policy { keep, isolate, by_reference, by_name, ..policy(action, &[rule]) };
         let mut set = set(files);
-        for file in &mut set.files {
-            file.rights.reach = reach::of_file(file);
-        }
         // A question follows a decision by the rules.
         policy.decide(&mut set, &Choice::ByRule);
         policy.decide(&mut set, &choice);
-        let reaches = |target: &StepFile| {
-            let file = set.files.iter().find(|file| Some(file.ino) == target.expected.ino);
-            let names = file.into_iter().flat_map(|file| &file.names);
-            let names = names.filter(|name| name.path == target.path);
-            names.map(|name| name.reach.clone()).collect::<Vec<_>>()
-        };
-        for step in super::super::steps::steps(&set, action) {
-            // Nobody can remove the name that stays and could not remove the other one.
-            let gone = reaches(&step.victim);
-            for stays in step.keeper.iter().chain(&step.alternates).filter(|_| is_guarded) {
-                let stays = reaches(stays);
-                prop_assert!(stays.iter().any(|stays| gone.iter().any(|gone| stays.is_subset(gone))));
-            }
-        }
         for file in &set.files {
             let Fate::Act { keeper, .. } = file.fate else { continue };
             let is_chosen = matches!(&choice, Choice::Keep(chosen) if chosen.contains(&keeper));
