@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::folder_pairs::FolderPairs;
 use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
+use super::unit::{self, Unit};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
-use crate::action::keep::{Rules, Traits};
+use crate::action::keep::Rules;
 use crate::action::reason::{Code, Reason};
 
 /// The rules and limits of decisions.
@@ -125,55 +126,43 @@ impl Policy {
         if !self.pairs.is_empty() {
             return self.by_folder(set, group);
         }
-        if self.by_name && chosen.is_none() {
-            return self.by_name(set, group);
-        }
-        let (held, free): (Vec<usize>, Vec<usize>) = group
-            .iter()
-            .partition(|&&index| set.files[index].hold().is_some());
-        let mut stay: Vec<(usize, Reason)> = Vec::new();
+        // A user chooses files.
+        let by_name = self.by_name && chosen.is_none();
+        let is_chosen =
+            |(file, _): Unit| chosen.is_some_and(|chosen: &HashSet<usize>| chosen.contains(&file));
+        let units = set.units(group, by_name).into_iter();
+        let (held, free): (Vec<Unit>, Vec<Unit>) =
+            units.partition(|&unit| unit::hold(set.names_of(unit)).is_some());
+        let mut stay: Vec<(Unit, Reason)> = Vec::new();
         for hold in Hold::ALL {
             let with = held.iter().copied();
-            let with: Vec<usize> = with
-                .filter(|&index| set.files[index].hold() == Some(hold))
-                .collect();
-            let ordered = self.best(set, &with, with.len());
-            stay.extend(ordered.into_iter().map(|(i, _)| (i, hold.into())));
+            let with = with.filter(|&unit| unit::hold(set.names_of(unit)) == Some(hold));
+            let ordered = self.best(set, with.collect(), usize::MAX);
+            stay.extend(ordered.into_iter().map(|(unit, _)| (unit, hold.into())));
         }
-        let asked = chosen.map(|chosen| {
-            let asked = free.iter().copied().filter(|index| chosen.contains(index));
-            asked.collect::<Vec<usize>>()
-        });
+        let asked: Vec<Unit> = free.iter().copied().filter(|&u| is_chosen(u)).collect();
+        let is_relied_on = |unit: Unit| unit::is_relied_on(set.names_of(unit));
         // A held file in a trash is lost when the trash is emptied, unless the user chose it.
-        let is_enough = |&(index, _): &(usize, Reason)| {
-            set.files[index].is_relied_on() || chosen.is_some_and(|chosen| chosen.contains(&index))
-        };
-        match asked {
-            Some(asked) if !asked.is_empty() || stay.iter().any(is_enough) => {
-                let ordered = self.best(set, &asked, asked.len());
-                let chosen = || Code::Chosen.into();
-                stay.extend(ordered.into_iter().map(|(i, _)| (i, chosen())));
-            }
-            _ => {
-                // What the user marked wins over rules.
-                let (marked, free): (Vec<usize>, Vec<usize>) = free
+        let is_enough = |&(unit, _): &(Unit, Reason)| is_relied_on(unit) || is_chosen(unit);
+        if chosen.is_some() && (!asked.is_empty() || stay.iter().any(is_enough)) {
+            let ordered = self.best(set, asked, usize::MAX).into_iter();
+            stay.extend(ordered.map(|(unit, _)| (unit, Code::Chosen.into())));
+        } else {
+            // What the user marked wins over rules.
+            let is_marked = |&unit: &Unit| set.names_of(unit).iter().any(|name| name.marked);
+            let (marked, free): (Vec<Unit>, Vec<Unit>) = free.iter().partition(|u| is_marked(u));
+            let ordered = self.best(set, marked, usize::MAX).into_iter();
+            stay.extend(ordered.map(|(unit, _)| (unit, Code::Marked.into())));
+            for rank in Rank::ALL {
+                let among = free.iter().copied();
+                let among = among.filter(|&unit| unit::rank(set.names_of(unit)) == rank);
+                // A protected file in a trash stays, but no other file may go because of it.
+                let relied_on = stay
                     .iter()
-                    .partition(|&&index| set.files[index].is_marked());
-                let ordered = self.best(set, &marked, marked.len());
-                let marked = || Code::Marked.into();
-                stay.extend(ordered.into_iter().map(|(i, _)| (i, marked())));
-                for rank in Rank::ALL {
-                    let among = free.iter().copied();
-                    let among: Vec<usize> = among
-                        .filter(|&index| set.files[index].rank() == rank)
-                        .collect();
-                    // A protected file in a trash stays, but no other file may go because of it.
-                    let relied_on = stay.iter().filter(|&&(index, _)| {
-                        rank != Rank::Normal || set.files[index].is_relied_on()
-                    });
-                    let wanted = self.keep.max(1).saturating_sub(relied_on.count());
-                    stay.extend(self.best(set, &among, wanted));
-                }
+                    .filter(|&&(unit, _)| rank != Rank::Normal || is_relied_on(unit));
+                let wanted = self.keep.max(1).saturating_sub(relied_on.count());
+                let best = self.best(set, among.collect(), wanted).into_iter();
+                stay.extend(best.map(|(unit, why)| (unit, Code::ByRule.about(why))));
             }
         }
         if self.isolate && chosen.is_none() {
@@ -181,51 +170,45 @@ impl Policy {
             stay.extend(more);
         }
         // A held file in a trash comes first, but is lost when the trash is emptied.
-        let mut relied_on = stay
+        let relied_on = stay.iter().filter(|&&(unit, _)| is_relied_on(unit));
+        let relied_on: HashSet<usize> = relied_on.map(|((file, _), _)| *file).collect();
+        let mut of_relied_on = stay
             .iter()
-            .filter(|&&(index, _)| set.files[index].is_relied_on());
+            .filter(|((file, _), _)| relied_on.contains(file));
         let chosen_one = || stay.iter().find(|kept| is_enough(kept));
-        let keeper = relied_on.next().or_else(chosen_one).or(stay.first());
-        let Some(&(keeper, _)) = keeper else {
+        let keeper = of_relied_on.next().or_else(chosen_one).or(stay.first());
+        let Some(&((keeper, _), _)) = keeper else {
             return;
         };
-        for &index in &free {
+        for &index in group {
             set.files[index].fate = Fate::Act { keeper, frees: 0 };
         }
-        for (index, why) in stay {
-            set.files[index].fate = Fate::Keep(why);
+        let names: HashSet<Unit> = stay.iter().map(|&(unit, _)| unit).collect();
+        for ((index, _), why) in stay {
+            let file = &mut set.files[index];
+            if matches!(file.fate, Fate::Keep(_)) {
+                continue;
+            }
+            file.fate = Fate::Keep(why);
+            // More names than the file has: who knows which of them are one.
+            let is_known = by_name && file.names.len() as u64 <= file.links;
+            for (place, name) in file.names.iter_mut().enumerate() {
+                name.goes = is_known && !names.contains(&(index, Some(place)));
+            }
         }
-    }
-
-    /// The best of these files, each with the reason.
-    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, Reason)> {
-        let best = self.best_of(
-            among,
-            count,
-            |index| &set.files[index].names,
-            |index| set.traits(index),
-        );
-        let because = |(index, why)| (index, Code::ByRule.about(why));
-        best.into_iter().map(because).collect()
     }
 
     /// The best of these, each with the reason: those of richer groups first, and of equally rich ones, those that the
     /// rules prefer.
-    pub(super) fn best_of<'a, U: Copy>(
-        &self,
-        among: &[U],
-        count: usize,
-        names: impl Fn(U) -> &'a [PlannedName],
-        traits: impl Fn(U) -> Traits<'a>,
-    ) -> Vec<(U, String)> {
-        let mut classes: BTreeMap<_, Vec<U>> = BTreeMap::new();
-        for &unit in among {
-            let richness = names(unit).iter().map(PlannedName::richness).max();
+    fn best(&self, set: &SetPlan, among: Vec<Unit>, count: usize) -> Vec<(Unit, String)> {
+        let mut classes: BTreeMap<_, Vec<Unit>> = BTreeMap::new();
+        for unit in among {
+            let richness = set.names_of(unit).iter().map(PlannedName::richness).max();
             classes.entry(Reverse(richness)).or_default().push(unit);
         }
         let mut best = Vec::new();
         while let Some((_, class)) = classes.pop_first() {
-            let of_class: Vec<_> = class.iter().map(|&unit| traits(unit)).collect();
+            let of_class: Vec<_> = class.iter().map(|&unit| set.traits(unit)).collect();
             for chosen in self.rules.choose(&of_class, count - best.len()) {
                 let why = match (classes.is_empty(), class.len()) {
                     (true, _) => chosen.why,
@@ -254,19 +237,16 @@ pub(super) fn is_reference(file: &PlannedFile) -> bool {
     file.hold() == Some(Hold::Reference)
 }
 
-/// Files below the same given path as one that stays.
-fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Reason)]) -> Vec<(usize, Reason)> {
-    let roots_of = |index: usize| set.files[index].names.iter().filter_map(|name| name.root);
-    let kept: BTreeSet<u32> = stay
-        .iter()
-        .flat_map(|&(index, _)| roots_of(index))
-        .collect();
-    let stays: HashSet<usize> = stay.iter().map(|&(index, _)| index).collect();
+/// What lies below the same given path as what stays.
+fn beside(set: &SetPlan, free: &[Unit], stay: &[(Unit, Reason)]) -> Vec<(Unit, Reason)> {
+    let roots_of = |unit: Unit| set.names_of(unit).iter().filter_map(|name| name.root);
+    let kept: BTreeSet<u32> = stay.iter().flat_map(|&(unit, _)| roots_of(unit)).collect();
+    let stays: HashSet<Unit> = stay.iter().map(|&(unit, _)| unit).collect();
     let beside = free.iter().copied();
-    let beside = beside.filter(|index| !stays.contains(index));
+    let beside = beside.filter(|unit| !stays.contains(unit));
     beside
-        .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
-        .map(|index| (index, Code::SamePath.into()))
+        .filter(|&unit| roots_of(unit).any(|root| kept.contains(&root)))
+        .map(|unit| (unit, Code::SamePath.into()))
         .collect()
 }
 

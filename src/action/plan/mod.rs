@@ -10,7 +10,6 @@
 //! for each file.
 
 mod by_folder;
-mod by_name;
 mod byte_text;
 mod claim;
 mod classes;
@@ -35,6 +34,7 @@ mod spool;
 mod steps;
 mod totals;
 mod trash_check;
+mod unit;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,10 +6,10 @@ use crate::action::bounds::{Bounds, Hold};
 use crate::action::keep::Rules;
 use crate::decide::DuplicateSet;
 
-use super::by_name::{Unit, traits, units};
 use super::claim::{Claim, Origin};
 use super::inspector::Inspector;
 use super::set::{Rank, SetPlan};
+use super::unit::{self, Unit};
 
 /// Sorts sets by rules, for callers that only report them.
 #[derive(Debug)]
@@ -52,12 +52,8 @@ impl Ranking {
             .flat_map(|(names, place)| names.iter().map(move |name| (&name[..], place)))
             .collect();
         let mut names_ranks: HashMap<Vec<u8>, usize> = HashMap::new();
-        for (rank, (file, name)) in self.order(&planned, by_name).into_iter().enumerate() {
-            let names = &planned.files[file].names;
-            let names = match by_name {
-                true => &names[name..=name],
-                false => &names[..],
-            };
+        for (rank, unit) in self.order(&planned, by_name).into_iter().enumerate() {
+            let names = planned.names_of(unit);
             for name in names {
                 if let Some(&member) = places.get(&name.listed[..]) {
                     ranks[member] = ranks[member].min(rank);
@@ -81,24 +77,12 @@ impl Ranking {
     /// Sorts files, or names if names count. As in a plan, files in a trash and leftovers of a killed run come last.
     fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
         let files: Vec<usize> = (0..set.files.len()).collect();
-        let units = match by_name {
-            true => units(set, &files),
-            false => files.into_iter().map(|file| (file, 0)).collect(),
-        };
-        let rank_of = |&(file, name): &Unit| match by_name {
-            true => set.files[file].names[name].rank(),
-            false => set.files[file].rank(),
-        };
+        let units = set.units(&files, by_name);
         let sorted = Rank::ALL.map(|rank| {
             let among = units.iter().copied();
-            let among: Vec<Unit> = among.filter(|unit| rank_of(unit) == rank).collect();
-            let traits: Vec<_> = among
-                .iter()
-                .map(|&unit| match by_name {
-                    true => traits(set, unit),
-                    false => set.traits(unit.0),
-                })
-                .collect();
+            let among = among.filter(|&unit| unit::rank(set.names_of(unit)) == rank);
+            let among: Vec<Unit> = among.collect();
+            let traits: Vec<_> = among.iter().map(|&unit| set.traits(unit)).collect();
             let order = self.rules.order(&traits).into_iter();
             order.map(|place| among[place]).collect::<Vec<_>>()
         });

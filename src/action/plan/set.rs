@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::byte_text;
 use super::group::Group;
+use super::unit;
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
@@ -211,24 +212,12 @@ impl PlannedFile {
 
     /// The reason why the file must stay; a file stays as a whole if one of its names does.
     pub fn hold(&self) -> Option<Hold> {
-        let holds = self.names.iter().filter_map(|name| name.hold);
-        holds.min_by_key(|hold| *hold as u8)
-    }
-
-    /// True if the user marked it to stay.
-    pub fn is_marked(&self) -> bool {
-        self.names.iter().any(|name| name.marked)
+        unit::hold(&self.names)
     }
 
     /// The preference for the file: that for its best name.
     pub fn rank(&self) -> Rank {
-        let ranks = self.names.iter().map(PlannedName::rank);
-        ranks.min().unwrap_or(Rank::Leftover)
-    }
-
-    /// True if other files may go because it stays.
-    pub fn is_relied_on(&self) -> bool {
-        self.names.iter().any(PlannedName::is_relied_on)
+        unit::rank(&self.names)
     }
 
     /// Names that are acted on although the file stays.
@@ -286,13 +275,8 @@ impl SetPlan {
         }
     }
 
-    /// The properties of a file that rules compare.
-    pub fn traits(&self, index: usize) -> Traits<'_> {
-        self.traits_as(index, &self.files[index].names)
-    }
-
-    /// The same, if it had only these of its names.
-    pub fn traits_as<'a>(&self, index: usize, names: &'a [PlannedName]) -> Traits<'a> {
+    /// The properties of a file with these names that rules compare.
+    pub(super) fn traits_as<'a>(&self, index: usize, names: &'a [PlannedName]) -> Traits<'a> {
         let file = &self.files[index];
         let group = names.first().and_then(|name| name.group.as_deref());
         let own = (file.mtime_ns, file.atime_ns, file.links);

@@ -131,7 +131,7 @@ fn undo_gives_folders_all_that_they_had() {
     };
     let before = looks();
     for action in ["move --to out", "remove --trash"] {
-        let words = format!("{action} --preserve-times {ALL}");
+        let words = format!("{action} --allow shared --preserve-times {ALL}");
         stage.run(&words).exits(0).says("2 empty folders removed.");
         assert!(!stage.has("x/p"));
         stage.run("undo --yes").exits(0).says("2 folders restored.");

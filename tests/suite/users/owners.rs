@@ -294,6 +294,7 @@ fn what_lies_in_a_private_folder_stays_private_when_it_is_moved() {
     for name in ["p", "p/in"] {
         give(&stage.tree.path(name), ALICE, 0o700);
     }
+    give(&stage.tree.path("p/in/v"), ALICE, 0o644);
     let to = stage.tree.path("aside");
     stage
         .run("move --yes --keep shortest-path --to aside .")

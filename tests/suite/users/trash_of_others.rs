@@ -66,13 +66,13 @@ impl Disk {
     #[track_caller]
     fn refuses(&self, why: &str) {
         let before = picture(&self.top());
-        let run = self.run("remove --trash --yes tree");
+        let run = self.run("remove --trash --yes --allow shared tree");
         assert!(picture(&self.top()) == before, "{why}\n{run}");
         run.exits(2)
             .says(why)
             .says("use move, or remove without --trash");
         // The plan is as the run, and changes nothing.
-        let run = self.run("remove --trash --dry-run tree");
+        let run = self.run("remove --trash --dry-run --allow shared tree");
         assert!(picture(&self.top()) == before, "{why}\n{run}");
         run.exits(2).says("has no usable trash folder: ").says(why);
     }
@@ -270,7 +270,8 @@ fn undo_takes_nothing_from_a_trash_that_was_exchanged() {
     let disk = Disk::new();
     let before = picture(&disk.scene.tree());
     give_away(&disk.top());
-    disk.run("remove --trash --yes tree").exits(0);
+    disk.run("remove --trash --yes --allow shared tree")
+        .exits(0);
     let gone = picture(&disk.scene.tree());
     // Same names, same bytes, another owner.
     let aside = disk.top().join("aside");
@@ -305,7 +306,8 @@ fn a_trash_on_another_file_system_is_not_used() {
         disk.refuses(&format!("{mounted} is on another file system"));
     }
     let disk = Disk::new();
-    disk.run("remove --trash --yes tree").exits(0);
+    disk.run("remove --trash --yes --allow shared tree")
+        .exits(0);
     let gone = picture(&disk.scene.tree());
     let files = disk.trash().join("files");
     let copies = tempfile::tempdir().expect("a folder");

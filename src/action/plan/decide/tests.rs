@@ -338,7 +338,7 @@ proptest! {
             let Fate::Act { keeper, .. } = file.fate else { continue };
             let is_chosen = matches!(&choice, Choice::Keep(chosen) if chosen.contains(&keeper));
             let keeper = &set.files[keeper];
-            prop_assert!(is_chosen || keeper.is_relied_on() || file.rank() != Rank::Normal);
+            prop_assert!(is_chosen || unit::is_relied_on(&keeper.names) || file.rank() != Rank::Normal);
             prop_assert!(matches!(keeper.fate, Fate::Keep(_)));
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
