@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::given_path::{FoundFolder, NoFolder};
 use crate::action::bounds::{BadPlace, Below, Bounds, Place};
 use crate::action::keep::Rules;
-use crate::action::plan::{self, FolderPairs, FurtherNames, Noise, Policy, Sidecars};
+use crate::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Noise, Policy, Sidecars};
 use crate::action::{ActionKind, Common, RootWay, Settings};
 use crate::device::Mounts;
 use crate::file::trust;
@@ -41,6 +41,8 @@ pub struct Asked<'a> {
     pub remove_empty_folders: bool,
     /// Files that are removed with these folders although no copy stays.
     pub noise: Option<Noise>,
+    /// The user's own trash.
+    pub home_trash: HomeTrash,
     /// How steps are carried out; the destination is filled in.
     pub acting: Settings,
     /// Where relative paths start.
@@ -121,6 +123,8 @@ impl Asked<'_> {
             further_names: self.further_names,
             allows_managed: self.allows_managed,
             guards_ways: trust::is_root() && !acting.shared,
+            trust_mounts: acting.trust_mounts,
+            home_trash: self.home_trash,
             strict: acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,

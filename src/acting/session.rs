@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::action::plan::{HomeTrash, Plan};
+use crate::action::plan::Plan;
 use crate::action::{
     self, ApplyControl, ApplyTally, JournalError, Occupied, RunHeader, Settings, TellStep, TreeLock,
 };
@@ -14,8 +14,6 @@ use crate::action::{
 pub struct Session<'a> {
     /// How steps are carried out.
     pub acting: &'a Settings,
-    /// The user's own trash.
-    pub home_trash: &'a HomeTrash,
     /// The folder of journals; without one nothing is changed.
     pub journals: Option<&'a Path>,
     /// The first line of its journal.
@@ -91,7 +89,7 @@ impl Session<'_> {
             lock = Some(self.begin(&trees, host)?);
         }
         plan = host.choose(plan)?;
-        plan = self.checked(plan, host)?;
+        host.look_around(&mut plan).map_err(Stop::NotKept)?;
         if !host.show(&mut plan)? || plan.totals().steps == 0 {
             return Ok(None);
         }
@@ -112,22 +110,9 @@ impl Session<'_> {
         self.check_journals(host)?;
         let trees = plan.folders().map_err(Stop::NotKept)?;
         let _lock = self.begin(&trees, host)?;
-        plan = self.checked(plan, host)?;
+        host.look_around(&mut plan).map_err(Stop::NotKept)?;
         let tally = self.carry_out(&mut plan, host)?;
         Ok((plan, tally))
-    }
-
-    /// Leaves alone what its mount does not support and what no trash takes, then looks at what else the plan does.
-    ///
-    /// # Errors
-    /// If the plan cannot be kept.
-    pub fn checked<H: Host>(&self, plan: Plan, host: &mut H) -> Result<Plan, Stop> {
-        let trust_mounts = self.acting.trust_mounts;
-        let home_trash = self.home_trash;
-        let checked = host.during(move || plan.check_mounts(trust_mounts)?.check_trash(home_trash));
-        let mut plan = checked.map_err(Stop::NotKept)?;
-        host.look_around(&mut plan).map_err(Stop::NotKept)?;
-        Ok(plan)
     }
 
     fn check_journals<H: Host>(&self, host: &mut H) -> Result<(), Stop> {

@@ -124,7 +124,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
     let settings = run.plan.take();
     let session = Session {
         acting: &run.acting,
-        home_trash: &run.home_trash,
         journals: place.as_ref().filter(|_| acts).map(|it| &*it.folder),
         header: run.header(),
     };

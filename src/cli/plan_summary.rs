@@ -98,13 +98,6 @@ fn details(plan: &Plan) -> Vec<String> {
             count(totals.other_owner),
         ));
     }
-    lines.extend(plan.unproven().map(|(names, kind)| {
-        format!(
-            "For {} of them seekless cannot prove that the kept file is a different file: {kind} may answer from a \
-            cache.",
-            count(names),
-        )
-    }));
     lines.extend(shared_blocks(totals));
     lines
 }

@@ -38,8 +38,6 @@ pub struct ActRun {
     pub plan: Option<plan::Settings>,
     /// How steps are carried out.
     pub acting: action::Settings,
-    /// The user's own trash.
-    pub home_trash: HomeTrash,
     /// The use of the plan.
     pub use_of_plan: Use,
     /// Where a plan goes; stdout if nowhere else.
@@ -158,6 +156,7 @@ pub fn resolve(
         allows_managed: allows(Allowed::Managed),
         remove_empty_folders: special.folders.remove_empty_folders,
         noise,
+        home_trash: home_trash.clone(),
         acting: action::Settings {
             across_owners: allows(Allowed::OtherOwners),
             shared: allows(Allowed::Shared),
@@ -175,7 +174,6 @@ pub fn resolve(
     Ok(ActRun {
         plan: Some(plan),
         acting,
-        home_trash,
         source,
         folder_search,
         limits,

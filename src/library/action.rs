@@ -330,6 +330,7 @@ impl Action {
             allows_managed: self.allows_managed,
             remove_empty_folders: self.remove_empty_folders,
             noise: self.noise()?,
+            home_trash: self.acting.home_trash.clone().into(),
             acting: action::Settings {
                 reads: reads(self.bytes_per_second)?,
                 ..self.acting.clone()

@@ -15,7 +15,7 @@ use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
 use crate::acting::{Carry, Host, Session};
-use crate::action::plan::{self, Choice, HomeTrash, LinkPlaces, Planner, SetPlan};
+use crate::action::plan::{self, Choice, LinkPlaces, Planner, SetPlan};
 use crate::action::{
     self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings,
 };
@@ -26,7 +26,6 @@ use crate::scan::FilterSpec;
 pub struct Plan<'a> {
     plan: plan::Plan,
     acting: Settings,
-    home_trash: HomeTrash,
     caller: Caller<'a>,
 }
 
@@ -159,28 +158,21 @@ impl<'a> Plan<'a> {
         let plan = planner.finish().map_err(Cause::NotKept)?;
         let plan = Self {
             plan,
-            home_trash: acting.home_trash.clone().into(),
             acting,
             caller: Caller::default(),
         };
-        plan.checked()
+        plan.looked_around()
     }
 
-    /// Leaves alone what cannot be acted on, without creating any file to find out.
-    fn checked(mut self) -> Result<Self, Error> {
-        let session = session(&self.acting, &self.home_trash, None);
-        let plan = session.checked(self.plan, &mut self.caller)?;
-        Ok(Self { plan, ..self })
+    /// Looks for folders that will be empty.
+    fn looked_around(mut self) -> Result<Self, Error> {
+        self.plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+        Ok(self)
     }
 
     /// The totals.
     pub fn totals(&self) -> &plan::Totals {
         self.plan.totals()
-    }
-
-    /// Steps for which nothing proves that the kept file is another file: its file system may answer from a cache.
-    pub fn unproven(&self) -> u64 {
-        self.plan.unproven().map_or(0, |(names, _)| names)
     }
 
     /// The action.
@@ -269,7 +261,7 @@ impl<'a> Plan<'a> {
             .plan
             .reconsider(|set| io::Result::Ok(choose(&planned(set, action))));
         let plan = chosen.map_err(Cause::NotKept)?;
-        Self { plan, ..self }.checked()
+        Self { plan, ..self }.looked_around()
     }
 
     /// Ends early when this is cancelled, between two steps.
@@ -296,10 +288,9 @@ impl<'a> Plan<'a> {
         let Self {
             plan,
             acting,
-            home_trash,
             mut caller,
         } = self;
-        let session = session(&acting, &home_trash, Some(journals.folder()));
+        let session = session(&acting, Some(journals.folder()));
         let (plan, tally) = session.apply(plan, &mut caller)?;
         let named = |(folder, why): (Vec<u8>, String)| (path(&folder), why);
         Ok(Applied {
@@ -320,12 +311,10 @@ impl<'a> Plan<'a> {
 
 fn session<'a>(
     acting: &'a Settings,
-    home_trash: &'a HomeTrash,
     journals: Option<&'a Path>,
 ) -> Session<'a> {
     Session {
         acting,
-        home_trash,
         journals,
         header: RunHeader {
             version: 0,

@@ -43,13 +43,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::coherence::FileSystems;
 use super::{ActionKind, Step, few_folders};
 use crate::action::reason::{Code, Reason};
 use groups::Together;
-use mount_check::{MountCheck, Unproven};
+use planner::Checks;
 use spool::Spool;
-use trash_check::TrashCheck;
 use whole::WholeFolders;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
@@ -74,10 +72,8 @@ const FOLDERS: usize = 4096;
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
-    file_systems: FileSystems,
-    unproven: Option<Unproven>,
+    checks: Checks,
     unmatched: Vec<String>,
-    skipped_trash: Vec<SkippedTrash>,
     spool: Spool,
     together: Together,
     whole: WholeFolders,
@@ -147,7 +143,7 @@ impl Plan {
             let mut set = set?;
             if set.acts() {
                 let choice = ask(&set)?;
-                self.settings.decide(&mut set, &choice);
+                self.settings.decide(&mut set, &choice, &mut self.checks);
             }
             decided.push(&set)?;
         }
@@ -155,49 +151,9 @@ impl Plan {
         Ok(self.summed_up()?)
     }
 
-    /// Leaves alone files whose file system cannot share blocks, if the action needs that, and files that may be the kept
-    /// file itself, seen through another mount. With `trust_mounts`, nothing has to prove that they are not.
-    pub fn check_mounts(mut self, trust_mounts: bool) -> io::Result<Self> {
-        let (action, destination) = (self.action(), self.settings.destination);
-        if self.file_systems.are_all_in_kernel() && action != ActionKind::Reflink {
-            return Ok(self);
-        }
-        let mut check = MountCheck::new(action, trust_mounts, &mut self.file_systems);
-        let mut checked = Spool::new();
-        for set in self.spool.sets()? {
-            let mut set = set?;
-            check.set(&mut set);
-            estimate::estimate(&mut set, action, destination);
-            checked.push(&set)?;
-        }
-        self.unproven = check.end();
-        self.spool = checked;
-        self.summed_up()
-    }
-
-    /// Leaves alone files that no trash takes. Does nothing for other actions.
-    pub fn check_trash(mut self, home: &HomeTrash) -> io::Result<Self> {
-        let action = self.action();
-        if action != ActionKind::Trash {
-            return Ok(self);
-        }
-        let mut check = TrashCheck::new(home);
-        let mut checked = Spool::new();
-        for set in self.spool.sets()? {
-            let mut set = set?;
-            if check.set(&mut set) {
-                estimate::estimate(&mut set, action, None);
-            }
-            checked.push(&set)?;
-        }
-        self.skipped_trash = check.end();
-        self.spool = checked;
-        self.summed_up()
-    }
-
     /// Trash folders that would come first for files of the plan and cannot be used, while others can.
     pub fn skipped_trash(&self) -> &[SkippedTrash] {
-        &self.skipped_trash
+        &self.checks.trash.skipped
     }
 
     /// Patterns of `--protect` that match no name of any set.
@@ -214,13 +170,6 @@ impl Plan {
     pub fn is_all_outside(&self) -> bool {
         let totals = &self.totals;
         totals.kept == 0 && totals.left.keys().eq([&Reason::from(Code::OutsidePaths)])
-    }
-
-    /// Number of names that are acted on although nothing proves that the kept file is another one, and the type of
-    /// file system that is the reason.
-    pub fn unproven(&self) -> Option<(u64, &str)> {
-        let (names, kind) = self.unproven.as_ref()?;
-        Some((*names, kind))
     }
 
     /// Decides which groups stay, then computes the totals.

@@ -17,53 +17,41 @@ use crate::sys::open::{self, Manner};
 use crate::sys::{attributes, stat};
 
 /// Checks sets, one after the other.
-pub(super) struct MountCheck<'g> {
-    action: ActionKind,
-    /// No proof is necessary.
-    trust_mounts: bool,
-    file_systems: &'g mut FileSystems,
+#[derive(Debug, Default)]
+pub(super) struct MountCheck {
+    file_systems: FileSystems,
     /// The results for shared blocks, by the file systems of victim and keeper.
     shared_blocks: HashMap<(u64, u64), Option<Reason>>,
-    unproven: Option<Unproven>,
 }
 
-/// Number of names that are acted on although nothing proves that the kept file is another one, and the type of file
-/// system that is the reason.
-pub(super) type Unproven = (u64, String);
-
-impl<'g> MountCheck<'g> {
-    pub fn new(action: ActionKind, trust_mounts: bool, file_systems: &'g mut FileSystems) -> Self {
-        Self {
-            action,
-            trust_mounts,
-            file_systems,
-            shared_blocks: HashMap::new(),
-            unproven: None,
-        }
-    }
-
-    /// Ends the check.
-    pub fn end(self) -> Option<Unproven> {
-        self.unproven
-    }
-
-    /// Leaves alone the files for which the action is impossible, or would need a proof that is impossible.
-    pub fn set(&mut self, set: &mut SetPlan) {
+impl MountCheck {
+    /// Leaves alone the files for which the action is impossible, or would need a proof that is impossible. With
+    /// `trust_mounts`, no proof is necessary.
+    pub fn set(&mut self, set: &mut SetPlan, action: ActionKind, trust_mounts: bool) {
         for index in 0..set.files.len() {
             let file = &set.files[index];
             let Fate::Act { keeper, .. } = file.fate else {
                 continue;
             };
-            let why = set.files.get(keeper).and_then(|k| self.why_not(file, k));
+            let why = set
+                .files
+                .get(keeper)
+                .and_then(|kept| self.why_not(file, kept, action, trust_mounts));
             if let Some(why) = why {
                 set.files[index].fate = Fate::Leave(why);
             }
         }
     }
 
-    fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Reason> {
+    fn why_not(
+        &mut self,
+        victim: &PlannedFile,
+        keeper: &PlannedFile,
+        action: ActionKind,
+        trust_mounts: bool,
+    ) -> Option<Reason> {
         let devices = (victim.dev, keeper.dev);
-        if self.action == ActionKind::Reflink {
+        if action == ActionKind::Reflink {
             let why = self.shared_blocks.entry(devices);
             let why = why.or_insert_with(|| no_shared_blocks(victim, keeper));
             if why.is_some() {
@@ -82,30 +70,19 @@ impl<'g> MountCheck<'g> {
             Location { dev, mount }
         });
         let distinct = self.file_systems.between(locations[0], locations[1]);
-        if distinct == Distinct::Certain {
+        if distinct == Distinct::Certain || trust_mounts {
             return None;
         }
-        if !self.trust_mounts
-            && self.file_systems.has_branches(victim.dev)
+        if self.file_systems.has_branches(victim.dev)
             && victim.names.iter().any(|name| hides_files(&name.path))
         {
             return Some(Code::HidesFiles.into());
         }
-        self.without_proof(distinct, victim.names.len() as u64)
-    }
-
-    /// The reason against an action on names, if nothing proves that they lead to another file than the kept one.
-    fn without_proof(&mut self, distinct: Distinct, number: u64) -> Option<Reason> {
         match distinct {
-            Distinct::Unprovable(kind) if relies_on_keeper(self.action) && !self.trust_mounts => {
+            Distinct::Unprovable(kind) if relies_on_keeper(action) => {
                 Some(Code::Unprovable.about(kind))
             }
-            Distinct::Unprovable(kind) => {
-                let (names, _) = self.unproven.get_or_insert((0, kind));
-                *names += number;
-                None
-            }
-            Distinct::Certain | Distinct::ToProve => None,
+            _ => None,
         }
     }
 }

@@ -7,15 +7,23 @@ use super::dangling::Dangling;
 use super::decide::Choice;
 use super::groups::{Groups, Together};
 use super::inspector::Inspector;
+use super::mount_check::MountCheck;
 use super::set::SetPlan;
 use super::settings::{FurtherNames, Settings, Sidecars};
 use super::spool::Spool;
 use super::totals::Totals;
+use super::trash_check::TrashCheck;
 use super::{Plan, classes, entries, estimate, full};
-use crate::action::coherence::FileSystems;
 use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
+
+/// What mounts and trash folders let go.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    pub mounts: MountCheck,
+    pub trash: TrashCheck,
+}
 
 /// Plans sets, one after the other.
 #[derive(Debug)]
@@ -24,7 +32,7 @@ pub struct Planner {
     inspector: Inspector,
     ways: Ways,
     groups: Groups,
-    file_systems: FileSystems,
+    checks: Checks,
     spool: Spool,
 }
 
@@ -43,7 +51,7 @@ impl Planner {
             inspector,
             ways: Ways::default(),
             groups: Groups::default(),
-            file_systems: FileSystems::default(),
+            checks: Checks::default(),
             settings,
             spool: Spool::new(),
         }
@@ -91,10 +99,8 @@ impl Planner {
         if self.settings.sidecars == Sidecars::KeepTogether && self.settings.takes_names() {
             self.groups.look(&mut set);
         }
-        self.settings.decide(&mut set, &Choice::ByRule);
-        for file in &set.files {
-            self.file_systems.note(file.dev, &file.names[0].path);
-        }
+        self.settings
+            .decide(&mut set, &Choice::ByRule, &mut self.checks);
         self.spool.push(&set)
     }
 
@@ -106,10 +112,8 @@ impl Planner {
                 bounds: self.inspector.bounds,
                 ..self.settings
             },
-            file_systems: self.file_systems,
-            unproven: None,
+            checks: self.checks,
             unmatched,
-            skipped_trash: Vec::new(),
             spool: self.spool,
             together: Together::default(),
             whole: Default::default(),
@@ -142,7 +146,7 @@ impl Settings {
     }
 
     /// Decides the fate of each file of a set.
-    pub(super) fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+    pub(super) fn decide(&self, set: &mut SetPlan, choice: &Choice, checks: &mut Checks) {
         self.policy.decide(set, choice);
         if self.policy.action == ActionKind::Move {
             // A name cannot leave its file system; it would become a copy that takes more space.
@@ -153,6 +157,11 @@ impl Settings {
         }
         if self.policy.action == ActionKind::Hardlink {
             full::divide(set);
+        }
+        let action = self.policy.action;
+        checks.mounts.set(set, action, self.trust_mounts);
+        if action == ActionKind::Trash {
+            checks.trash.set(set, &self.home_trash);
         }
         estimate::estimate(set, self.policy.action, self.destination);
     }

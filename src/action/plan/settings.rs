@@ -2,6 +2,7 @@
 
 use super::decide::Policy;
 use super::noise::Noise;
+use super::trash_check::HomeTrash;
 use crate::action::bounds::Bounds;
 
 /// How to treat files that belong together by name.
@@ -41,6 +42,10 @@ pub struct Settings {
     pub allows_managed: bool,
     /// Act only in folders that nobody but root and the owner of the file may change.
     pub guards_ways: bool,
+    /// Act also where nothing proves that two mounts do not show one file.
+    pub trust_mounts: bool,
+    /// The user's own trash.
+    pub home_trash: HomeTrash,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.

@@ -9,9 +9,10 @@ use crate::action::trash_folder::{self, RefusedTrash, TrashChoice};
 use crate::file::Untrusted;
 
 /// The user's own trash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum HomeTrash {
     /// There is none.
+    #[default]
     Missing,
     /// The absolute path of one that can be used.
     At(Vec<u8>),
@@ -45,6 +46,7 @@ pub struct SkippedTrash {
 }
 
 /// A result for the files at one location below a folder.
+#[derive(Debug)]
 struct Checked {
     /// The folder, with a slash at its end; empty for all files.
     top: Vec<u8>,
@@ -53,46 +55,31 @@ struct Checked {
 }
 
 /// Checks sets, one after the other.
-pub(super) struct TrashCheck<'a> {
-    home: &'a HomeTrash,
+#[derive(Debug, Default)]
+pub(super) struct TrashCheck {
     /// The results for the files at each location.
     known: HashMap<Location, Vec<Checked>>,
-    skipped: Vec<SkippedTrash>,
+    /// Trash folders that cannot be used although another one can.
+    pub skipped: Vec<SkippedTrash>,
 }
 
-impl<'a> TrashCheck<'a> {
-    pub fn new(home: &'a HomeTrash) -> Self {
-        Self {
-            home,
-            known: HashMap::new(),
-            skipped: Vec::new(),
-        }
-    }
-
-    /// Ends the check: trash folders that cannot be used although another one can.
-    pub fn end(self) -> Vec<SkippedTrash> {
-        self.skipped
-    }
-
-    /// Leaves alone what no trash takes; returns whether there is any.
-    pub fn set(&mut self, set: &mut SetPlan) -> bool {
-        let mut is_changed = false;
+impl TrashCheck {
+    /// Leaves alone what no trash takes.
+    pub fn set(&mut self, set: &mut SetPlan, home: &HomeTrash) {
         for file in &mut set.files {
             match file.fate {
                 Fate::Act { .. } => {
                     let first = file.names.first();
-                    let why = first.and_then(|name| self.why_not(&name.path, file.volume));
+                    let why = first.and_then(|name| self.why_not(&name.path, file.volume, home));
                     if let Some(why) = why {
-                        is_changed = true;
                         file.fate = Fate::Leave(why);
                     }
                 }
                 Fate::Keep(_) => {
                     for mut name in std::mem::take(&mut file.names) {
-                        let why = (name.goes).then(|| self.why_not(&name.path, file.volume));
+                        let why = (name.goes).then(|| self.why_not(&name.path, file.volume, home));
                         match why.flatten() {
                             Some(why) => {
-                                is_changed = true;
                                 let path = std::mem::take(&mut name.path);
                                 set.left.push(LeftName { path, why });
                             }
@@ -103,17 +90,16 @@ impl<'a> TrashCheck<'a> {
                 Fate::Leave(_) => {}
             }
         }
-        is_changed
     }
 
-    fn why_not(&mut self, path: &[u8], volume: Location) -> Option<Reason> {
+    fn why_not(&mut self, path: &[u8], volume: Location, home: &HomeTrash) -> Option<Reason> {
         // Where another file system is mounted below, and this one again below that, the step chooses by itself.
         let known = self.known.entry(volume).or_default();
         if let Some(checked) = known.iter().find(|known| path.starts_with(&known.top)) {
             return checked.why.clone();
         }
         // If a folder cannot be examined, the step says so.
-        let choice = trash_folder::choose(path, volume, self.home.usable()).ok()?;
+        let choice = trash_folder::choose(path, volume, home.usable()).ok()?;
         let TrashChoice {
             mut top,
             trash,
@@ -122,7 +108,7 @@ impl<'a> TrashCheck<'a> {
         if !top.is_empty() {
             top.push(b'/');
         }
-        if let HomeTrash::Refused(home, untrusted) = self.home
+        if let HomeTrash::Refused(home, untrusted) = home
             && trash_folder::nearest_location(home).is_ok_and(|there| there == Some(volume))
         {
             refused.insert(0, RefusedTrash::of_home(untrusted));
