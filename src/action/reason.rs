@@ -135,7 +135,6 @@ reasons! {
     NoReference "no-reference" Rule "has no copy below a reference folder";
     ReferenceElsewhere "reference-elsewhere" Rule
         "has its copy below a reference folder on another file system or mount, and hard links cannot cross them";
-    SameName "same-name" Rule "is the same name as another in the report, seen through another mount";
     Apart "apart" Rule "{what} {whom}";
     Metadata "metadata" Rule "{what} {whom}";
     ApartFromReference "apart-from-reference" Rule "{what} its copy below a reference folder";

@@ -309,10 +309,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn session<'a>(
-    acting: &'a Settings,
-    journals: Option<&'a Path>,
-) -> Session<'a> {
+fn session<'a>(acting: &'a Settings, journals: Option<&'a Path>) -> Session<'a> {
     Session {
         acting,
         journals,

@@ -16,7 +16,6 @@ mod classes;
 mod dangling;
 mod decide;
 mod emptied;
-mod entries;
 mod estimate;
 mod folder_pairs;
 mod full;

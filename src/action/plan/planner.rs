@@ -13,7 +13,7 @@ use super::settings::{FurtherNames, Settings, Sidecars};
 use super::spool::Spool;
 use super::totals::Totals;
 use super::trash_check::TrashCheck;
-use super::{Plan, classes, entries, estimate, full};
+use super::{Plan, classes, estimate, full};
 use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
@@ -83,10 +83,7 @@ impl Planner {
             set.files.retain(|file| file.managed().is_some());
         }
         let number = match self.settings.policy.by_name {
-            true => {
-                entries::once_each(&mut set);
-                set.files.iter().map(|file| file.names.len()).sum()
-            }
+            true => set.files.iter().map(|file| file.names.len()).sum(),
             false => set.files.len(),
         };
         if number < 2 && set.left.is_empty() {

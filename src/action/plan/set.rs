@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::byte_text;
 use super::group::Group;
-use super::unit;
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
@@ -208,16 +207,6 @@ impl PlannedFile {
     /// What holds one of its names, if a program manages it or it is hidden.
     pub fn managed(&self) -> Option<ManagedPlace> {
         self.names.iter().find_map(|name| name.managed)
-    }
-
-    /// The reason why the file must stay; a file stays as a whole if one of its names does.
-    pub fn hold(&self) -> Option<Hold> {
-        unit::hold(&self.names)
-    }
-
-    /// The preference for the file: that for its best name.
-    pub fn rank(&self) -> Rank {
-        unit::rank(&self.names)
     }
 
     /// Names that are acted on although the file stays.

@@ -1,6 +1,6 @@
 //! What stays or goes by itself: a file with all its names, or (`--hard-links`) each name of a file.
 
-use super::set::{PlannedName, Rank, SetPlan};
+use super::set::{PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 
@@ -22,6 +22,18 @@ pub fn rank(names: &[PlannedName]) -> Rank {
 /// True if other files may go because a file with these names stays.
 pub fn is_relied_on(names: &[PlannedName]) -> bool {
     names.iter().any(PlannedName::is_relied_on)
+}
+
+impl PlannedFile {
+    /// The reason why the file must stay; a file stays as a whole if one of its names does.
+    pub fn hold(&self) -> Option<Hold> {
+        hold(&self.names)
+    }
+
+    /// The preference for the file: that for its best name.
+    pub fn rank(&self) -> Rank {
+        rank(&self.names)
+    }
 }
 
 impl SetPlan {

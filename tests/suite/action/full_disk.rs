@@ -217,7 +217,7 @@ fn a_file_is_removed_without_a_temporary_name_only_where_nobody_else_changes_nam
             fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("mode");
             let run = prepared(
                 &scene,
-                &format!("{action} --yes --reference tree/keep tree/dup"),
+                &format!("{action} --yes --allow shared --reference tree/keep tree/dup"),
             );
             let run = run.env("SEEKLESS_FAULT", &format!("28@{at}")).run();
             let said = run.stderr_text();

@@ -323,7 +323,7 @@ fn photos_in_a_folder_that_cannot_be_listed_stay() {
             .copies(["a/1.jpg", "b/1.jpg"], "photo")
             .copies(["a/1.txt", "b/1.txt"], "text")
             .file("b/1.xmp", "edit")
-            .mode("b", 0o333),
+            .mode("b", 0o311),
     );
     let line = "remove -y --reference a a b/1.jpg b/1.txt";
     stage.seekless(line).without_privileges().run().exits(0);
