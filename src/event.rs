@@ -14,6 +14,9 @@ pub trait Observer: Send + Sync {
 
     /// Something a curious user wants to know (`-v`).
     fn notice(&self, notice: Notice);
+
+    /// A symbolic link below the searched paths, if the search tells of links.
+    fn link(&self, _path: PathBuf) {}
 }
 
 /// An observer that listens to nothing.

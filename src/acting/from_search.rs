@@ -33,6 +33,7 @@ pub fn plan_search(
 ) -> Result<Summary, Error> {
     let config = Config {
         skip_trash: true,
+        tell_links: planner.takes_names(),
         ..config.clone()
     };
     let plan = &mut |set: &_| planner.add(Claim::from(set));

@@ -7,7 +7,6 @@ use rustix::io::Result;
 use serde::{Deserialize, Serialize};
 
 use super::action_kind::ActionKind;
-use super::folder_entry::NameInFolder;
 use crate::device::Mounts;
 use crate::sys::stat;
 use crate::sys::statfs::{self, ServedBy};
@@ -81,26 +80,10 @@ impl FileSystems {
             })
     }
 
-    /// As [`FileSystems::of`], for a file that is not open.
-    pub fn note(&mut self, dev: u64, path: &[u8]) {
-        if self.known.contains_key(&dev) {
-            return;
-        }
-        // What cannot be opened is asked about again.
-        if let Ok(place) = NameInFolder::of(path) {
-            self.of(dev, &place.folder);
-        }
-    }
-
     /// True if a name may hide further files on this file system, which change together with it.
     pub fn has_branches(&mut self, dev: u64) -> bool {
         let mounts = self.mounts.get_or_insert_with(Mounts::read);
         mounts.has_branches(dev)
-    }
-
-    /// True if the kernel answers by itself for all known file systems.
-    pub fn are_all_in_kernel(&self) -> bool {
-        self.known.values().all(Coherence::is_in_kernel)
     }
 
     /// True if the kernel is known to answer by itself for both file systems.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use seekless::acting::{Carry, Host, PlanHost, Session, Stop, searched_trees};
-use seekless::action::plan::{Plan, Settings};
+use seekless::action::plan::{LinkPlaces, Plan, Settings};
 use seekless::action::{self, ActionKind};
 
 use super::act_args::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
@@ -137,7 +137,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         about,
         answers,
         output,
-        any_links: false,
+        links: LinkPlaces::Found(Vec::new()),
         so_far: usable,
         limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
         is_stopped: false,
@@ -182,7 +182,7 @@ struct Caller<'a> {
     answers: Option<Answers>,
     /// Where the plan is written that is only shown.
     output: Option<OutputStream>,
-    any_links: bool,
+    links: LinkPlaces,
     so_far: Exit,
     limit: ProblemLimit,
     is_stopped: bool,
@@ -223,9 +223,14 @@ impl Host for Caller<'_> {
 
     fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
         // Links are named in the plan and in the summary.
-        let any_links = self.any_links && (self.run.talk.summary || self.output.is_some());
-        let run = self.run;
-        self.during(|| gather::look_around(run, plan, any_links))
+        let links = std::mem::replace(&mut self.links, LinkPlaces::Found(Vec::new()));
+        let is_told = self.run.talk.summary || self.output.is_some();
+        self.during(|| {
+            if is_told {
+                plan.look_for_links(&links)?;
+            }
+            plan.look_for_empty_folders()
+        })
     }
 
     fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T {
@@ -243,7 +248,7 @@ impl PlanHost for Caller<'_> {
     fn gather(&mut self) -> Result<Plan, Ending> {
         let settings = self.settings.take().ok_or(Exit::Nothing)?;
         let gathered = gather::plan(self.run, settings, self.report.take(), self.console)?;
-        self.any_links = gathered.any_links;
+        self.links = gathered.links;
         self.so_far = self.so_far.worse(gathered.found);
         self.about = gathered.about.or(self.about.take());
         Ok(gathered.plan)

@@ -27,8 +27,8 @@ pub struct Gathered {
     pub plan: Plan,
     /// Whether something could not be read.
     pub found: Exit,
-    /// There may be symbolic links that lead to what was found.
-    pub any_links: bool,
+    /// Symbolic links that may lead to what was found.
+    pub links: LinkPlaces,
     /// The report that it was made from.
     pub about: Option<FromReport>,
 }
@@ -102,10 +102,10 @@ fn search(
                 let trash = skipped_trash(summary.left_out.trash);
                 trash.iter().for_each(|line| console.sentence(line));
             }
-            let any_links = summary.left_out.symlinks > 0 || config.follow_links;
-            // Whoever looks for links would wait where the search did.
+            // Whoever follows links would wait where the search did.
             let has_all = summary.left_out.unanswered == 0;
-            let gathered = finish(planner, found, any_links && has_all, console)?;
+            let links = if has_all { listener.into_links() } else { Vec::new() };
+            let gathered = finish(planner, found, LinkPlaces::Found(links), console)?;
             let totals = gathered.plan.totals();
             match has_all || totals.steps > 0 || totals.has_problems() {
                 true => Ok(gathered),
@@ -115,38 +115,17 @@ fn search(
     }
 }
 
-/// Looks for folders that will be empty, if they are to go, and for symbolic links that will lead nowhere: where the
-/// search was, or beside what a report names.
-pub fn look_around(run: &ActRun, plan: &mut Plan, any_links: bool) -> io::Result<()> {
-    let places = match &run.source {
-        _ if !any_links => LinkPlaces::Nowhere,
-        Source::Search(config) => LinkPlaces::Below {
-            roots: config
-                .roots
-                .iter()
-                .map(|root| root.path.as_path())
-                .collect(),
-            filter: &config.filter,
-            max_depth: config.max_depth,
-            one_file_system: config.one_file_system,
-        },
-        Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
-    };
-    plan.look_for_links(&places)?;
-    plan.look_for_empty_folders()
-}
-
 fn finish(
     planner: Planner,
     found: Exit,
-    any_links: bool,
+    links: LinkPlaces,
     console: &Console,
 ) -> Result<Gathered, Exit> {
     match planner.finish() {
         Ok(plan) => Ok(Gathered {
             plan,
             found,
-            any_links,
+            links,
             about: None,
         }),
         Err(error) => console.refuse(format!("cannot store the plan: {error}")),
@@ -202,7 +181,7 @@ fn report(
             about.name()
         );
     }
-    let gathered = finish(planner, Exit::Done, true, console)?;
+    let gathered = finish(planner, Exit::Done, LinkPlaces::Beside, console)?;
     Ok(Gathered {
         about: Some(about),
         ..gathered

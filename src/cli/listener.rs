@@ -1,5 +1,7 @@
 //! Names problems on stderr as they come, and remembers what they mean for the exit status.
 
+use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use seekless::decide::Summary;
@@ -15,6 +17,7 @@ pub struct Listener<'a> {
     console: &'a Console,
     tally: Tally,
     problem_limit: ProblemLimit,
+    links: Mutex<Vec<PathBuf>>,
 }
 
 impl<'a> Listener<'a> {
@@ -24,7 +27,13 @@ impl<'a> Listener<'a> {
             console,
             tally: Tally::default(),
             problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+            links: Mutex::default(),
         }
+    }
+
+    /// The symbolic links that were found, if the search tells of them.
+    pub fn into_links(self) -> Vec<PathBuf> {
+        self.links.into_inner().unwrap_or_default()
     }
 
     /// Says how many problems were not named. Call it when the run is over.
@@ -63,6 +72,12 @@ impl Observer for Listener<'_> {
 
     fn notice(&self, notice: Notice) {
         tracing::info!("{}", sanitize::message(&notice.0));
+    }
+
+    fn link(&self, path: PathBuf) {
+        if let Ok(mut links) = self.links.lock() {
+            links.push(path);
+        }
     }
 }
 

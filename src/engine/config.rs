@@ -36,6 +36,8 @@ pub struct Config {
     pub isolate: bool,
     /// Record every entry, including entries that are neither files nor folders, and entries that were not seen.
     pub every_entry: bool,
+    /// Tell the observer of each symbolic link.
+    pub tell_links: bool,
     /// With every entry, also read mode, owner, time and extended attributes of files that may have copies.
     pub metadata: bool,
     /// Which replica counts make a set worth reporting.
@@ -87,6 +89,7 @@ impl Default for Config {
             hard_links: false,
             isolate: false,
             every_entry: false,
+            tell_links: false,
             metadata: false,
             copies: Copies::default(),
             newer_ns: None,

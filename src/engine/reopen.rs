@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rustix::io::{Errno, Result};
 
-use crate::file::{FileIndex, Fingerprint};
+use crate::file::{DirId, FileIndex, Fingerprint};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open;
 
@@ -38,8 +38,12 @@ impl Session<'_> {
     /// The path of the first name of a file.
     pub fn path_of_first_name(&self, file: FileIndex) -> PathBuf {
         let file_table = self.machine.file_table();
+        self.path_of(file_table.dir(file), file_table.first_name(file))
+    }
+
+    /// The path of an entry of a folder.
+    pub fn path_of(&self, dir: DirId, name: &[u8]) -> PathBuf {
         let mut path = Vec::new();
-        let (dir, name) = (file_table.dir(file), file_table.first_name(file));
         self.dirs.read().path_of(dir, name, &mut path);
         to_path(path)
     }

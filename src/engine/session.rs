@@ -19,7 +19,9 @@ use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
-use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk, is_memory_exhausted};
+use crate::scan::{
+    Given, Group, OtherEntry, ScanMessage, Search, Stamp, Walk, is_memory_exhausted,
+};
 
 use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
@@ -141,6 +143,7 @@ impl Session<'_> {
                 full: Arc::clone(&self.full),
                 listed: AtomicI64::new(0),
                 tell_others: config.every_entry,
+                tell_links: config.tell_links,
             }),
             to,
             groups,
@@ -202,7 +205,12 @@ impl Session<'_> {
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
                     Ok(ScanMessage::Done { folders, left_out, listed_again, listed, others, roots }) => {
                         self.listed = listed;
-                        self.account.others.extend(others);
+                        if self.config.tell_links {
+                            let path = |link: &OtherEntry| self.path_of(link.dir, &link.name);
+                            others.iter().for_each(|link| self.observer.link(path(link)));
+                        } else {
+                            self.account.others.extend(others);
+                        }
                         self.account.roots.extend(roots);
                         self.scanned(folders, &left_out, listed_again);
                         scanned = &over;

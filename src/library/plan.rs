@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use walkdir::{DirEntry, WalkDir};
+
 use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
@@ -20,7 +22,6 @@ use crate::action::{
     self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings,
 };
 use crate::hash::ContentDigest;
-use crate::scan::FilterSpec;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
 pub struct Plan<'a> {
@@ -224,14 +225,9 @@ impl<'a> Plan<'a> {
         &mut self,
         below: impl IntoIterator<Item = P>,
     ) -> Result<Vec<BrokenLink>, Error> {
-        let below: Vec<P> = below.into_iter().collect();
-        let filter = FilterSpec::default().build().map_err(Cause::from)?;
-        let places = LinkPlaces::Below {
-            roots: below.iter().map(AsRef::as_ref).collect(),
-            filter: &filter,
-            max_depth: None,
-            one_file_system: false,
-        };
+        let entries = below.into_iter().flat_map(WalkDir::new);
+        let links = entries.filter_map(|entry| entry.ok().filter(DirEntry::path_is_symlink));
+        let places = LinkPlaces::Found(links.map(DirEntry::into_path).collect());
         self.plan.look_for_links(&places).map_err(Cause::NotKept)?;
         let links = self.plan.dangling().named.iter();
         let links = links.map(|found| BrokenLink {

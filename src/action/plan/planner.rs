@@ -63,6 +63,11 @@ impl Planner {
         self.inspector.set_origin(origin);
     }
 
+    /// True if the plan removes names from their places.
+    pub fn takes_names(&self) -> bool {
+        self.settings.takes_names()
+    }
+
     /// Plans for one set.
     pub fn add(&mut self, claim: Claim) -> io::Result<()> {
         let added = self.look_and_add(claim);

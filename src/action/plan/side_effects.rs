@@ -11,11 +11,9 @@ use crate::heartbeat::current;
 
 impl Plan {
     /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
-    pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
-        if !self.settings.takes_names()
-            || self.totals.steps == 0
-            || matches!(places, LinkPlaces::Nowhere)
-        {
+    pub fn look_for_links(&mut self, places: &LinkPlaces) -> io::Result<()> {
+        let is_none = matches!(places, LinkPlaces::Found(links) if links.is_empty());
+        if !self.settings.takes_names() || self.totals.steps == 0 || is_none {
             return Ok(());
         }
         let action = self.action();
@@ -27,15 +25,17 @@ impl Plan {
         // A link that is found may be what others lead to.
         for _ in 0..dangling::LINKS_IN_A_ROW {
             let before = search.dangling().number;
-            if matches!(places, LinkPlaces::Beside) {
-                let mut looked = HashSet::new();
-                self.each_set(|set| {
-                    steps(set, action)
-                        .for_each(|step| search.beside(&step.victim.path, &mut looked));
-                    io::Result::Ok(())
-                })?;
+            match places {
+                LinkPlaces::Beside => {
+                    let mut looked = HashSet::new();
+                    self.each_set(|set| {
+                        steps(set, action)
+                            .for_each(|step| search.beside(&step.victim.path, &mut looked));
+                        io::Result::Ok(())
+                    })?;
+                }
+                LinkPlaces::Found(links) => links.iter().for_each(|link| search.link(link)),
             }
-            search.below(places);
             if search.dangling().number == before {
                 break;
             }

@@ -16,7 +16,7 @@ use crate::scan::found::FoundIn;
 use crate::scan::ignore_file::{self, BadPart, IgnoreRules};
 use crate::scan::limits;
 use crate::scan::listing::Listing;
-use crate::scan::other_entry::unseen_by_filter;
+use crate::scan::other_entry::{OtherEntry, unseen_by_filter};
 use crate::sys::{dirent, names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
 
@@ -176,6 +176,7 @@ impl Walker {
         match kind {
             FileType::Directory | FileType::RegularFile => {}
             FileType::Symlink if self.walk.follow_links => {
+                self.link(dir, fd.as_fd(), name);
                 return self.below.push(folder.below(here, name, ReachedBy::Link));
             }
             FileType::Symlink => {
@@ -212,13 +213,18 @@ impl Walker {
         }
     }
 
-    /// Records a symbolic link that is not followed, and its target.
+    /// Records a symbolic link and its target, if that is requested.
     fn link(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) {
-        if !self.walk.tell_others {
+        if !self.walk.tell_others && !self.walk.tell_links {
             return;
         }
         match names::read_link(fd, name) {
-            Ok(target) => self.other(dir, Some(name), EntryKind::Link(target.into())),
+            Ok(target) => {
+                let kind = EntryKind::Link(target.into());
+                self.walked
+                    .others
+                    .push(OtherEntry::new(dir, Some(name), kind));
+            }
             // The folder changed, and is listed again.
             Err(Errno::NOENT) => {}
             Err(_) => self.unseen(dir, Some(name), Unseen::Unreadable),

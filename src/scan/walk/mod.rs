@@ -85,6 +85,8 @@ pub struct Walk {
     pub listed: AtomicI64,
     /// Also report the entries that were skipped, and why.
     pub tell_others: bool,
+    /// Also report symbolic links.
+    pub tell_links: bool,
 }
 
 /// Walkers for some devices only.

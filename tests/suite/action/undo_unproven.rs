@@ -12,7 +12,7 @@ use crate::common::users::{
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 
-const LINE: &str = "--yes --allow other-owners --keep oldest .";
+const LINE: &str = "--yes --allow other-owners,shared --keep oldest .";
 
 /// `n/k` is nobody's; `r/v` is root's, runs as root and has a capability.
 fn stage() -> Stage {

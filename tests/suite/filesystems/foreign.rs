@@ -41,7 +41,7 @@ impl Desk {
     fn act(&self, how: &str, places: &[&Path], keep: Option<&Path>, from_report: bool) -> Run {
         let shown = |path: &&Path| path.display().to_string();
         let places = places.iter().map(shown).collect::<Vec<_>>().join(" ");
-        let mut arguments = format!("{how} --yes");
+        let mut arguments = format!("{how} --yes --allow shared");
         match from_report {
             true => {
                 let report = self.path("report");

@@ -80,7 +80,7 @@ fn hard_links_are_not_advised_where_there_may_be_none() {
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
         let disk = Disk::new(what, "");
         with_copies(&disk.shows);
-        disk.run("reflink --yes .")
+        disk.run("reflink --yes --allow shared .")
             .never_says("elsewhere use hardlink")
             .says("cannot share blocks (btrfs, XFS and bcachefs can): use remove or move")
             .says("Nothing to reflink");
