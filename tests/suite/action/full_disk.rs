@@ -161,7 +161,8 @@ fn files_are_removed(volume: &Volume, modes: &[u32]) {
         use_up(&scene.top);
         let left = || picture(&folder).len() as u64 - (FEW + 1);
         // Without room for the journal nothing is done.
-        let line = "remove --yes --allow shared --reference tree/keep tree/dup --sidecars keep-together";
+        let line =
+            "remove --yes --allow shared --reference tree/keep tree/dup --sidecars keep-together";
         let full = prepared(&scene, line).run();
         if full.code() == 2 {
             full.says("--journal DIR").says("nothing was done");

@@ -386,7 +386,7 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
         TO_ANOTHER_DISK => format!("move --to {}", away.display()),
         action => action.to_owned(),
     };
-    let arguments = format!("{what} --yes keep copies --keep");
+    let arguments = format!("{what} --yes --allow shared keep copies --keep");
     let witness = Witness::of(&disk.point);
     let acted = seekless(&disk.point, &arguments)
         .arg("under keep")

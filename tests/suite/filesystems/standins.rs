@@ -103,7 +103,7 @@ fn survives_two_clients(rules: Rules) {
             let run = act(
                 top.path(),
                 top.path(),
-                &format!("{action} {trust} --yes {roots}"),
+                &format!("{action} {trust} --yes --allow shared {roots}"),
             );
             let context = format!("{action} {trust} {rules:?}\n{run}");
             // What was moved away lies elsewhere; nothing else may go.
@@ -159,7 +159,10 @@ fn a_kept_file_that_another_client_removes_is_not_relied_on() {
                 "the cache answers"
             );
         }
-        let line = format!("{action} --yes --from {} --keep", report.display());
+        let line = format!(
+            "{action} --yes --allow shared --from {} --keep",
+            report.display()
+        );
         let run = prepared(one.point(), top.path(), &line)
             .arg("under keep")
             .run();
@@ -185,7 +188,7 @@ fn no_silly_name_outlives_a_run() {
         let run = act(
             standin.point(),
             top.path(),
-            &format!("{action} --yes keep copies"),
+            &format!("{action} --yes --allow shared keep copies"),
         )
         .exits(0);
         assert_eq!(leftovers(&standin), [""; 0], "{action}\n{run}");
@@ -212,8 +215,11 @@ fn where_root_is_nobody_a_folder_of_somebody_else_stays_as_it_is() {
         let top = tempfile::tempdir().expect("a folder");
         let away = top.path().join("away");
         let line = match action {
-            TO_ANOTHER_DISK => format!("move --to {} --yes keep copies", away.display()),
-            action => format!("{action} --yes keep copies"),
+            TO_ANOTHER_DISK => format!(
+                "move --to {} --yes --allow shared keep copies",
+                away.display()
+            ),
+            action => format!("{action} --yes --allow shared keep copies"),
         };
         let run = act(standin.point(), top.path(), &line);
         assert_eq!(standin.contents(), before, "{action}\n{run}");
