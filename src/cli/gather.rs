@@ -1,6 +1,6 @@
 //! From a search or a report to a plan.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting::{self, PlannedReport};
