@@ -12,6 +12,7 @@ use crate::heartbeat::current;
 impl Plan {
     /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
     pub fn look_for_links(&mut self, places: &LinkPlaces) -> io::Result<()> {
+        self.dangling = Dangling::default();
         let is_none = matches!(places, LinkPlaces::Found(links) if links.is_empty());
         if !self.settings.takes_names() || self.totals.steps == 0 || is_none {
             return Ok(());
