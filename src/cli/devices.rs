@@ -7,7 +7,6 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
 
-use seekless::device::Terms;
 use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId};
 use seekless::report::devices::{write_json, write_table};
 
@@ -68,7 +67,7 @@ fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
         DocumentFormat::Text => {
             let stdout = io::stdout();
             let columns = stdout.is_terminal().then(|| color::columns(&stdout));
-            write_table(&mut out, volumes, columns, &DEVICE_TERMS)?;
+            write_table(&mut out, volumes, columns)?;
         }
     }
     out.flush()
@@ -135,10 +134,3 @@ fn on_device(device_map: &mut DeviceMap, rdev: u64) -> Vec<VolumeId> {
         false => found,
     }
 }
-
-/// What the user can set about disks, as options.
-pub const DEVICE_TERMS: Terms = Terms {
-    guess: "measure it with seekless probe, or set --threads unknown:hdd for a spinning disk",
-    threads: "--threads",
-    depth: "--depth-random",
-};

@@ -14,7 +14,6 @@ use seekless::decide::Summary;
 
 use super::begin::begin;
 use super::console::Console;
-use super::devices::DEVICE_TERMS;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
@@ -147,7 +146,7 @@ fn drive(
 ) -> FindOutcome {
     if tracing::enabled!(tracing::Level::INFO) {
         // The search names the paths that it cannot look at.
-        for text in engine::explain(&run.config, &DEVICE_TERMS, "--memory") {
+        for text in engine::explain(&run.config, "--memory") {
             text.lines()
                 .for_each(|line| tracing::info!("{}", sanitize::message(line)));
         }

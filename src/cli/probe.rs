@@ -1,6 +1,7 @@
 //! `seekless probe`: measures a disk and says what to set.
 
 use std::io::{self, Write};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
@@ -8,7 +9,7 @@ use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::fit::fitting;
 
-use super::color::{self, Terminal};
+use super::color::Terminal;
 use super::config_folder;
 use super::console::Console;
 use super::document_format::DocumentFormat;
@@ -226,18 +227,20 @@ impl Watcher for Watch<'_> {
         let stage = self.control.stage();
         let bar = self.bar.get_or_insert_with(|| {
             let bar = self.console.bars().add(ProgressBar::new(1000));
-            let style = ProgressStyle::with_template("{wide_msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("=> "));
             bar
         });
-        let passed = stage.span.map(|(start, end)| {
+        bar.set_prefix(stage.name);
+        let mut message = sanitize::message(&stage.detail).into_owned();
+        if let Some((start, end)) = stage.span {
             let whole = end.saturating_duration_since(start).as_secs_f64();
-            (start.elapsed().as_secs_f64(), whole)
-        });
-        // The last column would make some terminals break the line.
-        let columns = color::columns(&io::stderr()).saturating_sub(1);
-        let detail = sanitize::message(&stage.detail);
-        bar.set_message(describe(stage.name, passed, &detail, columns));
+            let left = end.saturating_duration_since(Instant::now()).as_secs_f64();
+            bar.set_position((1000.0 * (1.0 - left / whole.max(left))) as u64);
+            message = format!("{left:.0} s left  {message}");
+        }
+        bar.set_message(message);
     }
 
     fn interrupt(&mut self) {
@@ -252,33 +255,6 @@ impl Watcher for Watch<'_> {
     }
 }
 
-/// What is measured, how much of its time has passed, and the point that is measured. Where it does not fit, the point is
-/// dropped, then the bar.
-fn describe(name: &str, passed: Option<(f64, f64)>, detail: &str, columns: usize) -> String {
-    const BAR: usize = 20;
-    let part = passed.map_or(0.0, |(passed, whole)| passed / whole.max(1e-9));
-    let filled = ((part.clamp(0.0, 1.0) * BAR as f64) as usize).min(BAR);
-    let head = match filled {
-        BAR => "",
-        _ => ">",
-    };
-    let bar = format!(" [{:<BAR$}]", "=".repeat(filled) + head);
-    let left = passed.map(|(passed, whole)| format!(" {:.0} s left", (whole - passed).max(0.0)));
-    let left = left.unwrap_or_default();
-    let name = format!("{name:<9}");
-    let detail = match detail {
-        "" => String::new(),
-        detail => format!("  {detail}"),
-    };
-    let lines = [
-        format!("{name}{bar}{left}{detail}"),
-        format!("{name}{bar}{left}"),
-        format!("{name}{left}"),
-    ];
-    let fits = |line: &String| line.chars().count() <= columns;
-    lines.into_iter().find(fits).unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -286,7 +262,7 @@ mod tests {
     use seekless::probe::advise;
     use seekless::probe::model::{ELEVATOR, Model, POOLS};
 
-    use super::{command, describe};
+    use super::command;
     use crate::cli::args::Cli;
 
     /// The command for a disk, and the depth that it sets.
@@ -335,25 +311,5 @@ mod tests {
             let expected = format!("seekless find {threads} --depth-random {depth} PATH");
             assert_eq!(command, expected);
         }
-    }
-
-    #[test]
-    fn fields_of_progress_are_dropped_and_never_cut() {
-        let told = |columns| describe("random", Some((1.0, 4.0)), "1 thread, 8 in flight", columns);
-        for (columns, line) in [
-            (
-                79,
-                "random    [=====>              ] 3 s left  1 thread, 8 in flight",
-            ),
-            (59, "random    [=====>              ] 3 s left"),
-            (39, "random    3 s left"),
-            (10, "random   "),
-        ] {
-            assert_eq!(told(columns), line, "{columns}");
-        }
-        assert_eq!(
-            describe("files", None, "", 79),
-            "files     [>                   ]"
-        );
     }
 }

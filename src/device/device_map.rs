@@ -19,7 +19,7 @@ use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
-use super::volume::{Setting, Volume};
+use super::volume::Volume;
 
 /// Names a volume of one [`DeviceMap`].
 #[derive(Copy, Clone, Default, Eq, PartialEq, Hash, Debug)]
@@ -288,7 +288,7 @@ impl DeviceMap {
             volume.class = class;
             volume.rule = "told";
             volume.why = "set by the user".to_owned();
-            volume.told.push(Setting::Threads(row.to_string()));
+            volume.told.push(row.to_string());
         }
     }
 
@@ -345,7 +345,7 @@ impl DeviceMap {
         let row = self.row_for(volume, is_number);
         if let Some((row, Told::Threads { random, sequential })) = row.map(|row| (row, row.told)) {
             volume.policy = volume.policy.with_threads(random, sequential);
-            volume.told.push(Setting::Threads(row.to_string()));
+            volume.told.push(row.to_string());
         }
         let has_queue = volume.class != Class::Memory;
         if let Some(depth) = self
@@ -354,7 +354,7 @@ impl DeviceMap {
             .filter(|&depth| depth > 0 && has_queue)
         {
             volume.policy = volume.policy.with_depth(depth);
-            volume.told.push(Setting::Depth(depth));
+            volume.told.push(format!("depth {depth}"));
         }
     }
 }

@@ -26,7 +26,6 @@ mod profiles;
 mod rules;
 mod shown;
 mod sysfs;
-mod terms;
 mod topology;
 mod unnamed_trash;
 mod volume;
@@ -48,9 +47,8 @@ pub use profile::{Measured, Profile, ProfileError};
 pub use profiles::Profiles;
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
-pub use terms::Terms;
 pub use unnamed_trash::unnamed_trash;
-pub use volume::{Setting, Volume};
+pub use volume::Volume;
 
 /// Where the system tells about its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,53 +43,42 @@ pub struct Measured {
 
 /// Says why a profile could not be used or saved.
 #[derive(Debug, thiserror::Error)]
-pub enum ProfileError {
-    /// The disk cannot be recognized later.
-    #[error(
-        "cannot save a profile for {}: its disk has no serial number and its file system no UUID \
-         that the kernel tells; set the numbers for each run instead", .0.display()
-    )]
-    NoIdentity(PathBuf),
-    /// The file is there and cannot be read.
-    #[error("the profile {} is not used: {cause}", path.display())]
-    Unreadable {
-        /// The profile's file.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
-    /// The file is no profile.
-    #[error(
-        "the profile {} is not used: {why}; remove it, or measure the disk again and save a new one",
-        path.display()
-    )]
-    Bad {
-        /// The profile's file.
-        path: PathBuf,
-        /// The defect.
-        why: String,
-    },
-    /// The file cannot be written.
-    #[error("cannot save the profile as {}: {cause}", path.display())]
-    Unwritable {
-        /// The profile's file.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
+#[error("{what} {}: {cause}", path.display())]
+pub struct ProfileError {
+    what: &'static str,
+    /// The profile's file, or the place whose disk cannot be recognized later.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub cause: io::Error,
 }
 
 impl ProfileError {
-    /// The file that it is about, and what is wrong, for a line that names the file in its own way.
-    pub fn into_parts(self) -> (PathBuf, io::Error) {
-        match self {
-            Self::NoIdentity(place) => {
-                let why = io::Error::other(Self::NoIdentity(place.clone()).to_string());
-                (place, why)
-            }
-            Self::Bad { path, why } => (path, io::Error::other(why)),
-            Self::Unreadable { path, cause } | Self::Unwritable { path, cause } => (path, cause),
-        }
+    /// The disk under this place cannot be recognized later.
+    pub(super) fn nameless(path: PathBuf) -> Self {
+        let cause = io::Error::other(
+            "its disk has no serial number and its file system no UUID that the kernel tells; set the numbers for each \
+            run instead",
+        );
+        let what = "cannot save a profile for";
+        Self { what, path, cause }
+    }
+
+    /// The file cannot be used.
+    pub(super) fn unused(path: PathBuf, cause: io::Error) -> Self {
+        let what = "this saved profile is not used:";
+        Self { what, path, cause }
+    }
+
+    /// The file is no profile, or one that makes no sense.
+    pub(super) fn bad(path: PathBuf, why: &str) -> Self {
+        let why = format!("{why}; remove it, or measure the disk again and save a new one");
+        Self::unused(path, io::Error::other(why))
+    }
+
+    /// The file cannot be written.
+    pub(super) fn unsaved(path: PathBuf, cause: io::Error) -> Self {
+        let what = "cannot save the profile as";
+        Self { what, path, cause }
     }
 }
 

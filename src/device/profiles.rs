@@ -51,24 +51,18 @@ impl Profiles {
             Ok(None) => return Ok(None),
             // Where there is no profile, nothing is missed.
             Err(RouteError::Untrusted(_)) if path.symlink_metadata().is_err() => return Ok(None),
-            Err(error) => {
-                let cause = refused(error);
-                return Err(ProfileError::Unreadable { path, cause });
-            }
+            Err(error) => return Err(ProfileError::unused(path, refused(error))),
         };
         let profile: Profile = match serde_json::from_slice(&text) {
             Ok(profile) => profile,
-            Err(error) => {
-                let why = error.to_string();
-                return Err(ProfileError::Bad { path, why });
-            }
+            Err(error) => return Err(ProfileError::bad(path, &error.to_string())),
         };
         if let Some(why) = profile.nonsense() {
-            return Err(ProfileError::Bad { path, why });
+            return Err(ProfileError::bad(path, &why));
         }
         if profile.identity != identity {
             let why = format!("it is for {}, not {identity}", profile.identity);
-            return Err(ProfileError::Bad { path, why });
+            return Err(ProfileError::bad(path, &why));
         }
         Ok(Some(profile))
     }
@@ -94,14 +88,11 @@ impl Profiles {
     pub fn save(&self, profile: &Profile) -> Result<PathBuf, ProfileError> {
         let path = self.path_of(&profile.identity);
         if let Some(why) = profile.nonsense() {
-            return Err(ProfileError::Bad { path, why });
+            return Err(ProfileError::unsaved(path, io::Error::other(why)));
         }
         match self.replace(&path, profile) {
             Ok(()) => Ok(path),
-            Err(error) => {
-                let cause = refused(error);
-                Err(ProfileError::Unwritable { path, cause })
-            }
+            Err(error) => Err(ProfileError::unsaved(path, refused(error))),
         }
     }
 

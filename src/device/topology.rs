@@ -254,16 +254,10 @@ impl Survey {
         };
         let uuid = device.attribute("dm/uuid").unwrap_or_default();
         // The part before the first dash names the maker: LVM, CRYPT, mpath, part1-mpath, …
-        let maker = match uuid.split('-').next().unwrap_or_default() {
-            "" => "a device-mapper volume",
-            "LVM" => "an LVM volume",
-            "CRYPT" => "encrypted",
-            "mpath" => "several paths to one disk",
-            part if part.starts_with("part") => "a partition",
-            other => other,
-        };
+        let maker = uuid.split('-').next().filter(|maker| !maker.is_empty());
+        let maker = maker.unwrap_or("device mapper");
         self.notes
-            .push(format!("{} is {name}: {maker}", device.name));
+            .push(format!("{} is {name} ({maker})", device.name));
     }
 }
 

@@ -11,7 +11,6 @@ use super::identity::Identity;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy, Pools};
 use super::profile::{Measured, Profile, ProfileError};
-use super::terms::Terms;
 
 /// One file system as far as it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,26 +46,8 @@ pub struct Volume {
     pub why: String,
     /// The profile that the policy follows, if any.
     pub profile: Option<Profile>,
-    /// The settings by which the user changed the policy.
-    pub told: Vec<Setting>,
-}
-
-/// A setting by which the user changed the policy of a volume.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// Its class, or its numbers of threads: `dev:sda:hdd`.
-    Threads(String),
-    /// Scattered reads that each thread keeps in flight.
-    Depth(usize),
-}
-
-impl Setting {
-    fn words(&self, terms: &Terms) -> String {
-        match self {
-            Self::Threads(row) => format!("{} {row}", terms.threads),
-            Self::Depth(depth) => format!("{} {depth}", terms.depth),
-        }
-    }
+    /// What the user said about it, in words.
+    pub told: Vec<String>,
 }
 
 impl Volume {
@@ -124,8 +105,7 @@ impl Volume {
     /// If they could not be recognized in a later run.
     pub fn profile_with(&self, pools: Pools, measured: Measured) -> Result<Profile, ProfileError> {
         let identity = self.identity();
-        let identity =
-            identity.ok_or_else(|| ProfileError::NoIdentity(self.mount_point.clone()))?;
+        let identity = identity.ok_or_else(|| ProfileError::nameless(self.mount_point.clone()))?;
         Ok(Profile::new(identity, pools, measured))
     }
 
@@ -136,7 +116,7 @@ impl Volume {
     }
 
     /// Says in a few lines what it is and how it will be read, and why.
-    pub fn explain(&self, terms: &Terms) -> String {
+    pub fn explain(&self) -> String {
         let mut title = format!("{}: {}", self.mount_point.display(), self.filesystem);
         if !self.stack.is_empty() {
             let _ = write!(title, " on {}", self.stack.join(", "));
@@ -144,7 +124,7 @@ impl Volume {
         let mut lines = vec![printable(&title)];
         lines.extend(self.layers());
         lines.extend(self.leaves.iter().map(|leaf| printable(&describe(leaf))));
-        lines.extend(self.reasons(terms));
+        lines.extend(self.reasons());
         lines.join("\n  ")
     }
 
@@ -156,19 +136,17 @@ impl Volume {
     }
 
     /// Says how it will be read and why, one reason a line.
-    pub fn reasons(&self, terms: &Terms) -> Vec<String> {
+    pub fn reasons(&self) -> Vec<String> {
         let mut lines = vec![
             format!("class {} by rule {}: {}", self.class, self.rule, self.why),
             self.policy.describe(),
         ];
         if self.class == Class::Unknown && !self.is_settled() {
-            lines.push(format!("a guess: {}", terms.guess));
+            lines.push("a guess: measure the disk, or say that it is a spinning disk".to_owned());
         }
         lines.extend(self.profile.iter().map(Profile::describe));
         if !self.told.is_empty() {
-            let told = self.told.iter().map(|setting| setting.words(terms));
-            let told: Vec<String> = told.collect();
-            lines.push(format!("as told by {}", told.join(" and ")));
+            lines.push(format!("as told: {}", self.told.join(" and ")));
         }
         lines.iter().map(|line| printable(line)).collect()
     }

@@ -5,7 +5,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::device::{Cost, Terms};
+use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::read::Change;
@@ -140,7 +140,7 @@ impl Session<'_> {
             let volume = self.volumes.get(id);
             // Not known before the roots were looked at.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
-                for line in volume.explain(&Terms::default()).lines() {
+                for line in volume.explain().lines() {
                     self.observer.notice(Notice(line.to_owned()));
                 }
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::device::{DeviceMap, Terms};
+use crate::device::DeviceMap;
 use crate::read::Limits;
 use crate::read::has_rings;
 use crate::sys::process;
@@ -15,8 +15,8 @@ use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
 /// A text for each root that is there: device, class, executor, pool sizes, and why; and for what they have in common.
-/// `terms` and `memory_limit` name what the user can set.
-pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String> {
+/// `memory_limit` names what the user can set.
+pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut memory = Memory::new(config.memory);
@@ -40,12 +40,11 @@ pub fn explain(config: &Config, terms: &Terms, memory_limit: &str) -> Vec<String
             with_rings if with_rings == wanted => String::new(),
             _ => format!("\n  {}", ringless(wanted)),
         };
-        texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain(terms)));
+        texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain()));
     }
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
-    let threads = terms.threads;
-    texts.extend(unused.map(|row| format!("{threads} {row}: no given path is on this device")));
+    texts.extend(unused.map(|row| format!("{row}: no given path is on this device")));
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Order, Policy, Volume, VolumeId};
+use crate::device::{
+    Class, Cost, DeviceMap, FilesystemKind, Order, Policy, ProfileError, Volume, VolumeId,
+};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DevIndex;
 use crate::read::{Fold, Lane, Limits, Scheduler, has_rings};
@@ -289,7 +291,7 @@ impl Volumes {
     /// The saved profiles that could not be used. Each is reported once.
     pub fn complaints(&mut self) -> impl Iterator<Item = Problem> + use<> {
         self.device_map.take_complaints().into_iter().map(|error| {
-            let (path, cause) = error.into_parts();
+            let ProfileError { path, cause, .. } = error;
             Problem {
                 path,
                 kind: ProblemKind::BadProfile,

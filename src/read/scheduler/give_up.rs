@@ -96,7 +96,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             volume.ended(job.bulk);
             match visit {
                 Visit::LookedUp { .. } => volume.placed(),
-                Visit::Swept { .. } => {
+                Visit::Swept => {
                     if let Some(disk) = volume.home {
                         // What was not read is no evidence.
                         self.disks[disk.0].ended(false);
@@ -112,7 +112,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     fn reader_of(&self, handed: &Handed<W>) -> Option<By> {
         let volume = &self.volumes[handed.volume.at()];
         match handed.visit {
-            Visit::Swept { .. } => volume.home.map(By::Disk),
+            Visit::Swept => volume.home.map(By::Disk),
             Visit::Pooled | Visit::LookedUp { .. } | Visit::Compared { .. } => {
                 let is_own = self.own.contains_key(&handed.volume) && !volume.is_given_up;
                 is_own.then_some(By::OwnPool(handed.volume))

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::device::{Leaf, LeafKind, Terms, Volume};
+use crate::device::{Leaf, LeafKind, Volume};
 use crate::report::escape::escape;
 use crate::report::fit::{columns_that_fit, fitting};
 
@@ -20,17 +20,11 @@ type Row = [String; TITLES.len()];
 const DISPENSABLE: [&str; 6] = ["LAYERS", "MODEL", "BUS", "ROTATES", "SIZE", "TYPE"];
 
 /// Writes one row for each disk under each volume, then a paragraph for each volume. Fits into the columns of a
-/// terminal, except for commands, which must stay in one line. Says each piece of advice once. `terms` name what the user
-/// can set.
+/// terminal, except for commands, which must stay in one line. Says each piece of advice once.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(
-    out: &mut dyn Write,
-    volumes: &[&Volume],
-    columns: Option<usize>,
-    terms: &Terms,
-) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -> io::Result<()> {
     let columns = columns.unwrap_or(usize::MAX);
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
@@ -47,7 +41,7 @@ pub fn write(
     let mut said = Vec::new();
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
-        let lines = volume.layers().into_iter().chain(volume.reasons(terms));
+        let lines = volume.layers().into_iter().chain(volume.reasons());
         for line in fitting(lines.map(|line| format!("  {line}")), columns) {
             writeln!(out, "{line}")?;
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use seekless::device::{
     BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profiles, RULES, SystemRoot,
-    Terms, Volume,
+    Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -87,7 +87,7 @@ fn every_captured_system_is_understood() {
         let _ = writeln!(text, "=== {case}");
         for (_, volume) in device_map(&case, &[]).volumes() {
             assert!(!volume.leaves.is_empty(), "{case}");
-            let _ = writeln!(text, "{}", volume.explain(&Terms::default()));
+            let _ = writeln!(text, "{}", volume.explain());
         }
     }
     insta::assert_snapshot!(text);
@@ -109,7 +109,7 @@ fn the_table_shows_every_captured_system() {
         text.extend(format!("=== {case}\n").bytes());
         let volumes = listed(&case);
         let volumes: Vec<_> = volumes.iter().collect();
-        write_table(&mut text, &volumes, None, &Terms::default()).expect("written");
+        write_table(&mut text, &volumes, None).expect("written");
     }
     insta::assert_snapshot!(String::from_utf8(text).expect("text"));
 }
@@ -121,7 +121,7 @@ fn the_table_fits_the_terminal() {
         let volumes = listed("settings-that-hurt");
         let volumes: Vec<_> = volumes.iter().collect();
         text.extend(format!("=== {columns} columns\n").bytes());
-        write_table(&mut text, &volumes, Some(columns), &Terms::default()).expect("written");
+        write_table(&mut text, &volumes, Some(columns)).expect("written");
     }
     insta::assert_snapshot!(String::from_utf8(text).expect("text"));
 }
@@ -348,11 +348,9 @@ fn regression_every_accepted_selector_is_used() {
         );
         assert!(!policy.is_one_thread_a_disk(), "{case} {row}");
         assert!(
-            volume
-                .explain(&Terms::default())
-                .contains("as told by threads "),
+            volume.explain().contains("as told: "),
             "{}",
-            volume.explain(&Terms::default())
+            volume.explain()
         );
     }
 }
@@ -406,10 +404,10 @@ fn a_saved_profile_counts_more_than_the_rules_and_less_than_the_flags() {
     assert!(volume.is_settled());
     assert!(
         volume
-            .explain(&Terms::default())
+            .explain()
             .contains("saved for this disk: measured 2026-11-21T05:00:00Z"),
         "{}",
-        volume.explain(&Terms::default())
+        volume.explain()
     );
     let (told, _) = with_profiles("sata-ssd", &["ssd:2,1"], &profiles);
     assert_eq!(told.policy, last("sata-ssd", &["ssd:2,1"]).policy);
@@ -514,12 +512,12 @@ fn the_users_word_on_a_class_counts_more_than_the_flag() {
     let volume = last("usb-disk-says-solid", &["dev:sdb:hdd"]);
     assert_eq!(volume.policy, last("sata-partition", &[]).policy);
     assert!(volume.is_settled());
-    let said = volume.explain(&Terms::default());
+    let said = volume.explain();
     assert!(
         said.contains("class hdd by rule told: set by the user"),
         "{said}"
     );
-    assert!(said.contains("as told by threads dev:sdb:hdd"), "{said}");
+    assert!(said.contains("as told: dev:sdb:hdd"), "{said}");
     let both = last("usb-disk-says-solid", &["hdd:1,2", "dev:sdb:hdd"]);
     assert_eq!(both.policy.sequential_threads, 2);
 }
@@ -577,12 +575,7 @@ fn the_depth_is_the_users_wherever_there_is_a_queue() {
             } else {
                 depth
             };
-            assert_eq!(
-                volume.policy.depth,
-                expected,
-                "{}",
-                volume.explain(&Terms::default())
-            );
+            assert_eq!(volume.policy.depth, expected, "{}", volume.explain());
         }
     }
 }

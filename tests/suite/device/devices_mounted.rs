@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use crate::common::children::own_process;
-use seekless::device::{DeviceMap, Overrides, SystemRoot, Terms};
+use seekless::device::{DeviceMap, Overrides, SystemRoot};
 
 #[test]
 fn the_folder_for_temporary_files_is_understood() {
@@ -16,7 +16,7 @@ fn the_folder_for_temporary_files_is_understood() {
     let id = device_map.volume(st_dev, &folder);
     let volume = device_map.get(id);
     assert!(!volume.leaves.is_empty(), "{volume:?}");
-    println!("{}", volume.explain(&Terms::default()));
+    println!("{}", volume.explain());
 }
 
 /// What `explain` says of `folder` after `setup`, in a mount namespace of its own.
