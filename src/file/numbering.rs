@@ -24,7 +24,7 @@ impl Numbering {
             // is copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are
             // merged from layers on several file systems get a new number each time they come into memory.
             statfs::OVERLAY => Self::UniqueFiles,
-            magic if magic == NFS || statfs::WITH_INODES.contains(&magic) => Self::Unique,
+            magic if magic == NFS || statfs::has_inodes(magic) => Self::Unique,
             _ => Self::Arbitrary,
         }
     }

@@ -4,27 +4,102 @@ use std::os::fd::AsFd;
 
 use rustix::fs::StatVfsMountFlags;
 
-/// File systems that the kernel makes up: nothing in them is stored, and reading may have effects.
-/// Numbers: linux/magic.h and the file systems' sources.
-const PSEUDO: &[u64] = &[
-    0x9fa0,      // proc
-    0x6265_6572, // sysfs
-    0x0027_e0eb, // cgroup
-    0x6367_7270, // cgroup2
-    0x6462_6720, // debugfs
-    0x7472_6163, // tracefs
-    0x7363_6673, // securityfs
-    0xcafe_4a11, // bpf
-    0x6165_676c, // pstore
-    0xde5e_81e4, // efivarfs
-    0x6265_6570, // configfs
-    0x1cd1,      // devpts
-    0x1980_0202, // mqueue
-    0x6573_5543, // fusectl
-    0xf97c_ff8c, // selinuxfs
-    0x4249_4e4d, // binfmt_misc
-    0x6759_6969, // rpc_pipefs
-    0x6e73_6673, // nsfs
+use Trait::{
+    Answered, Inodes, Links, MayMakeUpModes, NeverWritten, Ordered, Pseudo, SharesExtents,
+    TrueHoles,
+};
+
+/// What is known of a type of file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trait {
+    /// The kernel makes it up: nothing in it is stored, and reading may have effects.
+    Pseudo,
+    /// This machine's disks do not answer: a server does, or a program that may ask one.
+    Answered,
+    /// It may not store owners and modes: mount options (`uid=`, `umask=`) decide what it shows.
+    MayMakeUpModes,
+    /// Its files may share extents, as FIEMAP tells.
+    SharesExtents,
+    /// What it calls a hole holds nothing, also while it is being written to. Others have called data a hole: OpenZFS
+    /// while it was being written out (2023), network and layered ones since they pass on what another kernel said a
+    /// while ago.
+    TrueHoles,
+    /// It has one journal for all metadata, whose entries reach the disk in their order, none of them before the data
+    /// that had been written back by then.
+    Ordered,
+    /// A file system of the kernel, on disks or in memory, that stores inode numbers, or derives them from where a
+    /// file's record is stored.
+    Inodes,
+    /// Another one of the kernel that has links. (FAT and exFAT have none: plans find that out, as with FUSE.)
+    Links,
+    /// Nothing can be written to it, however it is mounted.
+    NeverWritten,
+}
+
+/// `OVERLAYFS_SUPER_MAGIC`.
+pub const OVERLAY: u64 = 0x794c_7630;
+
+const PROC: u64 = 0x9fa0;
+const FUSE: u64 = 0x6573_5546;
+const BTRFS: u64 = 0x9123_683e;
+const PIPES: u64 = 0x5049_5045;
+
+/// Types of file systems. Numbers: linux/magic.h and the file systems' sources. ext2 and ext3 have the number of ext4; the
+/// inode numbers of btrfs are unique within a subvolume, which has an `st_dev` of its own.
+const TYPES: &[(u64, &str, &[Trait])] = &[
+    (0xef53, "ext4", &[Inodes, TrueHoles, Ordered]),
+    (
+        0x5846_5342,
+        "xfs",
+        &[Inodes, TrueHoles, Ordered, SharesExtents],
+    ),
+    (BTRFS, "btrfs", &[Inodes, TrueHoles, SharesExtents]),
+    (0xca45_1a4e, "bcachefs", &[Inodes, SharesExtents]),
+    (0x0102_1994, "tmpfs", &[Inodes, TrueHoles]),
+    (0xf2f5_2010, "f2fs", &[Inodes]),
+    (0x8584_58f6, "ramfs", &[Inodes]),
+    (0x2fc1_2fc1, "zfs", &[Inodes]),
+    (0x3153_464a, "jfs", &[Inodes]),
+    (0x3434, "nilfs2", &[Inodes]),
+    (0x5265_4973, "reiserfs", &[Inodes]),
+    (0x7366_746e, "ntfs", &[Inodes, MayMakeUpModes]), // ntfs3
+    (0x482b, "hfsplus", &[Inodes]),
+    (0x2405_1905, "ubifs", &[Inodes]),
+    (0x7371_7368, "squashfs", &[Inodes, NeverWritten]),
+    (0xe0f5_e1e2, "erofs", &[Inodes, NeverWritten]),
+    (0x28cd_3d45, "cramfs", &[NeverWritten]),
+    (0x9660, "iso9660", &[Links, NeverWritten]),
+    (0x1501_3346, "udf", &[Links]),
+    (OVERLAY, "overlay", &[]),
+    (0x4d44, "vfat", &[MayMakeUpModes]),
+    (0x2011_bab0, "exfat", &[MayMakeUpModes]),
+    (0x5346_544e, "ntfs", &[MayMakeUpModes]),
+    (FUSE, "fuse", &[Answered, MayMakeUpModes]),
+    (0x6969, "nfs", &[Answered]),
+    (0xff53_4d42, "cifs", &[Answered, MayMakeUpModes]),
+    (0xfe53_4d42, "smb", &[Answered, MayMakeUpModes]),
+    (0x0102_1997, "9p", &[Answered]),
+    (0x00c3_6400, "ceph", &[Answered]),
+    (0x5346_414f, "afs", &[Answered]),
+    (0x6b41_4653, "afs", &[Answered]),
+    (PROC, "proc", &[Pseudo]),
+    (0x6265_6572, "sysfs", &[Pseudo]),
+    (0x0027_e0eb, "cgroup", &[Pseudo]),
+    (0x6367_7270, "cgroup2", &[Pseudo]),
+    (0x6462_6720, "debugfs", &[Pseudo]),
+    (0x7472_6163, "tracefs", &[Pseudo]),
+    (0x7363_6673, "securityfs", &[Pseudo]),
+    (0xcafe_4a11, "bpf", &[Pseudo]),
+    (0x6165_676c, "pstore", &[Pseudo]),
+    (0xde5e_81e4, "efivarfs", &[Pseudo]),
+    (0x6265_6570, "configfs", &[Pseudo]),
+    (0x1cd1, "devpts", &[Pseudo]),
+    (0x1980_0202, "mqueue", &[Pseudo]),
+    (0x6573_5543, "fusectl", &[Pseudo]),
+    (0xf97c_ff8c, "selinuxfs", &[Pseudo]),
+    (0x4249_4e4d, "binfmt_misc", &[Pseudo]),
+    (0x6759_6969, "rpc_pipefs", &[Pseudo]),
+    (0x6e73_6673, "nsfs", &[Pseudo]),
 ];
 
 /// The number that stands for the type of the file system; `None` where the kernel does not say.
@@ -36,8 +111,23 @@ fn magic_of(volume: rustix::fs::StatFs) -> u64 {
     volume.f_type as u64 & 0xffff_ffff
 }
 
-/// `PIPEFS_MAGIC` (include/uapi/linux/magic.h).
-const PIPES: u64 = 0x5049_5045;
+fn row(magic: u64) -> Option<&'static (u64, &'static str, &'static [Trait])> {
+    TYPES.iter().find(|(number, ..)| *number == magic)
+}
+
+fn is(magic: u64, what: Trait) -> bool {
+    row(magic).is_some_and(|(.., traits)| traits.contains(&what))
+}
+
+/// False where the kernel does not say.
+fn has(file: impl AsFd, what: Trait) -> bool {
+    magic(file).is_some_and(|magic| is(magic, what))
+}
+
+/// True for a file system of the kernel with inode numbers of its own.
+pub fn has_inodes(magic: u64) -> bool {
+    is(magic, Inodes)
+}
 
 /// True for a pipe that has no name in any folder.
 pub fn is_unnamed_pipe(pipe: impl AsFd) -> bool {
@@ -46,32 +136,18 @@ pub fn is_unnamed_pipe(pipe: impl AsFd) -> bool {
 
 /// True if the folder is on a pseudo file system; false where the kernel does not say.
 pub fn is_pseudo(folder: impl AsFd) -> bool {
-    magic(folder).is_some_and(|magic| PSEUDO.contains(&magic))
+    has(folder, Pseudo)
 }
-
-const FUSE: u64 = 0x6573_5546;
-
-/// File systems that are not asked on this machine's disks: a server, or a program that may ask one.
-const ANSWERED: &[u64] = &[
-    FUSE,
-    0x6969,      // nfs
-    0xff53_4d42, // cifs
-    0xfe53_4d42, // smb2 and smb3
-    0x0102_1997, // 9p
-    0x00c3_6400, // ceph
-    0x5346_414f, // afs
-    0x6b41_4653, // afs of the kernel
-];
 
 /// True where a program or a server answers for the files; false where the kernel does not say.
 pub fn is_answered(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| ANSWERED.contains(&magic))
+    has(file, Answered)
 }
 
 /// As [`is_answered`], of a path; `None` if it does not exist or cannot be queried.
 pub fn is_path_answered(path: &std::path::Path) -> Option<bool> {
     let volume = rustix::fs::statfs(path).ok()?;
-    Some(ANSWERED.contains(&magic_of(volume)))
+    Some(is(magic_of(volume), Answered))
 }
 
 /// True where a program answers for the files.
@@ -79,68 +155,30 @@ pub fn is_fuse(file: impl AsFd) -> bool {
     magic(file) == Some(FUSE)
 }
 
-/// File systems that may not store owners and modes: mount options (`uid=`, `umask=`) decide what they show.
-const MAY_MAKE_UP_MODES: &[u64] = &[
-    FUSE,        // ntfs-3g, exfat-fuse, fusefat, rclone
-    0x4d44,      // vfat
-    0x2011_bab0, // exfat
-    0x5346_544e, // ntfs
-    0x7366_746e, // ntfs3
-    0xff53_4d42, // cifs
-    0xfe53_4d42, // smb2 and smb3
-];
-
 /// True if the mount may not store owners and modes; false if the kernel does not say.
 pub fn may_make_up_modes(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| MAY_MAKE_UP_MODES.contains(&magic))
+    has(file, MayMakeUpModes)
 }
-
-/// `OVERLAYFS_SUPER_MAGIC` (include/uapi/linux/magic.h).
-pub const OVERLAY: u64 = 0x794c_7630;
 
 /// True on `/proc`, whose links lead to what is open and not to what they say.
 pub fn is_proc(file: impl AsFd) -> bool {
-    magic(file) == Some(0x9fa0)
+    magic(file) == Some(PROC)
 }
-
-/// File systems whose files may share extents, as FIEMAP tells.
-const SHARING: &[u64] = &[
-    0x9123_683e, // btrfs
-    0x5846_5342, // xfs
-    0xca45_1a4e, // bcachefs
-];
 
 /// True if files there may share extents; false where the kernel does not say.
 pub fn shares_extents(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| SHARING.contains(&magic))
+    has(file, SharesExtents)
 }
-
-/// File systems of which it is known that what they call a hole holds nothing, also while it is being written to.
-/// Others have called data a hole: OpenZFS while it was being written out (2023), network and layered ones since they
-/// pass on what another kernel said a while ago.
-const TRUE_HOLES: &[u64] = &[
-    0xef53,      // ext4 (and its elders, which have the same number)
-    0x5846_5342, // xfs
-    0x9123_683e, // btrfs
-    0x0102_1994, // tmpfs
-];
 
 /// True if what is called a hole of this file is one; false where the kernel does not say.
 pub fn has_true_holes(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| TRUE_HOLES.contains(&magic))
+    has(file, TrueHoles)
 }
-
-/// File systems with one journal for all metadata, whose entries reach the disk in their order, none of them
-/// before the data that had been written back by then.
-const ORDERED: &[u64] = &[
-    0xef53,      // ext4, ext3 (and ext2, which has no journal)
-    0x5846_5342, // xfs
-];
 
 /// True if what happens to names there reaches the disk after all that was written back before; false
 /// where the kernel does not say.
 pub fn is_ordered(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| ORDERED.contains(&magic))
+    has(file, Ordered)
 }
 
 /// The party that answers calls to a file system.
@@ -154,40 +192,11 @@ pub enum ServedBy {
     Others,
 }
 
-/// File systems of the kernel, on disks or in memory, that store inode numbers, or derive them from where a file's
-/// record is stored. Numbers: linux/magic.h and the file systems' sources.
-pub const WITH_INODES: &[u64] = &[
-    0xef53,      // ext4, ext3, ext2
-    0x5846_5342, // xfs
-    0x9123_683e, // btrfs: unique within a subvolume, and each subvolume has its own st_dev
-    0xf2f5_2010, // f2fs
-    0x0102_1994, // tmpfs
-    0x8584_58f6, // ramfs
-    0xca45_1a4e, // bcachefs
-    0x2fc1_2fc1, // zfs
-    0x3153_464a, // jfs
-    0x3434,      // nilfs2
-    0x5265_4973, // reiserfs
-    0x7366_746e, // ntfs3: the number of the MFT record
-    0x482b,      // hfsplus
-    0x2405_1905, // ubifs
-    0x7371_7368, // squashfs
-    0xe0f5_e1e2, // erofs
-];
-
-/// Others of the kernel that have links. (FAT and exFAT have none: plans find that out, as with FUSE.)
-const WITH_LINKS: &[u64] = &[
-    0x1501_3346, // udf
-    0x9660,      // iso9660
-];
-
 /// The party that answers calls to the file system of this file.
 pub fn served_by(file: impl AsFd) -> ServedBy {
     match magic(file) {
         Some(OVERLAY) => ServedBy::Overlay,
-        Some(magic) if WITH_INODES.contains(&magic) || WITH_LINKS.contains(&magic) => {
-            ServedBy::Kernel
-        }
+        Some(magic) if is(magic, Inodes) || is(magic, Links) => ServedBy::Kernel,
         _ => ServedBy::Others,
     }
 }
@@ -198,46 +207,20 @@ pub fn may_renumber(file: impl AsFd) -> bool {
     served_by(file) == ServedBy::Others
 }
 
-/// Names of file systems that people meet; numbers as above.
-const NAMES: &[(u64, &str)] = &[
-    (0xef53, "ext4"),
-    (0x5846_5342, "xfs"),
-    (0x9123_683e, "btrfs"),
-    (0xf2f5_2010, "f2fs"),
-    (0x0102_1994, "tmpfs"),
-    (OVERLAY, "overlay"),
-    (0x4d44, "vfat"),
-    (0x2011_bab0, "exfat"),
-    (0x5346_544e, "ntfs"),
-    (0x7366_746e, "ntfs"),
-    (0x6573_5546, "fuse"),
-    (0x6969, "nfs"),
-    (0xff53_4d42, "cifs"),
-    (0xfe53_4d42, "smb"),
-    (0x2fc1_2fc1, "zfs"),
-    (0xca45_1a4e, "bcachefs"),
-];
-
-/// How many names a file may have, where that is few enough to be met; numbers: the file systems' sources.
-const MOST_NAMES: &[(u64, u64)] = &[
-    (0xef53, 65_000),      // ext4
-    (0x9123_683e, 65_535), // btrfs
-];
-
-/// How many names the file may have; `None` where that is not known, or is more than anybody makes.
+/// How many names the file may have (the file systems' sources); `None` where that is not known, or is more than anybody
+/// makes.
 pub fn most_names(file: impl AsFd) -> Option<u64> {
-    let kind = magic(file)?;
-    let known = MOST_NAMES.iter().find(|(number, _)| *number == kind);
-    known.map(|&(_, most)| most)
+    match name(file)? {
+        "ext4" => Some(65_000),
+        "btrfs" => Some(65_535),
+        _ => None,
+    }
 }
 
-/// The usual name of the file system that holds this file, if it is a common one.
+/// The usual name of the file system that holds this file, if it is a known one.
 pub fn name(file: impl AsFd) -> Option<&'static str> {
-    let kind = magic(file)?;
-    NAMES
-        .iter()
-        .find(|(number, _)| *number == kind)
-        .map(|(_, name)| *name)
+    let (_, name, _) = row(magic(file)?)?;
+    Some(name)
 }
 
 /// Bytes that we may still write to the folder's file system; `None` where it does not say.
@@ -255,26 +238,15 @@ pub fn longest_name(folder: impl AsFd) -> usize {
         .map_or(LINUX, |told| told.min(LINUX))
 }
 
-/// File systems that nothing can be written to, however they are mounted.
-const NEVER_WRITTEN: &[u64] = &[
-    0x9660,      // iso9660
-    0x28cd_3d45, // cramfs
-    0x7371_7368, // squashfs
-    0xe0f5_e1e2, // erofs
-];
-
 /// True if nothing there can be written to, however it is mounted; false where the kernel does not say.
 pub fn is_never_written(file: impl AsFd) -> bool {
-    magic(file).is_some_and(|magic| NEVER_WRITTEN.contains(&magic))
+    has(file, NeverWritten)
 }
 
 /// True if the folder's file system is mounted read-only.
 pub fn is_read_only(folder: impl AsFd) -> bool {
     is_mounted_with(folder, StatVfsMountFlags::RDONLY)
 }
-
-/// `BTRFS_SUPER_MAGIC` (include/uapi/linux/magic.h).
-const BTRFS: u64 = 0x9123_683e;
 
 /// True if the folder is on a btrfs that is mounted writable: what refuses to write there is a subvolume with the
 /// property `ro`, as snapshots for backups have it.
