@@ -42,24 +42,20 @@ pub fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     if before.is_inline() || before.is_known() && before.lies_as(&reference) {
         return Err(StepError::Already);
     }
-    let mut freed = 0;
     let mut offset = 0;
     let files = [keeper.whole(), victim.whole()];
     while offset < size {
         let length = RANGE.min(size - offset);
-        if !before.shares(&reference, offset, length) {
-            // The kernel reads both to compare them.
-            files
-                .iter()
-                .for_each(|file| file.pay(victim.reads.rules(), length));
-            share(keeper, victim, offset, length)?;
-            freed += before.own(&reference, offset, length);
-        }
+        // The kernel reads both to compare them.
+        files
+            .iter()
+            .for_each(|file| file.pay(victim.reads.rules(), length));
+        share(keeper, victim, offset, length)?;
         offset += length;
         (act.progress)(offset);
     }
     Ok(Done {
-        freed,
+        freed: before.own(),
         ..Done::default()
     })
 }
@@ -148,47 +144,10 @@ impl Layout {
         known && runs(self) == runs(other)
     }
 
-    /// True if every block of a range is that of the other file.
-    fn shares(&self, other: &Self, offset: u64, length: u64) -> bool {
-        let mut covered = 0;
-        for (extent, from, to) in self.within(offset, length) {
-            if !other.has(extent, from, to) {
-                return false;
-            }
-            covered += to - from;
-        }
-        covered >= length
-    }
-
-    /// Bytes of a range that no file shares yet, and that are not those of the other file.
-    fn own(&self, other: &Self, offset: u64, length: u64) -> u64 {
-        let pieces = self.within(offset, length);
-        let own = pieces.filter(|&(e, from, to)| !e.shared && !other.has(e, from, to));
-        own.map(|(_, from, to)| to - from).sum()
-    }
-
-    /// The parts of extents that lie in a range of the file. Extents end with a block, so the last one may reach past
-    /// the file's end, and counts up to its own end.
-    fn within(&self, offset: u64, length: u64) -> impl Iterator<Item = (&Extent, u64, u64)> {
-        let end = offset + length;
-        self.pieces().iter().filter_map(move |extent| {
-            let stop = extent.logical.saturating_add(extent.length);
-            let to = if length < RANGE { stop } else { stop.min(end) };
-            let from = extent.logical.max(offset);
-            (from < to && extent.logical < end).then_some((extent, from, to))
-        })
-    }
-
-    /// True if an extent of another file has these bytes of the file at the same place.
-    fn has(&self, theirs: &Extent, from: u64, to: u64) -> bool {
-        let place = theirs.physical + (from - theirs.logical);
-        theirs.physical != 0
-            && self.pieces().iter().any(|own| {
-                own.physical != 0
-                    && own.logical <= from
-                    && to <= own.logical + own.length
-                    && own.physical + (from - own.logical) == place
-            })
+    /// Bytes that no other file shares.
+    fn own(&self) -> u64 {
+        let own = self.pieces().iter().filter(|extent| !extent.shared);
+        own.map(|extent| extent.length).sum()
     }
 }
 
@@ -231,47 +190,5 @@ mod tests {
         let delayed = layout(&[(0, 0, 8)]);
         assert!(!delayed.lies_as(&layout(&[(0, 0, 8)])));
         assert!(!layout(&[]).is_known() && !Layout(None).is_known() && whole.is_known());
-    }
-
-    #[test]
-    fn a_range_is_shared_only_if_all_its_blocks_are() {
-        let other = layout(&[(0, 100, 4), (4, 200, 4)]);
-        let range = |file: &[(u64, u64, u64)], from: u64, length: u64| {
-            layout(file).shares(&other, from * BLOCK, length * BLOCK)
-        };
-        assert!(range(&[(0, 100, 4), (4, 200, 4)], 0, 8));
-        assert!(range(&[(0, 100, 4), (4, 300, 4)], 0, 4));
-        assert!(range(&[(0, 300, 4), (4, 200, 4)], 4, 4));
-        assert!(!range(&[(0, 100, 4), (4, 300, 4)], 0, 8));
-        assert!(!range(&[(0, 100, 4), (4, 300, 4)], 4, 4));
-        // A hole, blocks beyond the other's piece, a place that is not told.
-        assert!(!range(&[(0, 100, 4)], 0, 8));
-        assert!(!range(&[(0, 100, 8)], 0, 8));
-        assert!(!range(&[(0, 0, 8)], 0, 8));
-        assert!(!layout(&[(0, 0, 8)]).shares(&layout(&[(0, 0, 8)]), 0, 8 * BLOCK));
-        assert!(!range(&[(0, 101, 4), (4, 200, 4)], 0, 8));
-    }
-
-    #[test]
-    fn what_is_freed_is_what_nobody_shares_yet() {
-        let other = layout(&[(0, 100, 4), (4, 200, 4)]);
-        let mut file = layout(&[(0, 100, 4), (4, 300, 4)]);
-        let own = |file: &Layout, from: u64, length: u64| {
-            file.own(&other, from * BLOCK, length * BLOCK) / BLOCK
-        };
-        assert_eq!(own(&file, 0, 8), 4);
-        assert_eq!(own(&file, 0, 4), 0);
-        assert_eq!(own(&file, 4, 4), 4);
-        assert_eq!(own(&layout(&[(0, 300, 4), (4, 200, 4)]), 0, 8), 4);
-        if let Some(extents) = &mut file.0 {
-            extents[1].shared = true;
-        }
-        assert_eq!(own(&file, 0, 8), 0);
-        // Of a longer file each range counts by itself.
-        let blocks = RANGE / BLOCK;
-        let long = layout(&[(0, 1000, 3 * blocks)]);
-        assert_eq!(own(&long, 0, blocks), blocks);
-        assert_eq!(own(&long, blocks, blocks), blocks);
-        assert_eq!(own(&long, 3 * blocks, blocks), 0);
     }
 }
