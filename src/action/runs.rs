@@ -132,14 +132,19 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
 /// If there is none, if a later journal cannot be read, or if the run before it was cut short, so that either
 /// of the two may be meant.
 pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
-    let mut runs = acting(folder)?;
-    let last = match runs.next().ok_or(JournalError::Nothing)? {
+    let mut acting = acting(folder)?;
+    let Some(last) = acting.next() else {
+        // A journal without its last line may have lost more.
+        let unfinished = runs(folder)?.into_iter().rev().find(|run| run.cut_short);
+        return unfinished.map(|run| run.name).ok_or(JournalError::Nothing);
+    };
+    let last = match last {
         Found { run: Ok(run), .. } => run,
         Found {
             name,
             run: Err(flaw),
         } => {
-            let before = runs.find_map(|found| found.run.ok());
+            let before = acting.find_map(|found| found.run.ok());
             let before = before.map(Box::new);
             return Err(JournalError::InTheWay { name, flaw, before });
         }
@@ -148,7 +153,7 @@ pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
         && !last.cut_short
         && let Some(Found {
             run: Ok(before), ..
-        }) = runs.next()
+        }) = acting.next()
         && before.cut_short
         && !before.busy
     {

@@ -86,7 +86,16 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
         (0, 0) if !tally.damaged.is_empty() => {
             format!("Run {}: nothing else to undo.", tally.run)
         }
-        (0, 0) if tally.was_killed && tally.impossible == 0 => {
+        (0, 0) if tally.was_killed && tally.impossible > 0 => {
+            format!("Run {} did not finish.", tally.run)
+        }
+        (0, 0) if tally.was_killed && tally.as_before == 0 => {
+            format!(
+                "Run {} did not finish: its journal names no file.",
+                tally.run
+            )
+        }
+        (0, 0) if tally.was_killed => {
             format!("Run {} did not finish: its files are as before.", tally.run)
         }
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
