@@ -1,7 +1,7 @@
 //! The input of an action.
 
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use super::check::Opened;
@@ -19,7 +19,7 @@ pub struct Act<'a> {
     /// The journal record of the step.
     pub intent: &'a Intent,
     /// A name in the victim's folder that no other process uses.
-    pub temporary: &'a CStr,
+    pub temporary: CString,
     /// The settings of the run.
     pub settings: &'a Settings,
     /// Called now and then with the number of bytes of the file that are done.

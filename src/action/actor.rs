@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use portion::{Numbered, Renumbered, Unsynced};
+use portion::{Renumbered, Unsynced};
 
 use super::access::Common;
 use super::action_kind::ActionKind;
@@ -60,8 +60,6 @@ pub struct Actor {
     folders: HashMap<Vec<u8>, OwnedFd>,
     /// Steps that ended, but were not reported yet.
     ended: VecDeque<Ended>,
-    /// Steps taken so far.
-    taken: usize,
     /// Number of steps of one portion, as far as descriptors allow.
     portion: usize,
     progress: Box<dyn Fn(u64)>,
@@ -85,14 +83,14 @@ impl fmt::Debug for Actor {
 
 /// A step that ended.
 struct Ended {
-    of: Numbered,
+    step: Step,
     outcome: Outcome,
     /// The folder of the step.
     folder: Option<Vec<u8>>,
 }
 
-/// Called with each step's outcome: its place among all, the step, and the outcome.
-pub type Tell<'a> = &'a mut dyn FnMut(usize, &Step, Outcome);
+/// Called with each step and its outcome, in the order of the steps.
+pub type Tell<'a> = &'a mut dyn FnMut(&Step, Outcome);
 
 impl Actor {
     /// Begins a run that writes to this journal.
@@ -112,7 +110,6 @@ impl Actor {
             file_systems: FileSystems::default(),
             folders: HashMap::new(),
             ended: VecDeque::new(),
-            taken: 0,
             portion: portion(),
             progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
@@ -146,29 +143,6 @@ impl Actor {
         Common::demanded(action, self.settings.across_owners, trust::is_root())
     }
 
-    /// Carries out one step.
-    pub fn perform(&mut self, step: &Step) -> Outcome {
-        let mut outcome = Outcome::Already;
-        self.perform_all(std::slice::from_ref(step), |_, told| outcome = told);
-        outcome
-    }
-
-    /// Carries out steps in this order, each by itself, and reports each outcome with its index.
-    ///
-    /// No step follows after steps that could not be [written down](Outcome::is_unwritten).
-    pub fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
-        let before = self.taken;
-        let mut tell = |place: usize, _: &Step, outcome| tell(place - before, outcome);
-        for portion in steps.chunks(self.portion()) {
-            let alone = portion.iter().map(|step| vec![step.clone()]);
-            self.perform_groups(alone.collect(), &mut tell);
-            if self.unwritten {
-                break;
-            }
-        }
-        self.finish(&mut tell);
-    }
-
     /// Best number of steps of one portion.
     pub fn portion(&self) -> usize {
         self.portion
@@ -179,16 +153,29 @@ impl Actor {
     /// An outcome is reported when the step is known to be on the disk: with the next portion, and for the last portion
     /// by [`Actor::finish`].
     pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
-        let mut numbered = Vec::with_capacity(groups.len());
-        for group in groups {
-            let with_place = group.into_iter().map(|step| {
-                self.taken += 1;
-                let place = self.taken - 1;
-                Numbered { place, step }
-            });
-            numbered.push(with_place.collect());
+        let mut unsynced = Vec::new();
+        let sketched = self.sketch_groups(groups, &mut unsynced);
+        let intents = sketched
+            .iter()
+            .flatten()
+            .filter_map(|(_, s)| s.as_ref().ok());
+        let intents = intents.map(|sketched| Record::Intent(Box::new(sketched.intent.clone())));
+        let missing = std::mem::take(&mut self.missing).into_iter();
+        let intents: Vec<_> = missing.chain(intents).collect();
+        let written = self.sync(&intents, unsynced, tell);
+        self.unwritten |= written.is_err();
+        match written {
+            Ok(()) => self.carry_out(sketched),
+            Err(error) => {
+                for (step, sketched) in sketched.into_iter().flatten() {
+                    let outcome = match sketched {
+                        Ok(_) => unwritten(&error),
+                        Err(error) => error.into(),
+                    };
+                    self.end(step, outcome, None);
+                }
+            }
         }
-        self.perform_portion(numbered, tell);
     }
 
     /// Waits until all steps are on the disk, and reports the outcomes that were not reported yet.
@@ -224,32 +211,6 @@ impl Actor {
         self.unwritten
     }
 
-    fn perform_portion(&mut self, groups: Vec<Vec<Numbered>>, tell: Tell<'_>) {
-        let mut unsynced = Vec::new();
-        let sketched = self.sketch_groups(groups, &mut unsynced);
-        let intents = sketched
-            .iter()
-            .flatten()
-            .filter_map(|(_, s)| s.as_ref().ok());
-        let intents = intents.map(|sketched| Record::Intent(Box::new(sketched.intent.clone())));
-        let missing = std::mem::take(&mut self.missing).into_iter();
-        let intents: Vec<_> = missing.chain(intents).collect();
-        let written = self.sync(&intents, unsynced, tell);
-        self.unwritten |= written.is_err();
-        match written {
-            Ok(()) => self.carry_out(sketched),
-            Err(error) => {
-                for (of, sketched) in sketched.into_iter().flatten() {
-                    let outcome = match sketched {
-                        Ok(_) => unwritten(&error),
-                        Err(error) => error.into(),
-                    };
-                    self.end(of, outcome, None);
-                }
-            }
-        }
-    }
-
     /// Waits for the disk once for three things: the records of the next steps, the kept files, and the steps done
     /// before. Reports the outcomes of the latter.
     fn sync(
@@ -281,21 +242,21 @@ impl Actor {
                 }
                 None => ended.outcome,
             };
-            tell(ended.of.place, &ended.of.step, outcome);
+            tell(&ended.step, outcome);
         }
         written
     }
 
-    fn end(&mut self, of: Numbered, outcome: Outcome, folder: Option<Vec<u8>>) {
-        (self.on_end)(&of.step);
-        let files = [Some(&of.step.victim), of.step.keeper.as_ref()].into_iter();
+    fn end(&mut self, step: Step, outcome: Outcome, folder: Option<Vec<u8>>) {
+        (self.on_end)(&step);
+        let files = [Some(&step.victim), step.keeper.as_ref()].into_iter();
         let above = files
             .flatten()
             .filter_map(|file| Some(folder_entry::split(&file.path)?.0));
         let outcome =
             step_error::explained(outcome, above.chain(self.settings.destination.as_deref()));
         self.ended.push_back(Ended {
-            of,
+            step,
             outcome,
             folder,
         });

@@ -212,9 +212,8 @@ impl Work<'_> {
         let groups = std::mem::take(&mut self.waiting);
         (self.steps, self.bytes) = (0, 0);
         let (tally, told) = (&mut self.tally, &mut *self.tell);
-        self.actor.perform_groups(groups, &mut |_, step, outcome| {
-            tally.add(step, &outcome, told)
-        });
+        self.actor
+            .perform_groups(groups, &mut |step, outcome| tally.add(step, &outcome, told));
         match self.actor.is_over() {
             true => Err(Stop::Unwritten),
             false => Ok(()),
@@ -263,7 +262,6 @@ impl Work<'_> {
         let steps = files.iter().map(|&file| Step {
             action,
             keeper: None,
-            alternates: Vec::new(),
             victim: file.clone(),
             below: None,
             digest: None,
@@ -279,7 +277,7 @@ impl Work<'_> {
     fn finish(&mut self) {
         let (tally, told) = (&mut self.tally, &mut *self.tell);
         self.actor
-            .finish(&mut |_, step, outcome| tally.add(step, &outcome, told));
+            .finish(&mut |step, outcome| tally.add(step, &outcome, told));
     }
 }
 

@@ -36,7 +36,7 @@ fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Reason> {
     if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {
         return Ok(());
     }
-    match stat::fresh_entry(&keeper.place.folder, act.temporary) {
+    match stat::fresh_entry(&keeper.place.folder, &act.temporary) {
         Err(Errno::NOENT) => Ok(()),
         Ok(_) => Err(Code::OneFolder.into()),
         Err(error) => Err(unreadable(error).of_keeper()),

@@ -57,8 +57,6 @@ pub struct Step {
     /// The file that stays. Without a keeper, the victim takes its content along, so only `trash` and `move` can do
     /// without.
     pub keeper: Option<StepFile>,
-    /// Other files that stay as well, in case the keeper is no longer fit; tried in this order.
-    pub alternates: Vec<StepFile>,
     /// The file to act on.
     pub victim: StepFile,
     /// The destination of `move`, relative to [`Settings::destination`]; `None` is the victim's whole path without its

@@ -264,7 +264,6 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
     Step {
         action,
         keeper: Some(target(keeper)),
-        alternates: Vec::new(),
         victim: target(victim),
         below: Some(b"sub/v".to_vec()),
         digest: None,
@@ -371,6 +370,39 @@ pub fn old_or_new(scene: &Scene, action: &str, before: &Picture, context: &str) 
         other => panic!("{other} has no new state"),
     };
     assert!(is_old || is_new, "{context}: neither old nor new");
+}
+
+/// Carries out steps, each by itself.
+pub trait Perform {
+    /// Carries out one step.
+    fn perform(&mut self, step: &Step) -> Outcome;
+
+    /// Carries out all steps, and reports each outcome with its place.
+    fn perform_all(&mut self, steps: &[Step], tell: impl FnMut(usize, Outcome));
+}
+
+impl Perform for Actor {
+    fn perform(&mut self, step: &Step) -> Outcome {
+        let mut outcome = Outcome::Already;
+        self.perform_all(std::slice::from_ref(step), |_, told| outcome = told);
+        outcome
+    }
+
+    fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
+        let mut place = 0;
+        let mut tell = |_: &Step, outcome| {
+            tell(place, outcome);
+            place += 1;
+        };
+        for portion in steps.chunks(self.portion()) {
+            let alone = portion.iter().map(|step| vec![step.clone()]);
+            self.perform_groups(alone.collect(), &mut tell);
+            if self.is_over() {
+                break;
+            }
+        }
+        self.finish(&mut tell);
+    }
 }
 
 /// The codes of a reason and of the reasons that it follows from.

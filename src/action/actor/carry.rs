@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Actor;
 use super::ahead::{self, Check, Checked, Proof};
-use super::portion::{BATCH, Group, Numbered, Sketched, renumbered};
+use super::portion::{BATCH, Group, Sketched, renumbered};
 use crate::action::access::Rights;
 use crate::action::act::{Act, Trail};
 use crate::action::action_kind::{ActionKind, Reversal};
@@ -43,7 +43,7 @@ impl Actor {
     fn checks(&self, group: &Group) -> Vec<Check> {
         let steps = group
             .iter()
-            .filter_map(|(of, sketched)| Some((&of.step, sketched.as_ref().ok()?)));
+            .filter_map(|(step, sketched)| Some((step, sketched.as_ref().ok()?)));
         steps
             .map(|(step, sketched)| self.check(step, sketched))
             .collect()
@@ -78,34 +78,28 @@ impl Actor {
     /// Carries out the steps of a group. `checked` has the result of the check of each fit step.
     fn carry_out_group(&mut self, group: Group, checked: Vec<Result<Checked, StepError>>) {
         let mut ready = Vec::with_capacity(group.len());
-        for (of, sketched) in group {
-            current::ask_about(&of.step.victim.path);
+        for (step, sketched) in group {
+            current::ask_about(&step.victim.path);
             match sketched {
-                Ok(sketched) => ready.push((of, sketched)),
-                Err(error) => self.end(of, error.into(), None),
+                Ok(sketched) => ready.push((step, sketched)),
+                Err(error) => self.end(step, error.into(), None),
             }
         }
         let pairs: Vec<_> = ready
             .iter()
             .zip(checked)
-            .map(|((of, _), checked)| self.admit(of.step.action, checked?))
+            .map(|((step, _), checked)| self.admit(step.action, checked?))
             .collect();
-        let unfit = pairs.iter().position(Result::is_err);
-        match unfit {
-            None => {
-                let (pairs, digests) = pairs.into_iter().flatten().unzip();
-                self.act(ready, pairs, digests);
-            }
-            Some(unfit) => {
-                let with = &ready[unfit].1.victim.path;
-                let because = pairs[unfit].as_ref().err();
-                let because = because.map(|error| error.for_others(with));
-                for ((of, sketched), checked) in ready.into_iter().zip(pairs) {
-                    if let Some(error) = checked.err().or_else(|| because.clone()) {
-                        self.not_done(of, &sketched, error);
-                    }
-                }
-            }
+        let unfit = ready.iter().zip(&pairs).find_map(|((step, _), pair)| {
+            let error = pair.as_ref().err()?;
+            Some(error.for_others(&step.victim.path))
+        });
+        let Some(because) = unfit else {
+            return self.act(ready, pairs.into_iter().flatten().collect());
+        };
+        for ((step, sketched), pair) in ready.into_iter().zip(pairs) {
+            let error = pair.err().unwrap_or_else(|| because.clone());
+            self.not_done(step, &sketched, error);
         }
     }
 
@@ -143,25 +137,15 @@ impl Actor {
         Ok((pair, digest))
     }
 
-    fn act(
-        &mut self,
-        ready: Vec<(Numbered, Sketched)>,
-        pairs: Vec<Pair>,
-        digests: Vec<Option<ContentDigest>>,
-    ) {
+    fn act(&mut self, ready: Vec<(Step, Sketched)>, pairs: Vec<(Pair, Option<ContentDigest>)>) {
         let made = Made::default();
-        let temporaries: Vec<_> = ready
-            .iter()
-            .map(|(_, sketched)| temporary(self.journal.mark(), sketched.intent.step))
-            .collect();
         let acts: Vec<Act<'_>> = ready
             .iter()
             .zip(&pairs)
-            .zip(&temporaries)
-            .map(|(((_, sketched), pair), temporary)| Act {
+            .map(|((_, sketched), (pair, _))| Act {
                 pair,
                 intent: &sketched.intent,
-                temporary,
+                temporary: temporary(self.journal.mark(), sketched.intent.step),
                 settings: &self.settings,
                 progress: &self.progress,
                 made: &made,
@@ -170,6 +154,7 @@ impl Actor {
             })
             .collect();
         let mut fates = places::perform(&acts);
+        drop(acts);
         if fates.iter().all(Result::is_err) {
             made.take_back();
         }
@@ -181,44 +166,37 @@ impl Actor {
         if let Some(done) = fates.iter_mut().find_map(|fate| fate.as_mut().ok()) {
             done.notes.extend(made.open_up());
         }
-        let states: Vec<_> = acts
-            .iter()
-            .zip(&fates)
-            .map(|(act, fate)| fate.as_ref().ok().and_then(|done| now(act, done)))
-            .collect();
-        drop(acts);
-        let proofs = digests.into_iter().map(|digest| digest.map(Blake3));
-        let ended = ready.into_iter().zip(pairs).zip(fates);
-        for ((((of, sketched), pair), fate), (now, digest)) in
-            ended.zip(states.into_iter().zip(proofs))
-        {
+        for (((step, sketched), (pair, digest)), fate) in ready.into_iter().zip(pairs).zip(fates) {
             match fate {
                 Ok(done) => {
                     self.remember(&pair, &sketched);
-                    let step = sketched.intent.step;
+                    let record = Record::Done {
+                        step: sketched.intent.step,
+                        now: now(&pair, &done),
+                        digest: digest.map(Blake3),
+                    };
                     // What it says can be seen from the files; without it undo only has to look closer.
-                    let _ = self.journal.note(&[Record::Done { step, now, digest }]);
+                    let _ = self.journal.note(&[record]);
                     let folder = folder_entry::parent(&sketched.victim.path).to_vec();
                     let entry = self.folders.entry(folder.clone());
                     entry.or_insert(pair.victim.place.folder);
-                    self.end(of, Outcome::Done(done), Some(folder));
+                    self.end(step, Outcome::Done(done), Some(folder));
                 }
                 Err(error) => {
-                    if sketched.intent.action == ActionKind::Hardlink {
+                    if step.action == ActionKind::Hardlink {
                         self.remember_link(&pair);
                     }
-                    let intent = &sketched.intent;
                     let names = [
-                        Some(&intent.victim.0),
-                        intent.destination.as_ref().map(|d| &d.0),
+                        Some(&sketched.intent.victim),
+                        sketched.intent.destination.as_ref(),
                     ];
                     let folders = names.into_iter().flatten();
-                    if error.leaves_it_open(folders.map(|name| folder_entry::parent(name))) {
+                    if error.leaves_it_open(folders.map(|name| folder_entry::parent(&name.0))) {
                         // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
                         self.has_open_steps = true;
-                        self.end(of, error.into(), None);
+                        self.end(step, error.into(), None);
                     } else {
-                        self.not_done(of, &sketched, error);
+                        self.not_done(step, &sketched, error);
                     }
                 }
             }
@@ -236,7 +214,7 @@ impl Actor {
         }
     }
 
-    fn not_done(&mut self, of: Numbered, sketched: &Sketched, error: StepError) {
+    fn not_done(&mut self, of: Step, sketched: &Sketched, error: StepError) {
         let step = sketched.intent.step;
         let why = error.reason().to_string();
         let _ = self.journal.note(&[Record::NotDone { step, why }]);
@@ -281,10 +259,10 @@ fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
 }
 
 /// The state of the file that has the name now, or that was moved.
-fn now(act: &Act<'_>, done: &Done) -> Option<RecordedState> {
+fn now(pair: &Pair, done: &Done) -> Option<RecordedState> {
     let now = match &done.destination {
         Some(path) => NameInFolder::of(path).ok()?.stat(),
-        None => act.pair.victim.place.stat(),
+        None => pair.victim.place.stat(),
     };
     Some((&now.ok()?).into())
 }

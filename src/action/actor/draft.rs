@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::portion::{BATCH, Group, Numbered, Renumbered, Sketched, Unsynced, renumbered};
+use super::portion::{BATCH, Group, Renumbered, Sketched, Unsynced, renumbered};
 use super::{Actor, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
@@ -23,17 +23,9 @@ use crate::sys::stat;
 /// The files of a step, before any other decision.
 struct Found {
     victim: Opened,
-    keeper: Option<FitKeeper>,
+    keeper: Option<Opened>,
     /// The victim's.
     metadata: rustix::io::Result<Metadata>,
-}
-
-/// A file that was found fit to stay.
-struct FitKeeper {
-    file: Opened,
-    target: StepFile,
-    /// Its place among the step's keeper and the alternates.
-    place: usize,
 }
 
 /// Finds the files of a step.
@@ -51,9 +43,15 @@ impl Finder {
         if step.action != ActionKind::Reflink {
             victim.replaceable()?;
         }
-        let keeper = match step.keeper.is_none() && step.action.takes_content_along() {
-            true => None,
-            false => Some(self.keeper(step, 0)?),
+        let bound = if self.trust_hash && step.action != ActionKind::Reflink {
+            Bound::Strict
+        } else {
+            Bound::BytesAreCompared
+        };
+        let keeper = match &step.keeper {
+            None if step.action.takes_content_along() => None,
+            None => return Err(Reason::from(Code::Gone).of_keeper()),
+            Some(keeper) => Some(self.open(keeper, bound).map_err(Reason::of_keeper)?),
         };
         let metadata = metadata::of(&victim);
         Ok(Found {
@@ -61,30 +59,6 @@ impl Finder {
             keeper,
             metadata,
         })
-    }
-
-    /// The first unchanged file of those that stay, from this place on.
-    fn keeper(&self, step: &Step, from: usize) -> Result<FitKeeper, Reason> {
-        let bound = match self.trust_hash && step.action != ActionKind::Reflink {
-            true => Bound::Strict,
-            false => Bound::BytesAreCompared,
-        };
-        let targets = step.keeper.iter().chain(&step.alternates);
-        let mut first = None;
-        for (place, target) in targets.enumerate().skip(from) {
-            match self.open(target, bound) {
-                Ok(file) => {
-                    let target = target.clone();
-                    return Ok(FitKeeper {
-                        file,
-                        target,
-                        place,
-                    });
-                }
-                Err(unfit) => first.get_or_insert(unfit),
-            };
-        }
-        Err(first.unwrap_or_else(|| Code::Gone.into()).of_keeper())
     }
 
     /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
@@ -103,13 +77,12 @@ impl Actor {
     /// Checks the steps of a portion.
     pub(super) fn sketch_groups(
         &mut self,
-        groups: Vec<Vec<Numbered>>,
+        groups: Vec<Vec<Step>>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Group> {
         let finder = self.finder();
-        let find = |group: &Vec<Numbered>| -> Vec<_> {
-            group.iter().map(|of| finder.files(&of.step)).collect()
-        };
+        let find =
+            |group: &Vec<Step>| -> Vec<_> { group.iter().map(|step| finder.files(step)).collect() };
         let mut sketched = Vec::with_capacity(groups.len());
         ahead::in_order(&groups, self.portion == BATCH, find, |found| {
             let group = &groups[sketched.len()];
@@ -133,21 +106,21 @@ impl Actor {
     /// Checks steps that belong together: if one cannot be carried out, none is.
     fn sketch_group(
         &mut self,
-        group: &[Numbered],
+        group: &[Step],
         found: Vec<Result<Found, Reason>>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Result<Sketched, StepError>> {
         let mut sketched: Vec<_> = group
             .iter()
             .zip(found)
-            .map(|(of, found)| self.sketch(&of.step, found?, unsynced))
+            .map(|(step, found)| self.sketch(step, found?, unsynced))
             .collect();
         if sketched.len() < 2 {
             return sketched;
         }
-        let first = group.iter().zip(&sketched).find_map(|(of, sketched)| {
+        let first = group.iter().zip(&sketched).find_map(|(step, sketched)| {
             let error = sketched.as_ref().err()?;
-            Some(error.for_others(&of.step.victim.path))
+            Some(error.for_others(&step.victim.path))
         });
         let number = sketched
             .iter()
@@ -168,28 +141,29 @@ impl Actor {
         found: Found,
         unsynced: &mut Vec<Unsynced>,
     ) -> Result<Sketched, StepError> {
-        let (victim, metadata) = (found.victim, found.metadata);
+        let Found {
+            victim,
+            keeper: kept,
+            metadata,
+        } = found;
         self.file_systems.of(victim.stat.dev, &victim.file);
-        let kept = found
-            .keeper
-            .map(|kept| self.stands_for(step, kept, &victim));
-        let kept = kept.transpose()?;
+        if let Some(keeper) = &kept {
+            self.stands_for(step, keeper, &victim)?;
+        }
         let other = kept
             .as_ref()
-            .filter(|(keeper, _)| keeper.identity() != victim.identity());
+            .filter(|keeper| keeper.identity() != victim.identity());
         let is_further = kept.is_some() && other.is_none();
         if !is_further && self.kept.contains(&victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
-        if let Some((keeper, _)) = other {
+        if let Some(keeper) = other {
             self.look_at_rights(step.action, keeper, &metadata)?;
         }
         // What goes without a kept file names itself.
-        let (keeper, keeper_path) = match &kept {
-            Some((keeper, target)) => (keeper, &target.path),
-            None => (&victim, &step.victim.path),
-        };
+        let keeper = kept.as_ref().unwrap_or(&victim);
+        let keeper_path = &step.keeper.as_ref().unwrap_or(&step.victim).path;
         let number = self.journal.next_step();
         let unique = format!("{}-{number}", self.journal.mark());
         let sketch = Sketch {
@@ -214,41 +188,52 @@ impl Actor {
             expected: opened.expected(),
         };
         let sketched = Sketched {
-            keeper: kept.as_ref().map(|(keeper, target)| aim(target, keeper)),
-            keeper_is: kept.as_ref().map(|(keeper, _)| keeper.identity()),
+            keeper: step
+                .keeper
+                .as_ref()
+                .zip(kept.as_ref())
+                .map(|(target, keeper)| aim(target, keeper)),
+            keeper_is: kept.as_ref().map(Opened::identity),
             victim: aim(&step.victim, &victim),
             victim_is: victim.identity(),
             intent: self.intent(number, step.action, keeper, &victim, prepared, metadata, {
                 (keeper_path.clone(), step.victim.path.clone())
             })?,
         };
-        if let Some((keeper, _)) = kept {
+        if let Some(keeper) = kept {
             self.begin_to_sync(step, keeper, unsynced);
         }
         Ok(sketched)
     }
 
-    /// The file that stays for the victim: another one, or the victim itself under another name if that name may be
-    /// removed.
+    /// Checks that the kept file can stand for the victim: it is another file, or the victim itself under another name if
+    /// that name may be removed.
     fn stands_for(
         &mut self,
         step: &Step,
-        kept: FitKeeper,
+        keeper: &Opened,
         victim: &Opened,
-    ) -> Result<(Opened, StepFile), StepError> {
-        let (keeper, target) = self.apart(step, kept, victim)?;
+    ) -> Result<(), StepError> {
+        self.file_systems.of(keeper.stat.dev, &keeper.file);
+        let (one, other) = (keeper.location(), victim.location());
+        if relies_on_keeper(step.action)
+            && !self.settings.trust_mounts
+            && let Distinct::Unprovable(kind) = self.file_systems.between(one, other)
+        {
+            return Err(Code::Unprovable.about(kind).into());
+        }
         let is_further = keeper.identity() == victim.identity();
         match step.action {
             _ if !is_further => {}
             ActionKind::Hardlink | ActionKind::Reflink => return Err(StepError::Already),
-            _ if self.settings.further_names && is_another_entry(&keeper, victim) => {}
+            _ if self.settings.further_names && is_another_entry(keeper, victim) => {}
             _ => return Err(Code::SameFile.into()),
         }
         if keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter).into());
         }
-        Ok((keeper, target))
+        Ok(())
     }
 
     /// Checks that the kept file may replace the victim with this metadata.
@@ -332,47 +317,6 @@ impl Actor {
             parent: in_folder.map_err(failed("examine its folder"))?,
             folder_times,
         })
-    }
-
-    /// The first file of those that stay, from this one on, that is provably not the victim, if the action needs that.
-    fn apart(
-        &mut self,
-        step: &Step,
-        mut kept: FitKeeper,
-        victim: &Opened,
-    ) -> Result<(Opened, StepFile), Reason> {
-        let mut first = None;
-        loop {
-            match self.stands_apart(step.action, &kept.file, victim) {
-                Ok(()) => return Ok((kept.file, kept.target)),
-                Err(skip) => first.get_or_insert(skip),
-            };
-            match self.finder().keeper(step, kept.place + 1) {
-                Ok(next) => kept = next,
-                Err(skip) => return Err(first.unwrap_or(skip)),
-            }
-        }
-    }
-
-    /// Fails if the action needs a proof that the two are different files, and there can be none.
-    fn stands_apart(
-        &mut self,
-        action: ActionKind,
-        keeper: &Opened,
-        victim: &Opened,
-    ) -> Result<(), Reason> {
-        self.file_systems.of(keeper.stat.dev, &keeper.file);
-        match self
-            .file_systems
-            .between(keeper.location(), victim.location())
-        {
-            Distinct::Unprovable(kind)
-                if relies_on_keeper(action) && !self.settings.trust_mounts =>
-            {
-                Err(Code::Unprovable.about(kind))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

@@ -14,12 +14,6 @@ use crate::action::step_error::StepError;
 /// also takes the data of that program. 10,000 steps need five waits.
 pub const BATCH: usize = 2048;
 
-/// A step and its place among all steps.
-pub struct Numbered {
-    pub place: usize,
-    pub step: Step,
-}
-
 /// A step that is fit to be recorded.
 pub struct Sketched {
     pub intent: Intent,
@@ -30,7 +24,7 @@ pub struct Sketched {
 }
 
 /// A group of steps, each with its sketch, or the reason why it is not fit.
-pub type Group = Vec<(Numbered, Result<Sketched, StepError>)>;
+pub type Group = Vec<(Step, Result<Sketched, StepError>)>;
 
 /// Numbers of files before and after a change of this run, by path.
 pub type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;

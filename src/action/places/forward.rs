@@ -85,7 +85,7 @@ impl<'a> Carried<'a> {
             act,
             seen,
             there: None,
-            part: temporary::part(act.temporary),
+            part: temporary::part(&act.temporary),
             note: None,
             done: Done {
                 destination: destination.map(|path| path.0.clone()),
@@ -365,7 +365,7 @@ impl<'a> Carried<'a> {
             .map(|(folder, name)| (&**folder, &**name));
         let found = match slot {
             Slot::Name => Some((&place.folder, &*place.name)),
-            Slot::Aside => Some((&place.folder, self.act.temporary)),
+            Slot::Aside => Some((&place.folder, &*self.act.temporary)),
             Slot::Destination => there,
             Slot::Part => there.map(|(folder, _)| (folder, &*self.part)),
             Slot::Note => self.note.as_ref().map(|(folder, name)| (folder, &**name)),

@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::common::noise;
 use crate::common::scene::{
-    CHANGING, Picture, SIZE, Scene, UNDOABLE, codes, is_changed, picture, step, target,
+    CHANGING, Perform, Picture, SIZE, Scene, UNDOABLE, codes, is_changed, picture, step, target,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use seekless::action::{ActionKind, Code, Done, Expected, Outcome, Reason, Settings, Step};
@@ -360,12 +360,6 @@ fn one_keeper_serves_many_and_an_alternate_takes_its_place() {
     });
     assert_eq!(count, 150);
     assert_eq!(fs::metadata(scene.keeper()).expect("metadata").nlink(), 151);
-    let mut last = scene.step(ActionKind::Remove);
-    let kept = last.keeper.as_mut().expect("a kept file");
-    kept.path.extend_from_slice(b"-is-gone");
-    last.alternates = vec![target(&scene.tree().join("dup/0"))];
-    done(actor.perform(&last));
-    assert!(!scene.victim().exists());
 }
 
 #[test]

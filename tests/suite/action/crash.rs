@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::common::noise;
-use crate::common::scene::{Picture, Scene, kind, old_or_new, picture, step};
+use crate::common::scene::{Perform, Picture, Scene, kind, old_or_new, picture, step};
 use crate::common::volume::Volume;
 use seekless::action::{ActionKind, Outcome, UndoTally, runs};
 

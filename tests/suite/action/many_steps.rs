@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::scene::{Scene, is_changed, picture, step};
+use crate::common::scene::{Perform, Scene, is_changed, picture, step};
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
 use seekless::action::{ActionKind, Outcome, Step};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::common::noise;
-use crate::common::scene::{SIZE, Scene, step};
+use crate::common::scene::{Perform, SIZE, Scene, step};
 use crate::common::volume::{Volume, sh, unmount};
 use seekless::action::{ActionKind, Outcome};
 use tempfile::TempDir;

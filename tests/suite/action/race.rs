@@ -13,7 +13,7 @@ use crate::common::children::{Partner, own_process};
 use crate::common::limits::seed;
 use crate::common::rng::Rng;
 use crate::common::rounds;
-use crate::common::scene::{CHANGING, Scene, step};
+use crate::common::scene::{CHANGING, Perform, Scene, step};
 use crate::common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::common::real;
-use crate::common::scene::{SIZE, Scene, picture, prepared, step};
+use crate::common::scene::{Perform, SIZE, Scene, picture, prepared, step};
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
 use seekless::action::{ActionKind, Outcome};
@@ -157,6 +157,36 @@ fn without_a_run_there_is_nothing_to_undo() {
         "{nothing}"
     );
     assert_eq!(run(&scene, "undo --list").code(), 0);
+}
+
+#[test]
+fn a_journal_without_its_last_line_is_never_nothing_to_undo() {
+    for action in ["hardlink", "remove --trash", "remove"] {
+        for kept in 1.. {
+            let scene = Scene::new();
+            let before = picture(&scene.tree());
+            assert_eq!(run(&scene, &format!("{action} --yes tree")).code(), 0);
+            let journals = scene.top.join("state/seekless/journals");
+            let journals = fs::read_dir(journals).expect("a folder");
+            let journal = journals.flatten().next().expect("a journal").path();
+            let text = fs::read_to_string(&journal).expect("read");
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            if kept == lines.len() {
+                assert!(kept >= 4, "{action}: {text}");
+                break;
+            }
+            fs::write(&journal, lines[..kept].concat()).expect("written");
+            let undone = run(&scene, "undo");
+            let undone = undone.never_says("nothing to undo");
+            // The first line names no step; the second one does.
+            let is_back = picture(&scene.tree()) == before;
+            assert_eq!(
+                is_back,
+                kept > 1 && action != "remove",
+                "{action}, {kept}: {undone}"
+            );
+        }
+    }
 }
 
 #[test]

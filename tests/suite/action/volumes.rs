@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::real;
-use crate::common::scene::{CHANGING, SIZE, Scene, picture, step};
+use crate::common::scene::{CHANGING, Perform, SIZE, Scene, picture, step};
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
 use seekless::action::{ActionKind, Code, Outcome, Reason};

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::common::scene::{Scene, step};
+use crate::common::scene::{Perform, Scene, step};
 use crate::common::stage::Stage;
 use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};

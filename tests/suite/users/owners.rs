@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::common::scene::{Scene, step};
+use crate::common::scene::{Perform, Scene, step};
 use crate::common::stage::Stage;
 use crate::common::users::{
     ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,

@@ -129,7 +129,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
             let mut set = set(files);
             policy.decide(&mut set, &Choice::ByRule);
             let relied_on = super::super::steps::steps(&set, ActionKind::Remove).flat_map(|step| {
-                let keepers = step.keeper.into_iter().chain(step.alternates);
+                let keepers = step.keeper.into_iter();
                 keepers.map(|keeper| keeper.path)
             });
             let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
