@@ -51,11 +51,6 @@ impl ListedNames {
     }
 }
 
-/// The searched paths of a report, as its names are shown to a user in this folder.
-pub fn shown_roots(header: &Header, current: &Path) -> Vec<Vec<u8>> {
-    ListedNames::new(header, current).roots
-}
-
 /// Where the name begins that a path has below a given one; its end if it is the same.
 fn below(path: &[u8], root: &[u8]) -> Option<usize> {
     if root == b"." {

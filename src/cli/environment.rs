@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -51,6 +51,14 @@ impl<'a> Environment<'a> {
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
             stdout: Terminal::of(&io::stdout()),
             stderr: Terminal::of(&io::stderr()),
+        }
+    }
+
+    /// Where a result goes; a file is no terminal: what is coloured or shortened there is for nobody.
+    pub fn sink(&self, output: Option<&Path>) -> Terminal {
+        Terminal {
+            is_terminal: self.stdout.is_terminal && output.is_none(),
+            ..self.stdout
         }
     }
 

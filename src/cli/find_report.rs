@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use seekless::acting::{self, Absent, Reported, shown_roots};
+use seekless::acting::{self, Absent, Reported};
 use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
@@ -13,7 +13,7 @@ use super::from_report::with_command;
 use super::from_report::{FromReport, tell_what_is_typed};
 use super::in_force::InForce;
 use super::option_words::typed;
-use super::output::{NotWritten, OutputStream, ReportOutput, may_replace};
+use super::output::{NotWritten, OutputStream, ReportOutput};
 use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
@@ -29,9 +29,8 @@ pub struct Selected {
     reported: Reported,
 }
 
-/// Reads the report and looks up its names. The place of the output is opened as early as possible, since it may be
-/// refused: before a pipe is read, whose other end may take long. Of a file, the paths in its header tell whether a list
-/// of names is an earlier result.
+/// Reads the report and looks up its names. The place of the output is opened before, since it may be refused: a pipe
+/// may take long to its end.
 ///
 /// # Errors
 /// With the message, if nothing can be reported.
@@ -41,11 +40,6 @@ pub fn select(
     ranking: Option<Ranking>,
     console: &Console,
 ) -> Result<Selected, String> {
-    let open = |reported: &[Vec<u8>]| {
-        let place =
-            OutputStream::replacing(run.output.as_deref(), may_replace(run, reported), console);
-        place.map_err(|error| error.to_string())
-    };
     tell_what_is_typed(&wanted.source, console);
     let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
         (FromReport::open(&wanted.source), length(&wanted.source))
@@ -53,12 +47,8 @@ pub fn select(
     let (input, about) = opened?;
     // What is written would pass for a report of this user.
     about.must_be_own()?;
-    let early = match length {
-        0 => Some(patiently(wanted.patience, console, Changes::None, || {
-            open(&[])
-        })?),
-        _ => None,
-    };
+    let place = OutputStream::open(run.output.as_deref(), wanted.patience, console);
+    let place = place.map_err(|error| error.to_string())?;
     let progress = ReportProgress::of_length(length);
     let mut watch = ReadOnlyWatch::new(wanted.patience, console, || progress.lines());
     let of_report = |error: &dyn Display| format!("{}: {error}", about.name());
@@ -68,14 +58,6 @@ pub fn select(
             let report = progress.read(input);
             let report = report.map_err(|error| of_report(&with_command(&error)))?;
             let selection = &wanted.selection;
-            let place = match early {
-                Some(place) => place,
-                None => {
-                    let header = report.frame.header.as_ref();
-                    let roots = header.map(|header| shown_roots(header, &selection.folder));
-                    open(&roots.unwrap_or_default())?
-                }
-            };
             let looked_up = |files| progress.look_up(files);
             let reported = acting::reported(report, selection, ranking, &looked_up);
             let reported = reported.map_err(|error| of_report(&error))?;

@@ -11,7 +11,7 @@ use seekless::decide::{DuplicateSet, Summary};
 use seekless::heartbeat::current;
 use seekless::report::file::Output;
 use seekless::report::output_error::{Cause, OutputError};
-use seekless::report::{Header, Report, earlier};
+use seekless::report::{Header, Report};
 
 use super::console::Console;
 use super::patience::{Changes, patiently};
@@ -81,48 +81,24 @@ pub enum OutputStream {
 }
 
 impl OutputStream {
-    /// Makes sure that the place can be written to, and that an existing file is an earlier result.
+    /// Makes sure that the place can be written to, and that an existing file is an earlier result. Ends the program if
+    /// the file system of the file does not answer.
     pub fn open(
         file: Option<&Path>,
         patience: Duration,
         console: &Console,
     ) -> Result<Self, NotWritten> {
-        Self::replacing_patiently(file, earlier::is_result, patience, console)
-    }
-
-    /// As [`OutputStream::replacing`]. Ends the program if the file system of the file does not answer.
-    pub fn replacing_patiently(
-        file: Option<&Path>,
-        may_replace: impl Fn(&[u8]) -> bool + Send,
-        patience: Duration,
-        console: &Console,
-    ) -> Result<Self, NotWritten> {
-        match file {
-            Some(_) => patiently(patience, console, Changes::None, || {
-                Self::replacing(file, may_replace, console)
-            }),
-            None => Self::replacing(file, may_replace, console),
-        }
-    }
-
-    /// The same; `may_replace` recognizes an earlier result by the start of the file.
-    pub fn replacing(
-        file: Option<&Path>,
-        may_replace: impl Fn(&[u8]) -> bool,
-        console: &Console,
-    ) -> Result<Self, NotWritten> {
-        Ok(match file {
-            Some(path) => {
-                current::ask_about(path.as_os_str().as_bytes());
-                let created = Output::create(path, may_replace);
-                current::rest();
-                Self::File(created?)
-            }
-            None => {
-                let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
-                Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
-            }
-        })
+        let Some(path) = file else {
+            let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
+            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout)));
+        };
+        let created = patiently(patience, console, Changes::None, || {
+            current::ask_about(path.as_os_str().as_bytes());
+            let created = Output::create(path);
+            current::rest();
+            created
+        });
+        Ok(Self::File(created?))
     }
 
     /// Lets something be written.
@@ -151,12 +127,7 @@ impl OutputStream {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = OutputStream::replacing_patiently(
-            run.output.as_deref(),
-            may_replace(run, &[]),
-            run.config.patience,
-            console,
-        )?;
+        let place = OutputStream::open(run.output.as_deref(), run.config.patience, console)?;
         Ok(Self::at(place, run))
     }
 
@@ -236,21 +207,6 @@ impl ReportOutput {
         write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), NotWritten> {
         self.place.write(|out| write(self.report.as_mut(), out))
-    }
-}
-
-/// True for the start of an earlier result in the format of this run, or in one that names seekless. The names of the
-/// result lie below the given paths, or below `reported`: the paths of a report, as its names are shown.
-pub fn may_replace(run: &FindRun, reported: &[Vec<u8>]) -> impl Fn(&[u8]) -> bool {
-    move |start| {
-        let roots = run.config.roots.iter();
-        let roots = roots.map(|root| root.path.as_os_str().as_bytes());
-        let roots = roots.chain(reported.iter().map(Vec::as_slice));
-        let is_list = || {
-            let end = run.format.end_of_names;
-            end.is_some_and(|end| earlier::is_list(start, end, roots))
-        };
-        earlier::is_result(start) || is_list()
     }
 }
 

@@ -10,7 +10,6 @@ use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Format, Header, Style};
 
-use super::color::Terminal;
 use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
 use super::option_words;
@@ -88,11 +87,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         None => args.format.digests && !args.summary_only,
     };
     possible_with(&args)?;
-    // A coloured file is for nobody, unless it was asked for.
-    let sink = Terminal {
-        is_terminal: around.stdout.is_terminal && args.output.is_none(),
-        ..around.stdout
-    };
+    let sink = around.sink(args.output.as_deref());
     let delivery = match (args.sort_by, args.top, args.format.streams) {
         (None, None, true) => Delivery::AsFinal,
         (sort_by, ..) => sort_by.map_or_else(Delivery::default, |by| Delivery::Sorted(by.order())),

@@ -16,7 +16,6 @@ use seekless::report::folders::FolderFormat;
 use seekless::scan::{FilterSpec, Globs};
 use seekless::units::Bytes;
 
-use super::color::Terminal;
 use super::console::Console;
 use super::environment::Environment;
 use super::folders_args::FoldersArgs;
@@ -80,10 +79,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
         },
         ..Config::default()
     };
-    let sink = Terminal {
-        is_terminal: around.stdout.is_terminal && args.output.is_none(),
-        ..around.stdout
-    };
+    let sink = around.sink(args.output.as_deref());
     Ok(FoldersRun {
         config,
         min_size: args.min_size.unwrap_or(Bytes(0)),

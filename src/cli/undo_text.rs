@@ -105,60 +105,59 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
         (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
     };
-    let apart = (
-        tally.apart,
-        "no longer linked to names (hard links) that this run had not changed.",
-    );
-    let left = (tally.refused, "left alone, as reported above.");
-    let mut lines = with_rest(first, [left, apart], tally);
-    lines.extend(folders_line(tally.folders, "restored."));
-    lines.extend(empty_folders_line(
-        tally.folders_removed,
-        "removed: the run had created",
-    ));
-    lines.extend(folders_line(
-        tally.folders_refused,
+    let words = [
+        "restored.",
         "left alone, as reported above.",
-    ));
-    lines
+        "removed: the run had created",
+    ];
+    with_rest(first, tally.apart, words, tally)
 }
 
 /// The summary of a dry run; the command of the run has a line of its own.
 pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
-    let number = tally.restored + tally.cleaned;
-    let first = match number {
+    let first = match tally.restored + tally.cleaned {
         0 if tally.folders_removed > 0 => "No file would be restored.".to_owned(),
         0 => "Nothing would be undone.".to_owned(),
-        _ => format!("{} would be restored.", files(number)),
+        number => format!("{} would be restored.", files(number)),
     };
-    let left = (tally.refused, "would be left alone.");
-    let mut lines = vec![format!("Run {}: {command}", tally.run)];
-    lines.extend(with_rest(first, [left, (0, "")], tally));
-    lines.extend(folders_line(tally.folders, "would be restored."));
-    lines.extend(empty_folders_line(
-        tally.folders_removed,
+    let words = [
+        "would be restored.",
+        "would be left alone.",
         "would be removed: the run created",
-    ));
-    let refused = folders_line(tally.folders_refused, "would be left alone.");
-    lines.extend(refused);
+    ];
+    let mut lines = vec![format!("Run {}: {command}", tally.run)];
+    lines.extend(with_rest(first, 0, words, tally));
     lines
 }
 
-fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<String> {
-    let [left, apart] = rest;
+/// Adds the files and folders that the first line leaves out.
+fn with_rest(
+    first: String,
+    apart: u64,
+    [restored, left, removed]: [&str; 3],
+    tally: &UndoTally,
+) -> Vec<String> {
     let rest = [
         (tally.as_before - tally.never_changed, "already restored."),
         (tally.never_changed, "not changed by the run."),
-        left,
+        (tally.refused, left),
         (
             tally.impossible,
             "removed permanently and cannot be restored.",
         ),
-        apart,
+        (
+            apart,
+            "no longer linked to names (hard links) that this run had not changed.",
+        ),
     ];
     let rest = rest.into_iter().filter(|(number, _)| *number > 0);
     let rest = rest.map(|(number, words)| format!("{} {words}", files(number)));
-    std::iter::once(first).chain(rest).collect()
+    std::iter::once(first)
+        .chain(rest)
+        .chain(folders_line(tally.folders, restored))
+        .chain(empty_folders_line(tally.folders_removed, removed))
+        .chain(folders_line(tally.folders_refused, left))
+        .collect()
 }
 
 /// Messages about the journal itself.

@@ -1,6 +1,6 @@
 //! Recognizes an earlier result of seekless in a file: a new result may replace it, and no other file.
 
-/// Number of bytes at the start of a file that are examined: the longest path that a call accepts four times.
+/// Number of bytes at the start of a file that are examined.
 pub const START: u64 = 1 << 14;
 
 /// The bytes in which a report names seekless.
@@ -29,33 +29,6 @@ pub fn is_result(start: &[u8]) -> bool {
         || start.starts_with(b"{") && holds(start, b"\"format\":\"seekless")
 }
 
-/// True if a file that begins like this is a list of paths, each with this byte at its end: all paths at the start are
-/// one of `roots` or lie below one.
-pub fn is_list<'r>(start: &[u8], end: u8, roots: impl Iterator<Item = &'r [u8]> + Clone) -> bool {
-    let is_cut = start.len() as u64 >= START && start.last() != Some(&end);
-    let mut paths: Vec<&[u8]> = start.split(|&byte| byte == end).collect();
-    let last = paths.pop().unwrap_or(&[]);
-    let is_listed = |path: &[u8]| {
-        // A comment of a program's source begins like a path below the root folder.
-        let is_comment = path.starts_with(b"//") || path.starts_with(b"/*");
-        !is_comment && roots.clone().any(|root| is_below(path, root))
-    };
-    paths.first().is_some_and(|path| !path.is_empty())
-        && (is_cut || last.is_empty())
-        && paths.iter().all(|path| path.is_empty() || is_listed(path))
-}
-
-/// True if a path in a list is that of the root or lies below it.
-fn is_below(path: &[u8], root: &[u8]) -> bool {
-    // A list for rsync has names that it would skip as comments with `./` before them.
-    let bare = path.strip_prefix(b"./");
-    let bare = bare.filter(|bare| bare.starts_with(b"#") || bare.starts_with(b";"));
-    [Some(path), bare].into_iter().flatten().any(|path| {
-        let rest = path.strip_prefix(root);
-        rest.is_some_and(|rest| rest.is_empty() || root.ends_with(b"/") || rest[0] == b'/')
-    })
-}
-
 fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
@@ -81,39 +54,6 @@ mod tests {
             ("Found it", false),
         ] {
             assert_eq!(is_result(start.as_bytes()), expected, "{start}");
-        }
-    }
-
-    #[test]
-    fn a_list_has_paths_that_a_search_names_and_nothing_else() {
-        let cut = format!("photos/{}", "a".repeat(START as usize - 7));
-        let long = format!("photos/a\n{cut}")[..START as usize].to_owned();
-        for (start, end, expected) in [
-            ("/r/b\n/r/c\n\n", b'\n', true),
-            ("./#a\0", b'\0', true),
-            ("photos/a\n", b'\n', true),
-            ("photos/a\nb\0", b'\0', true),
-            ("x/a\0", b'\0', true),
-            ("photos\n", b'\n', true),
-            (&long, b'\n', true),
-            (&cut, b'\n', false),
-            ("photos/a", b'\n', false),
-            ("photos/a\nphotos/b\n", b'\0', false),
-            ("photos/a\0", b'\n', false),
-            ("photos/a\nDear reader,\n", b'\n', false),
-            ("photos2/a\n", b'\n', false),
-            ("/a/b\n", b'\n', false),
-            ("./a\0", b'\0', false),
-            ("Dear reader,\n", b'\n', false),
-            ("\n", b'\n', false),
-            ("", b'\n', false),
-        ] {
-            let roots = [&b"photos"[..], b"x/", b"/r", b"#a"].into_iter();
-            assert_eq!(is_list(start.as_bytes(), end, roots), expected, "{start}");
-        }
-        for (start, expected) in [("/a/b\n", true), ("/* a */\n", false), ("// a\n", false)] {
-            let roots = [&b"/"[..]].into_iter();
-            assert_eq!(is_list(start.as_bytes(), b'\n', roots), expected, "{start}");
         }
     }
 }

@@ -63,8 +63,6 @@ pub struct Format {
     pub streams: bool,
     /// True if [`read::ReadReport`] understands it.
     pub readable_back: bool,
-    /// The byte after each name if the format has only names.
-    pub end_of_names: Option<u8>,
     /// True if digests are computed unless the user says otherwise.
     pub digests: bool,
     /// Makes a writer for one run.
@@ -78,7 +76,6 @@ pub const FORMATS: &[Format] = &[
         about: "a list to read: sizes and numbered files; can be edited and read back",
         streams: false,
         readable_back: true,
-        end_of_names: None,
         digests: false,
         make: |style| Box::new(text::Text::new(style)),
     },
@@ -87,7 +84,6 @@ pub const FORMATS: &[Format] = &[
         about: "one document with all details of each file",
         streams: false,
         readable_back: true,
-        end_of_names: None,
         digests: true,
         make: |_| Box::new(json::Json::new(Layout::Document)),
     },
@@ -96,7 +92,6 @@ pub const FORMATS: &[Format] = &[
         about: "the same data, one object per line, each set as soon as it is complete",
         streams: true,
         readable_back: true,
-        end_of_names: None,
         digests: true,
         make: |_| Box::new(json::Json::new(Layout::Lines)),
     },
@@ -105,7 +100,6 @@ pub const FORMATS: &[Format] = &[
         about: "a table with one row per name",
         streams: false,
         readable_back: false,
-        end_of_names: None,
         digests: true,
         make: |_| Box::new(csv::Csv::default()),
     },
@@ -114,7 +108,6 @@ pub const FORMATS: &[Format] = &[
         about: "names only, with an empty line after each set, as fdupes -r prints them",
         streams: true,
         readable_back: false,
-        end_of_names: Some(b'\n'),
         digests: false,
         make: |style| Box::new(bare::Bare::new(b'\n', style)),
     },
@@ -123,7 +116,6 @@ pub const FORMATS: &[Format] = &[
         about: "names only, with a NUL after each and one more after each set",
         streams: true,
         readable_back: false,
-        end_of_names: Some(b'\0'),
         digests: false,
         make: |style| Box::new(bare::Bare::new(b'\0', style)),
     },

@@ -392,38 +392,6 @@ fn options_about_searching_and_reading_contradict_a_report() {
 }
 
 /// The names in a list lie below the paths of the report, whatever path is given, and wherever the user is.
-#[test]
-fn an_earlier_list_of_a_report_is_replaced_and_no_other() {
-    let tree = tree();
-    let top = tree.root().canonicalize().expect("a real path");
-    let top = top.to_str().expect("text");
-    report(&tree, "relative.json", "-f json a b");
-    report(&tree, "absolute.txt", &format!("{top}/a {top}/b"));
-    for format in ["fdupes", "nul", "nul --omit-first"] {
-        for (folder, name) in [
-            ("", "relative.json"),
-            ("", "absolute.txt"),
-            ("a", "../relative.json"),
-            ("a", "../absolute.txt"),
-        ] {
-            let line = format!("find -q --from {name} -f {format} -o {top}/list");
-            let select = || seekless(&tree.path(folder), &line).run();
-            for _ in 0..2 {
-                select().exits(0);
-                assert!(!fs::read(tree.path("list")).expect("a list").is_empty());
-            }
-            for other in ["c/d\n", "/c/d\0", "a/short\nDear reader,\n"] {
-                tree.write("list", other);
-                let refused = "list: it exists, and seekless does not recognize it";
-                select().exits(2).says(refused);
-                let now = fs::read(tree.path("list")).expect("a list");
-                assert_eq!(now, other.as_bytes(), "{line}");
-            }
-            fs::remove_file(tree.path("list")).expect("removed");
-        }
-    }
-}
-
 /// A pipe may end hours later, so the place of the output is refused before it is read.
 #[test]
 fn a_place_is_refused_before_a_report_from_a_pipe() {
