@@ -15,10 +15,8 @@ const SYNOPSIS: &str = ".SH SYNOPSIS\n";
 pub fn write(args: &ManArgs) -> Result<Exit, Exit> {
     let mut program = args::command().disable_help_subcommand(true);
     program.build();
-    let parts = args.page.iter().flat_map(|page| page.split('-'));
-    let command = parts.fold(Some(&program), |command, part| {
-        command?.find_subcommand(part)
-    });
+    let mut parts = args.page.iter().flat_map(|page| page.split('-'));
+    let command = parts.try_fold(&program, |command, part| command.find_subcommand(part));
     let Some(command) = command else {
         let page = args.page.as_deref().unwrap_or_default();
         return sanitize::refuse(format!(

@@ -239,6 +239,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::Cli;
+    use crate::cli::color::Terminal;
     use crate::cli::talk_args::Progress;
 
     fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, WrongUse> {

@@ -312,7 +312,7 @@ mod tests {
     fn an_existing_file_keeps_its_mode_and_its_links_name() -> Tested {
         let folder = tempfile::tempdir()?;
         let (path, link) = (folder.path().join("report"), folder.path().join("link"));
-        fs::write(&path, "# seekless, old and longer")?;
+        fs::write(&path, "# seekless old and longer")?;
         fs::set_permissions(&path, Permissions::from_mode(0o640))?;
         symlink("report", &link)?;
         write(&link, b"new")?;

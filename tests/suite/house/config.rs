@@ -345,7 +345,6 @@ fn a_wrong_value_is_named_with_its_line() {
             ".",
             "--newer: \"soon\" is not a time",
         ),
-        ("config.find", "--name=[\n", ".", "\"[\" is not a glob"),
         (
             "config.find",
             "--keep=best\n",
