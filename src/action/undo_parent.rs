@@ -65,8 +65,8 @@ impl Parents {
         let owner_now = attributes::get(folder)?.uid;
         let (mut ways, above) = (self.ways.borrow_mut(), parent(path));
         let is_owners = owner_now == owner && ways.is_closed(above, owner);
-        let is_placed = !is_owners
-            && !(trust::is_trusted(owner_now).is_ok() && ways.is_closed(above, trust::me()));
+        let is_placed = !(is_owners
+            || trust::is_trusted(owner_now).is_ok() && ways.is_closed(above, trust::me()));
         Ok(if is_placed && is_stable {
             Some(ANOTHER_FOLDER)
         } else {
