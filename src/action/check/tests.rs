@@ -22,10 +22,7 @@ const STAT: Stat = Stat {
 };
 
 fn change(expected: Expected, bound: Bound, ours: &OwnChanges) -> Option<Reason> {
-    match verify(&STAT, &expected, bound, ours) {
-        Ok(()) => None,
-        Err(why) => Some(why),
-    }
+    verify(&STAT, &expected, bound, ours).err()
 }
 
 #[test]

@@ -260,9 +260,11 @@ fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
     assert!(waiting.join("v2").exists());
 }
 
+type OwnerAndMode = (u32, u32);
+
 /// A folder below the destination, and the folder above it: the owner and the mode of each; the owner of the file; and
 /// whether the file may be moved there.
-const EXISTING: [((u32, u32), (u32, u32), u32, bool); 11] = [
+const EXISTING: [(OwnerAndMode, OwnerAndMode, u32, bool); 11] = [
     // Alice may have put a folder of root there.
     ((0, 0o777), (ALICE, 0o777), 0, false),
     ((0, 0o755), (ALICE, 0o755), 0, false),
