@@ -7,7 +7,7 @@
 pub mod current;
 mod silence;
 
-pub use silence::{NAMED, Silence};
+pub use silence::Silence;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,6 +24,9 @@ pub enum Subject {
     /// A path.
     Path,
 }
+
+/// In place of a number: the wait for a path is limited.
+const LIMITED: u32 = u32::MAX;
 
 /// One thread's signs of life, on a cache line of its own.
 #[derive(Debug)]
@@ -81,6 +84,11 @@ impl Heartbeat {
     pub fn count(&self) -> (u32, bool) {
         let count = self.count.load(Ordering::Relaxed);
         (count, count & 1 == 1)
+    }
+
+    /// True if the run gives up on the call without the watch.
+    fn is_limited(&self) -> bool {
+        self.subject == Subject::Path && self.at() == LIMITED
     }
 
     /// The number that it asks about.

@@ -36,11 +36,6 @@ pub trait Host {
     /// Why the run ended early.
     type End: From<Stop>;
 
-    /// Does work that makes calls to file systems.
-    fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
-        work()
-    }
-
     /// The trees are locked, or would be: runs that were cut short there can be cleared up.
     fn sweep(&mut self, _trees: &[PathBuf]) {}
 
@@ -81,7 +76,7 @@ impl Session<'_> {
         trees: Option<&[PathBuf]>,
         host: &mut H,
     ) -> Result<Option<(Plan, ApplyTally)>, H::End> {
-        self.check_journals(host)?;
+        self.check_journals()?;
         let mut lock = trees.map(|trees| self.begin(trees, host)).transpose()?;
         let mut plan = host.gather()?;
         if lock.is_none() && plan.totals().steps > 0 {
@@ -107,7 +102,7 @@ impl Session<'_> {
         mut plan: Plan,
         host: &mut H,
     ) -> Result<(Plan, ApplyTally), H::End> {
-        self.check_journals(host)?;
+        self.check_journals()?;
         let trees = plan.folders().map_err(Stop::NotKept)?;
         let _lock = self.begin(&trees, host)?;
         host.look_around(&mut plan).map_err(Stop::NotKept)?;
@@ -115,18 +110,15 @@ impl Session<'_> {
         Ok((plan, tally))
     }
 
-    fn check_journals<H: Host>(&self, host: &mut H) -> Result<(), Stop> {
-        let Some(journals) = self.journals else {
-            return Ok(());
-        };
-        let checked = host.during(|| action::check_journals(journals));
+    fn check_journals(&self) -> Result<(), Stop> {
+        let checked = self.journals.map_or(Ok(()), action::check_journals);
         checked.map_err(Stop::Journal)
     }
 
     /// Locks the trees, if they are to be changed, and clears up there.
     fn begin<H: Host>(&self, trees: &[PathBuf], host: &mut H) -> Result<Option<TreeLock>, Stop> {
         let acts = self.journals.is_some();
-        let lock = host.during(|| acts.then(|| TreeLock::for_acting(self.acting, trees)));
+        let lock = acts.then(|| TreeLock::for_acting(self.acting, trees));
         let lock = lock.transpose().map_err(Stop::Occupied)?;
         host.sweep(trees);
         Ok(lock)

@@ -20,7 +20,6 @@ use super::gather::{self, OpenedReport};
 use super::in_force::InForce;
 use super::journal_place::JournalPlace;
 use super::output::{NotWritten, OutputStream};
-use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently};
 use super::perform;
 use super::plan_json::PlanJson;
 use super::plan_preview;
@@ -32,6 +31,7 @@ use super::resolve_act::Use;
 use super::resolve_act::{ActRun, Special, resolve};
 use super::resolve_search::Source;
 use super::sweep;
+use super::watch::{self, End};
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
@@ -94,6 +94,7 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
 }
 
 fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
     let (mut run, console) = begin(
         in_force,
         |around| resolve(args, special, around),
@@ -108,7 +109,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
     };
     let answers = run.ask.then(|| ask::answers(&console));
     // Before any work is done for it.
-    let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), run.patience, &console));
+    let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), &console));
     let output = output.transpose().or_else(|error| console.refuse(error))?;
     let (report, about, usable) = match from_folders::open(&mut run, &console)? {
         Opened::Paths => (None, None, Exit::Done),
@@ -116,9 +117,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         Opened::Folders(about, usable) => (None, Some(about), usable),
     };
     let trees = match &run.source {
-        Source::Search(config) => Some(patiently(run.patience, &console, Changes::None, || {
-            searched_trees(config)
-        })),
+        Source::Search(config) => Some(searched_trees(config)),
         Source::Report(_) | Source::Stdin => None,
     };
     let settings = run.plan.take();
@@ -210,10 +209,6 @@ impl From<Exit> for Ending {
 impl Host for Caller<'_> {
     type End = Ending;
 
-    fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
-        patiently(self.run.patience, self.console, Changes::None, work)
-    }
-
     fn sweep(&mut self, trees: &[PathBuf]) {
         if let Some(place) = self.place {
             let swept = sweep::before(self.run, place, trees, self.console);
@@ -224,21 +219,18 @@ impl Host for Caller<'_> {
     fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
         // Links are named in the plan and in the summary.
         let links = std::mem::replace(&mut self.links, LinkPlaces::Found(Vec::new()));
-        let is_told = self.run.talk.summary || self.output.is_some();
-        self.during(|| {
-            if is_told {
-                plan.look_for_links(&links)?;
-            }
-            plan.look_for_empty_folders()
-        })
+        if self.run.talk.summary || self.output.is_some() {
+            plan.look_for_links(&links)?;
+        }
+        plan.look_for_empty_folders()
     }
 
     fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T {
         let place = self
             .place
             .expect("a run that acts has a place for its journal");
-        let (run, console, limit) = (self.run, self.console, &self.limit);
-        let (done, is_stopped) = perform::steps(run, place, plan, limit, console, work);
+        let (console, limit) = (self.console, &self.limit);
+        let (done, is_stopped) = perform::steps(place, plan, limit, console, work);
         self.is_stopped = is_stopped;
         done
     }
@@ -299,10 +291,8 @@ impl PlanHost for Caller<'_> {
             lines.iter().for_each(|line| console.complain(line));
         }
         if let Some(output) = self.output.take() {
-            let changes = Changes::Few(MAYBE_NOT_WRITTEN);
-            let written = patiently(run.patience, console, changes, || {
-                written(run, plan, output)
-            });
+            let written = watch::ending(End::WRITING, || written(run, plan, output));
+            watch::over();
             return match written {
                 Ok(()) | Err(NotWritten::Closed) => Ok(false),
                 Err(error) => Ok(console.refuse(error)?),

@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::in_force::InForce;
 use super::sanitize;
 use super::talk_args::Talk;
+use super::watch;
 use super::wrong_use::WrongUse;
 
 /// Decides, or says why the arguments cannot be followed.
@@ -30,6 +31,7 @@ pub fn begin<T>(
     };
     let talk = talk(&run);
     let console = Console::telling(talk.progress);
+    watch::tell_on(&console);
     start_log(talk.verbose, talk.colored_log, &console);
     Ok((run, console))
 }

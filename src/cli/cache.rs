@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use seekless::cache::{CacheError, CacheFolder, StoredVolume};
-use seekless::engine::Config;
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
 use seekless::units::{Bytes, counted, plural};
@@ -19,12 +18,12 @@ use super::console::Console;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::option_words;
-use super::patience::patiently_about;
 use super::progress_text::count;
 use super::question;
 use super::sanitize::{complain, message, path, printed, refuse, say};
 use super::shell_word;
 use super::time_arg::Moment;
+use super::watch;
 
 /// Shows or removes what is kept.
 pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
@@ -80,7 +79,7 @@ impl CachePlace {
 
 /// Asks about a cache folder. The program ends if its file system does not answer.
 fn asking<T: Send>(folder: &Path, work: impl FnOnce() -> T + Send) -> T {
-    patiently_about(folder, &Console::new(false), "nothing was done", work)
+    watch::about(folder, "nothing was done", work)
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, String> {
@@ -186,7 +185,7 @@ fn time(kept: &StoredVolume) -> String {
 
 fn prune(args: &PruneArgs) -> Result<Exit, String> {
     let now = Zoned::now();
-    let oldest = Moment::parse(&args.older_than, &now, Config::default().patience)
+    let oldest = Moment::parse(&args.older_than, &now)
         .map_err(|wrong| format!("--older-than: {wrong}"))?
         .older_ns();
     if i128::from(oldest) > now.timestamp().as_nanosecond() {
@@ -249,12 +248,10 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
     }
     let (mut all, mut unusable) = (Removed::default(), Removed::default());
     for kept in kept {
-        let done = patiently_about(
-            &folder.path().join(&kept.name),
-            &Console::new(false),
-            "files of the cache may be left",
-            || folder.remove(kept),
-        );
+        let name = folder.path().join(&kept.name);
+        let done = watch::about(&name, "files of the cache may be left", || {
+            folder.remove(kept)
+        });
         match done {
             Ok(()) => {
                 all.add(kept);

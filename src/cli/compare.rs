@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
 use seekless::device::{Overrides, SystemRoot};
@@ -16,16 +17,15 @@ use seekless::units::{count, counted, plural};
 use super::begin::begin;
 use super::compare_args::CompareArgs;
 use super::console::Console;
-use super::engine_watch::EngineWatch;
 use super::environment::Environment;
 use super::exit::Exit;
 use super::in_force::InForce;
 use super::listener::Listener;
 use super::resolve_filter::{filter_spec, typed};
 use super::resolve_search::meant;
-use super::run::watched;
 use super::sanitize;
 use super::talk_args::Talk;
+use super::watch;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// All decisions of one `seekless compare`.
@@ -43,6 +43,7 @@ struct ComparisonRun {
 
 /// Compares, reports and answers by the exit status.
 pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
     let (run, console) = begin(
         in_force,
         |around| resolve(args, around),
@@ -54,18 +55,19 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
             .iter()
             .for_each(|line| console.sentence(line));
     }
-    let control = Control::default();
+    let control = Arc::<Control>::default();
     let listener = Listener::new(&console);
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
-    let mut watch = EngineWatch::new(&control, &console, run.config.patience, words, || ());
-    let seen = watched(
+    let seen = watch::search(
+        &control,
+        words,
+        || (),
         || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
-        &mut watch,
     );
-    watch.draw.clear();
+    watch::over();
     listener.sum_up();
     let tree = seen.or_else(|error| console.refuse(error))?;
-    if watch.interrupted {
+    if control.is_cancelled() {
         return Err(Exit::Interrupted);
     }
     answer(&run, &tree, &console)
@@ -142,7 +144,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             "-f nul lists names without their signs: add --only here, there, moved or changed",
         );
     }
-    let filter = filter_spec(&args.filter, true, false, args.patience.time(), around)?;
+    let filter = filter_spec(&args.filter, true, false, around)?;
     let overrides = Overrides {
         profiles: around.profiles.clone(),
         ..Overrides::default()

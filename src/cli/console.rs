@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use seekless::heartbeat::current;
 
 use super::exit::Exit;
 use super::talk_args::Progress;
@@ -101,7 +102,7 @@ impl Console {
 
     /// Takes the progress from the terminal while something else is written there.
     pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bars.suspend(write)
+        current::resting(|| self.bars.suspend(write))
     }
 }
 

@@ -13,11 +13,10 @@ use seekless::report::devices::{write_json, write_table};
 use super::args::DevicesArgs;
 use super::color;
 use super::config_folder;
-use super::console::Console;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
-use super::patience::patiently_about;
 use super::sanitize;
+use super::watch;
 
 /// Looks, prints, and complains about what could not be looked at.
 pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
@@ -95,7 +94,7 @@ fn named(
     for path in paths.iter().map(Path::new) {
         let device_map = &mut *device_map;
         let words = "nothing was shown: omit this path";
-        let found = patiently_about(path, &Console::new(false), words, || {
+        let found = watch::about(path, words, || {
             let metadata = fs::metadata(path)?;
             Ok(match metadata.file_type().is_block_device() {
                 true => on_device(device_map, metadata.rdev()),

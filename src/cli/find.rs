@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use seekless::acting::searched_trees;
@@ -14,7 +14,6 @@ use seekless::decide::Summary;
 
 use super::begin::begin;
 use super::console::Console;
-use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
 use super::find_report;
@@ -22,15 +21,15 @@ use super::hidden_links::HiddenLinks;
 use super::in_force::InForce;
 use super::journal_place::JournalPlace;
 use super::listener::{Listener, seen};
-use super::output::{self, NotWritten, ReportOutput};
-use super::patience::run_watched;
+use super::output::{self, NotWritten, ReportOutput, dropping};
 use super::plan_summary::no_match;
 use super::resolve::{FindRun, resolve};
-use super::{next_command, sanitize, summary, sweep};
+use super::{next_command, sanitize, summary, sweep, watch};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
     let (mut run, console) = begin(
         in_force,
         |around| resolve(args, around),
@@ -67,17 +66,10 @@ fn search(
     console: &Console,
 ) -> Result<Exit, Exit> {
     let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
-    let output = Mutex::new(Some(output));
-    let control = Control::default();
+    let output = Arc::new(Mutex::new(Some(output)));
+    let control = Arc::<Control>::default();
     let listener = Listener::new(console);
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
-    let mut watch = EngineWatch::new(&control, console, run.config.patience, words, || {
-        // Dropping the output removes the temporary file of -o. If it is being written to just
-        // now, leaving at once is worth more.
-        if let Ok(mut output) = output.try_lock() {
-            output.take();
-        }
-    });
     let mut hidden = HiddenLinks::default();
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
@@ -85,13 +77,11 @@ fn search(
         if run.delivery == Delivery::AsFinal {
             scope.spawn(|| flush_now_and_then(&output, &control, until_over));
         }
-        run_watched(
-            watch.watchlist(),
-            || drive(run, &mut ranking, &output, &control, &listener, &mut hidden),
-            &mut watch,
-        )
+        watch::search(&control, words, dropping(&output), || {
+            drive(run, &mut ranking, &output, &control, &listener, &mut hidden)
+        })
     });
-    watch.draw.clear();
+    watch::over();
     listener.sum_up();
     let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
     idle.for_each(|rule| console.complain(&no_match("--keep", rule)));

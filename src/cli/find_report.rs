@@ -1,6 +1,7 @@
 //! `seekless find --from`: selects from a report, without reading any file.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use seekless::acting::{self, Absent, Reported};
 use seekless::action::plan::{LeftName, Ranking};
@@ -14,13 +15,12 @@ use super::from_report::{FromReport, tell_what_is_typed};
 use super::in_force::InForce;
 use super::option_words::typed;
 use super::output::{NotWritten, OutputStream, ReportOutput};
-use super::patience::{Changes, MAYBE_NOT_WRITTEN, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
-use super::read_only_watch::ReadOnlyWatch;
 use super::report_progress::ReportProgress;
 use super::resolve::FindRun;
 use super::resolve::Wanted;
 use super::resolve_search::Source;
+use super::watch::{self, End};
 use super::{next_command, sanitize, summary};
 
 /// What was selected, and where it goes.
@@ -41,19 +41,18 @@ pub fn select(
     console: &Console,
 ) -> Result<Selected, String> {
     tell_what_is_typed(&wanted.source, console);
-    let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
-        (FromReport::open(&wanted.source), length(&wanted.source))
-    });
-    let (input, about) = opened?;
+    let (input, about) = FromReport::open(&wanted.source)?;
+    let length = length(&wanted.source);
     // What is written would pass for a report of this user.
     about.must_be_own()?;
-    let place = OutputStream::open(run.output.as_deref(), wanted.patience, console);
+    let place = OutputStream::open(run.output.as_deref(), console);
     let place = place.map_err(|error| error.to_string())?;
-    let progress = ReportProgress::of_length(length);
-    let mut watch = ReadOnlyWatch::new(wanted.patience, console, || progress.lines());
+    let progress = Arc::new(ReportProgress::of_length(length));
+    let shown = Arc::clone(&progress);
     let of_report = |error: &dyn Display| format!("{}: {error}", about.name());
-    let selected = run_watched(
-        watch.watchlist(),
+    watch::during(
+        End::NOTHING,
+        move || shown.lines(),
         || {
             let report = progress.read(input);
             let report = report.map_err(|error| of_report(&with_command(&error)))?;
@@ -63,10 +62,7 @@ pub fn select(
             let reported = reported.map_err(|error| of_report(&error))?;
             Ok(Selected { place, reported })
         },
-        &mut watch,
-    );
-    watch.clear();
-    selected
+    )
 }
 
 /// The length of a report in a file. Of a pipe nobody knows it.
@@ -104,11 +100,11 @@ pub fn report(
         ..header
     };
     let mut output = ReportOutput::at(place, &run);
-    let changes = Changes::Few(MAYBE_NOT_WRITTEN);
-    let written = patiently(run.config.patience, console, changes, || {
+    let written = watch::ending(End::WRITING, || {
         let written = sets.iter().try_for_each(|set| output.set(set));
         written.and_then(|()| output.finish(&summary))
     });
+    watch::over();
     match written {
         Ok(()) => {}
         // With --exit-code, whoever closed the pipe did not hear all of the answer.

@@ -1,7 +1,7 @@
 //! `seekless folders`: a run from its arguments to its exit status.
 
 use std::os::unix::ffi::OsStrExt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use seekless::engine::{self, Control};
 use seekless::folders::{FoldersAnswer, Percent, Seen, Wanted};
@@ -11,44 +11,36 @@ use seekless::tree::{EntryKind, RootPlace, Scope, Tree, Unseen};
 use seekless::units::{count, counted};
 
 use super::begin::begin;
-use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
 use super::gather;
 use super::in_force::InForce;
 use super::listener::Listener;
-use super::output::{NotWritten, OutputStream};
-use super::patience::run_watched;
+use super::output::{NotWritten, OutputStream, dropping};
 use super::resolve_folders::{FoldersRun, resolve};
+use super::watch;
 
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
     let (run, console) = begin(
         in_force,
         |around| resolve(args, around),
         |run: &FoldersRun| run.talk,
     )?;
     // Before any work is done.
-    let place = OutputStream::open(run.output.as_deref(), run.config.patience, &console);
-    let place = Mutex::new(Some(place.or_else(|error| console.refuse(error))?));
-    let control = Control::default();
+    let place = OutputStream::open(run.output.as_deref(), &console);
+    let place = place.or_else(|error| console.refuse(error))?;
+    let place = Arc::new(Mutex::new(Some(place)));
+    let control = Arc::<Control>::default();
     let listener = Listener::new(&console);
     let words = "interrupted: folders that were not read completely get no verdict";
-    let mut watch = EngineWatch::new(&control, &console, run.config.patience, words, || {
-        // Dropping the place removes the temporary file of -o. If it is being written to just now, leaving at once is
-        // worth more.
-        if let Ok(mut place) = place.try_lock() {
-            place.take();
-        }
+    let outcome = watch::search(&control, words, dropping(&place), || {
+        drive(&run, &place, &control, &listener)
     });
-    let outcome = run_watched(
-        watch.watchlist(),
-        || drive(&run, &place, &control, &listener),
-        &mut watch,
-    );
-    watch.draw.clear();
+    watch::over();
     listener.sum_up();
-    if watch.interrupted && !matches!(outcome, FoldersOutcome::Told(_)) {
+    if control.is_cancelled() && !matches!(outcome, FoldersOutcome::Told(_)) {
         return Err(Exit::Interrupted);
     }
     Ok(match outcome {

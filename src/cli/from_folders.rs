@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::{Cursor, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use seekless::acting::{outermost, rest_below};
 use seekless::action::ActionKind;
@@ -23,8 +24,7 @@ use super::exit::Exit;
 use super::folder_direction::directed;
 use super::from_report::with_command;
 use super::from_report::{FromReport, tell_what_is_typed};
-use super::gather::read_report;
-use super::patience::{Changes, patiently};
+use super::gather::planning;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::resolve_search::Source;
@@ -55,7 +55,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         return Ok(Opened::Paths);
     }
     tell_what_is_typed(&run.source, console);
-    let opened = read_report(run, console, || {
+    let opened = planning(&Arc::default(), || {
         let (mut input, about) = FromReport::open(&run.source)?;
         let mut start = Vec::new();
         match input.by_ref().take(START).read_to_end(&mut start) {
@@ -83,7 +83,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     if let Some(why) = misfit(run, &settings) {
         return console.refuse(format!("{}: {why}", about.name()));
     }
-    let found = read_report(run, console, || read::read_folders(whole));
+    let found = planning(&Arc::default(), || read::read_folders(whole));
     let found = found
         .or_else(|error| console.refuse(format!("{}: {}", about.name(), with_command(&error))))?;
     let header = Header {
@@ -91,9 +91,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         roots: found.roots.clone(),
         ..Header::default()
     };
-    patiently(run.patience, console, Changes::None, || {
-        about.read(Some(&header), &run.limits);
-    });
+    about.read(Some(&header), &run.limits);
     about
         .may_be_acted_on(run)
         .or_else(|error| console.refuse(error))?;
@@ -148,8 +146,8 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: TrashPaths::with(patiently(run.patience, console, Changes::None, || {
-            unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
+        trash: TrashPaths::with(unnamed_trash(&|path| {
+            current::ask_about(path.as_os_str().as_bytes());
         })),
         bad: Vec::new(),
     };
@@ -169,10 +167,7 @@ fn take_over(
             group.extend(folder.zip(other));
         }
         if is_group {
-            let direction = patiently(run.patience, console, Changes::None, || {
-                directed(group, settings)
-            });
-            match direction {
+            match directed(group, settings) {
                 Ok(with_direction) => group = with_direction,
                 Err(equal) => {
                     without_direction.push(equal);
@@ -229,8 +224,7 @@ fn take_over(
     if !pairs.is_empty() && !is_any_given {
         return console.refuse(about.has_none_below("folder", &run.limits));
     }
-    let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
-    config.roots = roots.into_iter().map(Root::from).collect();
+    config.roots = outermost(roots).into_iter().map(Root::from).collect();
     let tied = run.links.tie(&mut config, &[], 0);
     tied.or_else(|error| console.refuse(error.to_string()))?;
     settings.policy.pairs = pairs;

@@ -1,6 +1,7 @@
 //! From a search or a report to a plan.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting::{self, PlannedReport};
@@ -16,10 +17,9 @@ use super::exit::Exit;
 use super::from_report::FromReport;
 use super::from_report::with_command;
 use super::listener::Listener;
-use super::patience::{Changes, NOTHING_DONE, Patience, patiently, run_watched};
-use super::read_only_watch::ReadOnlyWatch;
 use super::resolve_act::ActRun;
 use super::resolve_search::Source;
+use super::watch::{self, End, NOTHING_DONE};
 
 /// A plan, and what the search said.
 pub struct Gathered {
@@ -47,18 +47,13 @@ pub fn plan(
         Source::Search(config) => {
             // A report of folders says itself below what folders may go.
             if settings.remove_empty_folders && settings.policy.pairs.is_empty() {
-                let trees = patiently(run.patience, console, Changes::None, || {
-                    acting::searched_trees(config)
-                });
+                let trees = acting::searched_trees(config);
                 settings.bounds.tops = trees.iter().map(|top| Below::from_real(top)).collect();
             }
-            let origin = patiently(run.patience, console, Changes::None, || {
-                let origin = acting::search_origin(config, &run.folder, run.started_ns);
-                match settings.policy.pairs.is_empty() {
-                    true => origin,
-                    false => origin.given(&run.limits),
-                }
-            });
+            let mut origin = acting::search_origin(config, &run.folder, run.started_ns);
+            if !settings.policy.pairs.is_empty() {
+                origin = origin.given(&run.limits);
+            }
             search(run, config, Planner::new(settings, origin), console)
         }
         Source::Report(_) | Source::Stdin => {
@@ -76,19 +71,14 @@ fn search(
     mut planner: Planner,
     console: &Console,
 ) -> Result<Gathered, Exit> {
-    let control = Control::default();
+    let control = Arc::<Control>::default();
     let listener = Listener::new(console);
-    let mut patience = Patience::default();
-    let mut watch = ReadOnlyWatch::new(run.patience, console, || {
-        patience.look(&control, console);
-        control.progress()
-    });
-    let found = run_watched(
-        watch.watchlist(),
+    let shown = Arc::clone(&control);
+    let found = watch::during(
+        End::NOTHING,
+        move || shown.progress(),
         || acting::plan_search(config, &mut planner, &listener, &control),
-        &mut watch,
     );
-    watch.clear();
     listener.sum_up();
     let exit = listener.exit(config.roots.len(), 1);
     match (found, exit) {
@@ -143,16 +133,10 @@ fn report(
     about
         .may_be_believed(trust_hash)
         .or_else(|error| console.refuse(error))?;
-    let read = AtomicU64::new(0);
-    let mut watch = ReadOnlyWatch::new(run.patience, console, || {
-        vec![planning(read.load(Ordering::Relaxed))]
+    let read = Arc::new(AtomicU64::new(0));
+    let planned = planning(&read, || {
+        acting::plan_report(input, &mut planner, &run.limits, &read)
     });
-    let planned = run_watched(
-        watch.watchlist(),
-        || acting::plan_report(input, &mut planner, &run.limits, &read),
-        &mut watch,
-    );
-    watch.clear();
     let PlannedReport { frame, kept } = match planned {
         Ok(planned) => planned,
         Err(error) => {
@@ -160,9 +144,7 @@ fn report(
             return console.refuse(said);
         }
     };
-    patiently(run.patience, console, Changes::None, || {
-        about.read(frame.header.as_ref(), &run.limits);
-    });
+    about.read(frame.header.as_ref(), &run.limits);
     about
         .may_be_acted_on(run)
         .or_else(|error| console.refuse(error))?;
@@ -188,20 +170,17 @@ fn report(
     })
 }
 
-/// Does work that reads a report, and draws that nothing is planned yet.
-pub fn read_report<T: Send>(run: &ActRun, console: &Console, work: impl FnOnce() -> T + Send) -> T {
-    let mut watch = ReadOnlyWatch::new(run.patience, console, || vec![planning(0)]);
-    let read = run_watched(watch.watchlist(), work, &mut watch);
-    watch.clear();
-    read
-}
-
-fn planning(files: u64) -> ProgressLine {
-    ProgressLine {
-        stage: "plan",
-        files_done: files,
-        ..ProgressLine::default()
-    }
+/// Does work that reads a report, and draws for how many files it has planned.
+pub fn planning<T>(files: &Arc<AtomicU64>, work: impl FnOnce() -> T) -> T {
+    let files = Arc::clone(files);
+    let progress = move || {
+        vec![ProgressLine {
+            stage: "plan",
+            files_done: files.load(Ordering::Relaxed),
+            ..ProgressLine::default()
+        }]
+    };
+    watch::during(End::NOTHING, progress, work)
 }
 
 /// The line about trash folders, if there are any.

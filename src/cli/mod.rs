@@ -23,7 +23,6 @@ mod definition;
 mod devices;
 mod document_format;
 mod draw;
-mod engine_watch;
 mod environment;
 mod exit;
 mod filter_args;
@@ -46,7 +45,6 @@ mod man;
 mod next_command;
 mod option_words;
 mod output;
-mod patience;
 mod perform;
 mod plan_json;
 mod plan_preview;
@@ -58,7 +56,6 @@ mod problem_limit;
 mod progress_text;
 mod question;
 mod read_args;
-mod read_only_watch;
 mod refusal;
 mod report_progress;
 mod resolve;
@@ -68,7 +65,6 @@ mod resolve_folders;
 mod resolve_search;
 mod root_links;
 mod root_list;
-mod run;
 mod sanitize;
 mod search_args;
 mod shell_word;
@@ -80,6 +76,7 @@ mod time_arg;
 mod undo;
 mod undo_list;
 mod undo_text;
+mod watch;
 mod words;
 mod wrong_use;
 
@@ -141,18 +138,23 @@ pub fn main() -> ExitCode {
     };
     // The definition takes half a megabyte, and nobody asks for it any more.
     drop(command);
+    watch::watched(move || obey(cli, &in_force)).into()
+}
+
+/// Does what a command says.
+fn obey(cli: Cli, in_force: &InForce) -> Exit {
     let exit = match cli.command {
-        None => find::find(cli.find, &in_force),
-        Some(Command::Find(args)) => find::find(*args, &in_force),
-        Some(Command::Compare(args)) => compare::compare(*args, &in_force),
-        Some(Command::Remove(args)) => act::remove(*args, &in_force),
-        Some(Command::Hardlink(args)) => act::hardlink(*args, &in_force),
-        Some(Command::Symlink(args)) => act::symlink(*args, &in_force),
-        Some(Command::Reflink(args)) => act::reflink(*args, &in_force),
-        Some(Command::Move(args)) => act::relocate(*args, &in_force),
+        None => find::find(cli.find, in_force),
+        Some(Command::Find(args)) => find::find(*args, in_force),
+        Some(Command::Compare(args)) => compare::compare(*args, in_force),
+        Some(Command::Remove(args)) => act::remove(*args, in_force),
+        Some(Command::Hardlink(args)) => act::hardlink(*args, in_force),
+        Some(Command::Symlink(args)) => act::symlink(*args, in_force),
+        Some(Command::Reflink(args)) => act::reflink(*args, in_force),
+        Some(Command::Move(args)) => act::relocate(*args, in_force),
         Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => devices::show(&args),
-        Some(Command::Folders(args)) => folders::folders(*args, &in_force),
+        Some(Command::Folders(args)) => folders::folders(*args, in_force),
         Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Cache(args)) => cache::cache(args),
         Some(Command::Config(args)) => config::show(&args),
@@ -166,7 +168,7 @@ pub fn main() -> ExitCode {
     {
         sanitize::complain(&line);
     }
-    exit.into()
+    exit
 }
 
 /// Says why the words are not understood. Help and version come as errors, too.

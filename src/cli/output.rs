@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
@@ -14,7 +15,6 @@ use seekless::report::output_error::{Cause, OutputError};
 use seekless::report::{Header, Report};
 
 use super::console::Console;
-use super::patience::{Changes, patiently};
 use super::resolve::FindRun;
 use super::sanitize;
 use super::summary::{self, SummaryOf};
@@ -81,24 +81,18 @@ pub enum OutputStream {
 }
 
 impl OutputStream {
-    /// Makes sure that the place can be written to, and that an existing file is an earlier result. Ends the program if
-    /// the file system of the file does not answer.
-    pub fn open(
-        file: Option<&Path>,
-        patience: Duration,
-        console: &Console,
-    ) -> Result<Self, NotWritten> {
-        let Some(path) = file else {
-            let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
-            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout)));
-        };
-        let created = patiently(patience, console, Changes::None, || {
-            current::ask_about(path.as_os_str().as_bytes());
-            let created = Output::create(path);
-            current::rest();
-            created
-        });
-        Ok(Self::File(created?))
+    /// Makes sure that the place can be written to, and that an existing file is an earlier result.
+    pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
+        Ok(match file {
+            Some(path) => {
+                let _call = current::call(path);
+                Self::File(Output::create(path)?)
+            }
+            None => {
+                let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
+                Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
+            }
+        })
     }
 
     /// Lets something be written.
@@ -127,7 +121,7 @@ impl OutputStream {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = OutputStream::open(run.output.as_deref(), run.config.patience, console)?;
+        let place = OutputStream::open(run.output.as_deref(), console)?;
         Ok(Self::at(place, run))
     }
 
@@ -210,6 +204,19 @@ impl ReportOutput {
     }
 }
 
+/// Drops what is shared with the thread that writes it, which removes the temporary file of `-o`. If it is being written
+/// to just now, leaving at once is worth more.
+pub fn dropping<T: Send + 'static>(
+    shared: &Arc<Mutex<Option<T>>>,
+) -> impl FnMut() + Send + 'static {
+    let shared = Arc::clone(shared);
+    move || {
+        if let Ok(mut shared) = shared.try_lock() {
+            shared.take();
+        }
+    }
+}
+
 fn stdout_error(error: io::Error) -> NotWritten {
     match error.kind() {
         io::ErrorKind::BrokenPipe => NotWritten::Closed,
@@ -239,7 +246,7 @@ impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &self.console {
             Some(console) => console.aside(|| self.file.write(bytes)),
-            None => self.file.write(bytes),
+            None => current::resting(|| self.file.write(bytes)),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Carries a plan out, with progress, and tells what became of it.
 
-use std::process;
 use std::sync::Arc;
 
 use seekless::acting::Carry;
@@ -13,20 +12,17 @@ use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
 
 use super::console::Console;
-use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
 use super::option_words::typed;
-use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::plan_summary::{hard_links, names, symbolic_links};
 use super::problem_limit::ProblemLimit;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
-use super::run::Watcher;
+use super::watch::{self, ENDING, End, NOTHING_DONE, Stops};
 
 /// Carries out all steps of a plan, and says what was not done; true if it was interrupted.
 pub fn steps<T: Send>(
-    run: &ActRun,
     place: &JournalPlace,
     plan: &mut Plan,
     limit: &ProblemLimit,
@@ -34,24 +30,31 @@ pub fn steps<T: Send>(
     work: impl Carry<T>,
 ) -> (T, bool) {
     let control = Arc::new(ApplyControl::default());
-    let mut watch = Watch {
-        control: &control,
-        place,
-        total: total(plan),
-        action: plan.action(),
-        draw: Draw::new(console),
-        watchdog: Watchdog::new(run.patience, console),
-        console,
+    let (action, total) = (plan.action(), total(plan));
+    let [told, shown, left] = [0; 3].map(|_| Arc::clone(&control));
+    let progress = move || {
+        vec![ProgressLine {
+            stage: action.name(),
+            device: String::new(),
+            files_done: shown.steps(),
+            files_total: total.0,
+            bytes_done: shown.bytes(),
+            bytes_total: total.1,
+            total_is_final: true,
+        }]
     };
-    let done = run_watched(
-        watch.watchdog.watchlist(),
-        || {
-            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, limit, step, outcome);
-            work(plan, &control, tell)
-        },
-        &mut watch,
-    );
-    watch.draw.clear();
+    let place = place.clone();
+    let end = End::Stops(Stops {
+        tell: Box::new(move || told.stop()),
+        words: ENDING,
+        discard: Box::new(|| ()),
+        unanswered: Box::new(move || unfinished(&left, &place, action, total.0)),
+    });
+    let done = watch::during(end, progress, || {
+        let tell = &mut |step: &Step, outcome: &Outcome| tell(console, limit, step, outcome);
+        work(plan, &control, tell)
+    });
+    watch::over();
     (done, control.is_stopped())
 }
 
@@ -201,64 +204,26 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     lines
 }
 
-struct Watch<'a> {
-    control: &'a ApplyControl,
-    place: &'a JournalPlace,
-    total: (u64, u64),
+/// Says what it means that the process ends in the middle of a step, as if the run had been killed there.
+fn unfinished(
+    control: &ApplyControl,
+    place: &JournalPlace,
     action: ActionKind,
-    draw: Draw,
-    watchdog: Watchdog<'a>,
-    console: &'a Console,
-}
-
-impl Watch<'_> {
-    /// Ends the process in the middle of a step, as if the run had been killed there.
-    fn leave(&mut self, exit: Exit) -> ! {
-        self.draw.clear();
-        let Some(run) = self.control.run_name() else {
-            self.console.complain(NOTHING_DONE);
-            process::exit(exit.worse(Exit::Nothing).code().into());
-        };
-        let undo = match self.action.reversal() {
-            Reversal::GivesBack => {
-                format!(", '{}' undoes the whole run", self.place.undo(run))
-            }
-            Reversal::NothingToDo | Reversal::Impossible => String::new(),
-        };
-        self.console.complain(&format!(
-            "run {run} stopped after {} of {}; the current step may be unfinished. When the file system answers \
-            again, '{}' restores unfinished files{undo}",
-            count(self.control.steps()),
-            counted(self.total.0, "step", "steps"),
-            self.place.sweep(run),
-        ));
-        process::exit(exit.code().into());
-    }
-}
-
-impl Watcher for Watch<'_> {
-    fn tick(&mut self) {
-        self.draw.update(&[ProgressLine {
-            stage: self.action.name(),
-            device: String::new(),
-            files_done: self.control.steps(),
-            files_total: self.total.0,
-            bytes_done: self.control.bytes(),
-            bytes_total: self.total.1,
-            total_is_final: true,
-        }]);
-        if let Some(exit) = self.watchdog.look() {
-            self.leave(exit);
-        }
-    }
-
-    fn interrupt(&mut self) {
-        self.control.stop();
-        self.watchdog.interrupt();
-        self.console.complain(ENDING);
-    }
-
-    fn abandon(&mut self) {
-        self.draw.clear();
-    }
+    steps: u64,
+) -> (String, Exit) {
+    let Some(run) = control.run_name() else {
+        return (NOTHING_DONE.to_owned(), Exit::Nothing);
+    };
+    let undo = match action.reversal() {
+        Reversal::GivesBack => format!(", '{}' undoes the whole run", place.undo(run)),
+        Reversal::NothingToDo | Reversal::Impossible => String::new(),
+    };
+    let words = format!(
+        "run {run} stopped after {} of {}; the current step may be unfinished. When the file system answers again, \
+        '{}' restores unfinished files{undo}",
+        count(control.steps()),
+        counted(steps, "step", "steps"),
+        place.sweep(run),
+    );
+    (words, Exit::SomeLeft)
 }

@@ -1,9 +1,10 @@
 //! `seekless probe`: measures a disk and says what to set.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use jiff::Timestamp;
 use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
@@ -14,10 +15,9 @@ use super::config_folder;
 use super::console::Console;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
-use super::patience::patiently_about;
 use super::probe_args::ProbeArgs;
-use super::run::{Watcher, watched};
 use super::sanitize;
+use super::watch::{self, End, Stops};
 
 /// Columns of sentences that go elsewhere than to a terminal.
 const COLUMNS: usize = 80;
@@ -46,11 +46,10 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     };
     // What cannot be examined is named by the measurement.
     let words = "nothing was measured";
-    let _examined = patiently_about(&args.path, &console, words, || args.path.metadata());
-    let control = Control::default();
-    let mut watch = Watch::new(&control, &console);
-    let measured = watched(|| probe::measure(&spec, overrides, &control), &mut watch);
-    watch.clear();
+    let _examined = watch::about(&args.path, words, || args.path.metadata());
+    watch::tell_on(&console);
+    let measured = measure(&spec, overrides, &console);
+    watch::over();
     let mut measured = match measured {
         Ok(measured) => measured,
         Err(error) => {
@@ -197,41 +196,22 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
     }
 }
 
-/// Progress and signals beside the measurement.
-struct Watch<'a> {
-    control: &'a Control,
-    console: &'a Console,
-    bar: Option<ProgressBar>,
-}
-
-impl<'a> Watch<'a> {
-    fn new(control: &'a Control, console: &'a Console) -> Self {
-        Self {
-            control,
-            console,
-            bar: None,
-        }
-    }
-
-    fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
-        // It fails if the terminal is gone, and then it is clear.
-        let _ = self.console.bars().clear();
-    }
-}
-
-impl Watcher for Watch<'_> {
-    fn tick(&mut self) {
-        let stage = self.control.stage();
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = self.console.bars().add(ProgressBar::new(1000));
-            let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("=> "));
-            bar
-        });
+/// Measures, and draws how far it is.
+fn measure(
+    spec: &Spec,
+    overrides: Overrides,
+    console: &Console,
+) -> Result<probe::Measured, ProbeError> {
+    let control = Arc::<Control>::default();
+    let [told, shown] = [Arc::clone(&control), Arc::clone(&control)];
+    let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(1000).with_finish(ProgressFinish::AndClear);
+    let bar = bar.with_style(style.progress_chars("=> "));
+    let (drawn, bars) = (bar.clone(), console.bars().clone());
+    let progress = move || {
+        let bar = bars.add(drawn.clone());
+        let stage = shown.stage();
         bar.set_prefix(stage.name);
         let mut message = sanitize::message(&stage.detail).into_owned();
         if let Some((start, end)) = stage.span {
@@ -241,18 +221,15 @@ impl Watcher for Watch<'_> {
             message = format!("{left:.0} s left  {message}");
         }
         bar.set_message(message);
-    }
-
-    fn interrupt(&mut self) {
-        self.control.cancel();
-        self.console.complain(
-            "interrupted: reporting what was measured so far (press Ctrl-C again to quit at once)",
-        );
-    }
-
-    fn abandon(&mut self) {
-        self.clear();
-    }
+        Vec::new()
+    };
+    let end = End::Stops(Stops {
+        tell: Box::new(move || told.cancel()),
+        words: "interrupted: reporting what was measured so far (press Ctrl-C again to quit at once)",
+        discard: Box::new(move || bar.finish_and_clear()),
+        unanswered: Box::new(|| ("nothing was measured".to_owned(), Exit::Nothing)),
+    });
+    watch::during(end, progress, || probe::measure(spec, overrides, &control))
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use std::io::{self, BufRead, Write};
 
 use super::console::Console;
-use super::exit::Exit;
-use super::run::{Watcher, watched};
 use super::sanitize;
+use super::watch::{self, End};
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,24 +18,18 @@ pub enum Reply {
 /// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
 pub fn ask(console: &Console, question: &str) -> Reply {
     let question = sanitize::message(question).into_owned();
-    let mut leave = Leave;
-    watched(
-        || {
-            console.aside(|| {
-                let mut stderr = io::stderr().lock();
-                // Where stderr is closed there is nobody to ask, and no answer will come.
-                let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
-            });
-            let mut line = Vec::new();
-            match io::stdin().lock().read_until(b'\n', &mut line) {
-                Ok(read) if read > 0 => {
-                    Reply::Said(String::from_utf8_lossy(&line).trim().to_owned())
-                }
-                _ => Reply::Ended,
-            }
-        },
-        &mut leave,
-    )
+    watch::ending(End::Leaves("", ""), || {
+        console.aside(|| {
+            let mut stderr = io::stderr().lock();
+            // Where stderr is closed there is nobody to ask, and no answer will come.
+            let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
+        });
+        let mut line = Vec::new();
+        match io::stdin().lock().read_until(b'\n', &mut line) {
+            Ok(read) if read > 0 => Reply::Said(String::from_utf8_lossy(&line).trim().to_owned()),
+            _ => Reply::Ended,
+        }
+    })
 }
 
 /// Asks whether something may be done. If not, says that nothing was.
@@ -56,20 +49,6 @@ pub fn is_agreed(console: &Console, question: &str) -> bool {
 /// True for an answer that agrees; no answer does not.
 pub fn is_yes(answer: &str) -> bool {
     matches!(answer.to_lowercase().as_str(), "y" | "yes")
-}
-
-struct Leave;
-
-impl Watcher for Leave {
-    fn tick(&mut self) {}
-
-    fn interrupt(&mut self) {
-        // The terminal is in the middle of a line.
-        let _ = writeln!(io::stderr());
-        std::process::exit(Exit::Interrupted.code().into());
-    }
-
-    fn abandon(&mut self) {}
 }
 
 #[cfg(test)]

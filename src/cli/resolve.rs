@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use seekless::acting::Selection;
 use seekless::action::keep::{RULES, Rules};
@@ -135,7 +134,7 @@ fn wanted(
     around: &Environment<'_>,
 ) -> Result<Wanted, WrongUse> {
     // Nothing is changed, so links of other users are followed as in a search.
-    let mut links = RootLinks::new(true, config.patience, &around.folder);
+    let mut links = RootLinks::new(true, &around.folder);
     let real = |path: &OsString| links.real(&around.folder.join(path));
     Ok(Wanted {
         source: Source::of_report(report),
@@ -156,7 +155,6 @@ fn wanted(
             digests: config.digests,
             folder: around.folder.clone(),
         },
-        patience: config.patience,
     })
 }
 
@@ -227,8 +225,6 @@ pub struct Wanted {
     pub source: Source,
     /// What is wanted.
     pub selection: Selection,
-    /// How long to wait for a file system.
-    pub patience: Duration,
 }
 
 #[cfg(test)]

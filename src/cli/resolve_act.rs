@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use seekless::acting::{Asked, FoundFolder};
 use seekless::action::plan::Noise;
@@ -56,8 +55,6 @@ pub struct ActRun {
     pub links: RootLinks,
     /// When the run began, nanoseconds since 1970.
     pub started_ns: i64,
-    /// How long the run waits for a file system that does not answer.
-    pub patience: Duration,
     /// How much is told on the way.
     pub talk: Talk,
 }
@@ -103,9 +100,8 @@ pub fn resolve(
     let noise = noise(&special.folders, action)?;
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
-    let patience = args.patience.time();
     let allows = |what| args.way.allow.contains(&what);
-    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers), patience, &around.folder);
+    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers), &around.folder);
     let source = match &args.from {
         Some(path) => Source::of_report(path),
         None => {
@@ -187,7 +183,6 @@ pub fn resolve(
         command: around.command.clone(),
         links,
         started_ns: around.started_ns(),
-        patience,
         talk: args.talk.on(around.stderr),
     })
 }

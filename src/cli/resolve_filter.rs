@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::time::Duration;
 
 use seekless::report::escape::escape;
 use seekless::scan::{FilterSpec, NoFile};
@@ -19,12 +18,11 @@ pub fn filter_spec(
     args: &FilterArgs,
     keep_empty: bool,
     wants_empty: bool,
-    patience: Duration,
     around: &Environment<'_>,
 ) -> Result<FilterSpec, WrongUse> {
     let moment = |option, text: &Option<OsString>| {
         let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.local_time(), patience))
+        text.map(|text| Moment::parse(text, &around.local_time()))
             .transpose()
             .map_err(|cause| WrongUse::Moment { option, cause })
     };

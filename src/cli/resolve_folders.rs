@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use seekless::acting::outermost;
 use seekless::device::Overrides;
@@ -16,10 +15,8 @@ use seekless::report::folders::FolderFormat;
 use seekless::scan::{FilterSpec, Globs};
 use seekless::units::Bytes;
 
-use super::console::Console;
 use super::environment::Environment;
 use super::folders_args::FoldersArgs;
-use super::patience::{Changes, patiently};
 use super::resolve_search::meant;
 use super::sanitize;
 use super::talk_args::Talk;
@@ -66,7 +63,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
         ..FilterSpec::default()
     };
     let config = Config {
-        roots: roots(args.roots, args.patience.time())?,
+        roots: roots(args.roots)?,
         filter: every_file.build()?,
         one_file_system: args.one_file_system,
         io_idle: args.reads.io_idle,
@@ -100,7 +97,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
 }
 
 /// The given folders, but for those that lie below others: they are seen there.
-fn roots(given: Vec<OsString>, patience: Duration) -> Result<Vec<Root>, WrongUse> {
+fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
     meant(&given)?;
     let given = match given.is_empty() {
         true => vec![OsString::from(".")],
@@ -108,21 +105,15 @@ fn roots(given: Vec<OsString>, patience: Duration) -> Result<Vec<Root>, WrongUse
     };
     let paths: Vec<PathBuf> = given.into_iter().map(PathBuf::from).collect();
     // These are the first calls on the given paths.
-    let tops = patiently(patience, &Console::new(false), Changes::None, || {
-        let is_file = |path: &&PathBuf| {
-            current::ask_about(path.as_os_str().as_bytes());
-            fs::metadata(path).is_ok_and(|is| is.is_file())
-        };
-        match paths.iter().find(is_file) {
-            Some(file) => Err(file.clone()),
-            None => Ok(outermost(paths)),
-        }
-    });
-    match tops {
-        Ok(tops) => Ok(tops.into_iter().map(Root::from).collect()),
-        Err(file) => contradiction(format!(
+    let is_file = |path: &&PathBuf| {
+        current::ask_about(path.as_os_str().as_bytes());
+        fs::metadata(path).is_ok_and(|is| is.is_file())
+    };
+    match paths.iter().find(is_file) {
+        None => Ok(outermost(paths).into_iter().map(Root::from).collect()),
+        Some(file) => contradiction(format!(
             "{} is a file: give its folder; 'seekless find' is about files",
-            sanitize::path(&file)
+            sanitize::path(file)
         )),
     }
 }

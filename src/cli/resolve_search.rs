@@ -29,7 +29,7 @@ pub fn search(
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let mut spec = filter_spec(filters, args.empty, args.empty, patience.time(), around)?;
+    let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
     let filter = spec.build()?;

@@ -6,14 +6,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
 use seekless::heartbeat::current;
 
-use super::console::Console;
-use super::patience::{Changes, patiently};
 use super::sanitize;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -29,8 +26,6 @@ pub struct RootLinks {
     links: Vec<RootLink>,
     /// Links of other users are followed: with `--allow links-of-others`, and if this user is not root.
     obeys_all: bool,
-    /// How long a path may take to answer.
-    patience: Duration,
     /// The first of the searched paths that leads to the root folder.
     root: Option<PathBuf>,
     /// Real paths, and the paths that lead to them as they were given.
@@ -39,12 +34,11 @@ pub struct RootLinks {
 
 impl RootLinks {
     /// Looks at none yet. Relative paths start in `folder`.
-    pub fn new(follow_roots: bool, patience: Duration, folder: &Path) -> Self {
+    pub fn new(follow_roots: bool, folder: &Path) -> Self {
         let is_root = rustix::process::geteuid().is_root();
         Self {
             links: Vec::new(),
             obeys_all: follow_roots || !is_root,
-            patience,
             root: None,
             given: vec![(folder.to_owned(), ".".into())],
         }
@@ -76,9 +70,8 @@ impl RootLinks {
         needed: &[OsString],
         references: usize,
     ) -> Result<(), WrongUse> {
-        let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
-        let looked = self.look(paths);
-        for (place, (root, (way, closed))) in config.roots.iter_mut().zip(looked).enumerate() {
+        for (place, root) in config.roots.iter_mut().enumerate() {
+            let (way, closed) = look(&root.path);
             let way = self.obey(way)?;
             if let Ok(way) = &way {
                 self.given.push((way.real.clone(), root.path.clone()));
@@ -104,9 +97,7 @@ impl RootLinks {
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
     pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
-        let looked = self.look(vec![path.to_owned()]);
-        let mut ways = looked.into_iter().map(|(way, _)| way);
-        self.obey(ways.next().unwrap_or_else(|| RootWay::look(path)))
+        self.obey(look(path).0)
     }
 
     /// The real path of a path that has to be there.
@@ -132,19 +123,6 @@ impl RootLinks {
             "{is_root} the whole system, and {action} could change files that programs need: give the folders that may \
              change, as in '/home /srv', or add --only-under DIR (--only-under / for the whole system); nothing was done"
         ))
-    }
-
-    /// Looks at paths, which are the first calls on them. The program ends if one does not answer.
-    fn look(&self, paths: Vec<PathBuf>) -> Vec<Look> {
-        patiently(self.patience, &Console::new(false), Changes::None, || {
-            let looked = paths.iter().map(|path| {
-                current::ask_about(path.as_os_str().as_bytes());
-                look(path)
-            });
-            let looked = looked.collect();
-            current::rest();
-            looked
-        })
     }
 
     fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, WrongUse> {
@@ -183,6 +161,7 @@ impl RootLinks {
 type Look = (io::Result<RootWay>, Option<io::Error>);
 
 fn look(path: &Path) -> Look {
+    let _call = current::call(path);
     let way = RootWay::look(path);
     // What is no folder is not listed.
     let is_folder = |way: &RootWay| way.real.symlink_metadata().is_ok_and(|now| now.is_dir());

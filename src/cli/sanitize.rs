@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::exit::Exit;
 use super::fit;
+use seekless::heartbeat::current;
 use seekless::report::escape::escape;
 use seekless::report::printable::{characters, is_printable};
 
@@ -75,7 +76,8 @@ pub fn refuse<T>(why: impl Display) -> Result<T, Exit> {
 /// Prints one line on stderr. Where stderr is closed there is nobody to tell.
 pub fn say(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{}", message(line));
+    let line = message(line);
+    let _ = current::resting(|| writeln!(std::io::stderr(), "{line}"));
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{
@@ -15,13 +16,13 @@ use super::args::UndoArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
-use super::patience::{Changes, patiently};
 use super::problem_limit::ProblemLimit;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
 use super::resolve_act::Use;
 use super::sanitize::{complain, say};
 use super::undo_text;
+use super::watch::{self, End};
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {
@@ -32,13 +33,9 @@ pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, consol
 
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
 pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console: &Console) -> Exit {
-    let patience = acting.patience;
     let settings = &acting.acting;
     let mut exit = Exit::Done;
-    let left = patiently(patience, console, Changes::None, || {
-        left_in(place, || trees.to_vec(), console)
-    });
-    for run in left {
+    for run in left_in(place, || trees.to_vec(), console) {
         let agreed = match acting.use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Json => false,
@@ -63,9 +60,8 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
             continue;
         }
-        let stop = AtomicBool::new(false);
-        let changes = Changes::sweep(&stop, place, &run.name);
-        let swept = patiently(patience, console, changes, || {
+        let stop = Arc::<AtomicBool>::default();
+        let swept = watch::ending(end(&stop, place, &run.name), || {
             let reversion = Reversion::open(&place.folder, Some(&run.name))?;
             let complain = &mut |line: &str| console.complain(line);
             Ok::<_, JournalError>(swept_up(
@@ -100,15 +96,10 @@ pub fn command(
     args: &UndoArgs,
     reads: &(Reads, bool),
 ) -> Result<Exit, JournalError> {
-    let console = &Console::new(false);
-    let patience = args.patience.time();
     let runs = match &args.run {
         Some(run) => vec![run.clone()],
         None => {
-            let runs = patiently(patience, console, Changes::None, || {
-                action::cut_short(&place.folder)
-            });
-            let runs = runs?.into_iter();
+            let runs = action::cut_short(&place.folder)?.into_iter();
             runs.filter(|run| !run.in_undo)
                 .map(|run| run.name)
                 .collect()
@@ -119,21 +110,16 @@ pub fn command(
     }
     let mut exit = Exit::Done;
     for run in runs {
-        let (reversion, lock) = patiently(patience, console, Changes::None, || {
-            let reversion = Reversion::open(&place.folder, Some(&run))?;
-            let lock = TreeLock::take(&reversion.places());
-            Ok::<_, JournalError>((reversion, lock))
-        })?;
-        let _lock = match lock {
+        let reversion = Reversion::open(&place.folder, Some(&run))?;
+        let _lock = match TreeLock::take(&reversion.places()) {
             Ok(lock) => lock,
             Err(occupied) => {
                 complain(&occupied.to_string());
                 return Ok(Exit::Nothing);
             }
         };
-        let stop = AtomicBool::new(false);
-        let changes = Changes::sweep(&stop, place, &run);
-        let tally = patiently(patience, console, changes, || {
+        let stop = Arc::<AtomicBool>::default();
+        let tally = watch::ending(end(&stop, place, &run), || {
             swept_up(
                 reversion.reading(&reads.0, reads.1),
                 place,
@@ -154,6 +140,14 @@ pub fn command(
         }
     }
     Ok(exit)
+}
+
+fn end(stop: &Arc<AtomicBool>, place: &JournalPlace, run: &str) -> End {
+    let way_out = place.sweep(run);
+    End::step(
+        stop,
+        format!("not everything was cleaned up; to continue: {way_out}"),
+    )
 }
 
 fn swept_up(

@@ -3,12 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use std::{fs, io};
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
-use seekless::file::within;
+use seekless::heartbeat::current;
 
 use super::sanitize;
 
@@ -47,12 +46,11 @@ pub enum BadTime {
 }
 
 impl Moment {
-    /// Understands a text; `now` is the time from which spans count back, in the user's zone. A file's time is waited
-    /// for no longer than `patience`.
-    pub fn parse(text: &OsStr, now: &Zoned, patience: Duration) -> Result<Self, BadTime> {
+    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
+    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadTime> {
         match text.to_str().and_then(|text| time(text, now)) {
             Some(time) => time.map(Self::At),
-            None => file_time(Path::new(text), patience).map(Self::OfFile),
+            None => file_time(Path::new(text)).map(Self::OfFile),
         }
     }
 
@@ -112,9 +110,9 @@ fn date(text: &str, now: &Zoned) -> Option<Date> {
     Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()
 }
 
-fn file_time(path: &Path, patience: Duration) -> Result<i64, BadTime> {
-    let asked = path.to_owned();
-    match within(Some(patience), || fs::metadata(asked)).flatten() {
+fn file_time(path: &Path) -> Result<i64, BadTime> {
+    let _call = current::call(path);
+    match fs::metadata(path) {
         Ok(found) => {
             let seconds = found.mtime().saturating_mul(1_000_000_000);
             Ok(seconds.saturating_add(found.mtime_nsec()))
@@ -138,7 +136,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<Moment, BadTime> {
-        Moment::parse(OsStr::new(text), &now(), Duration::from_secs(60))
+        Moment::parse(OsStr::new(text), &now())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, Undo, UndoTally};
@@ -13,22 +14,21 @@ use super::console::Console;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
-use super::patience::{Changes, patiently};
 use super::problem_limit::ProblemLimit;
 use super::question::{self, Reply};
 use super::sanitize::{complain, message, path, printed, refuse, say};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
+use super::watch::{self, End};
 
 /// Undoes what was asked for, or lists.
 pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
     let place = JournalPlace::of(args.journal.as_deref()).or_else(refuse)?;
+    watch::wait_for(args.patience.time());
     let is_missing = |folder: &&Path| {
-        looking(args, || {
-            current::ask_about(folder.as_os_str().as_bytes());
-            !folder.exists()
-        })
+        current::ask_about(folder.as_os_str().as_bytes());
+        !folder.exists()
     };
     if let Some(folder) = args.journal.as_deref().filter(is_missing) {
         return refuse(format!(
@@ -42,20 +42,11 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
         return refuse("--format json applies to the list of runs: add --list");
     }
     let done = match (args.list, args.sweep) {
-        (true, _) => undo_list::list(&place, args.document.format, args.patience.time()),
+        (true, _) => undo_list::list(&place, args.document.format),
         (_, true) => sweep::command(&place, args, &reads),
         _ => take_back(&place, args, &reads),
     };
     done.or_else(|error| refuse(place.with_way_out(&error)))
-}
-
-fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {
-    patiently(
-        args.patience.time(),
-        &Console::new(false),
-        Changes::None,
-        work,
-    )
 }
 
 fn take_back(
@@ -68,7 +59,7 @@ fn take_back(
     };
     let reversion = reversion.reading(reads, *io_idle);
     if args.dry_run {
-        return Ok(looking(args, || show(&reversion, args)));
+        return Ok(show(&reversion, args));
     }
     if reversion.is_permanent() {
         complain(&undo_text::permanent(
@@ -80,22 +71,23 @@ fn take_back(
         }
         return Ok(Exit::Nothing);
     }
-    let _lock = match looking(args, || TreeLock::take(&reversion.places())) {
+    let _lock = match TreeLock::take(&reversion.places()) {
         Ok(lock) => lock,
         Err(occupied) => {
             complain(&occupied.to_string());
             return Ok(Exit::Nothing);
         }
     };
-    if can_ask() && !args.yes && !agreed(&reversion, args) {
+    if can_ask() && !args.yes && !agreed(&reversion) {
         return Ok(Exit::Done);
     }
-    let stop = AtomicBool::new(false);
+    let stop = Arc::<AtomicBool>::default();
     let limit = ProblemLimit::new(args.verbose);
-    let changes = Changes::undo(&stop, place, reversion.run_name());
-    let tally = patiently(args.patience.time(), &Console::new(false), changes, || {
+    let end = End::step(&stop, place.not_all_undone(reversion.run_name()));
+    let tally = watch::ending(end, || {
         reversion.carry_out(&stop, &mut |step| tell(step, &limit, args))
     });
+    watch::over();
     limit.rest().iter().for_each(|line| complain(line));
     for line in undo_text::of_the_journal(&tally, place) {
         complain(&line);
@@ -127,7 +119,7 @@ fn exit(tally: &UndoTally) -> Exit {
 
 /// The run that is meant; `None` if the user did not say.
 fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, JournalError> {
-    let open = |run: Option<&str>| looking(args, || Reversion::open(&place.folder, run));
+    let open = |run: Option<&str>| Reversion::open(&place.folder, run);
     match open(args.run.as_deref()) {
         Err(JournalError::Either { last, before }) if can_ask() && !args.yes && !args.dry_run => {
             say(&format!(
@@ -179,8 +171,8 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
 }
 
 /// Shows what would come of it and asks, if there is anything to ask for.
-fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
-    let tally = looking(args, || reversion.preview(&mut |_| {}));
+fn agreed(reversion: &Reversion) -> bool {
+    let tally = reversion.preview(&mut |_| {});
     if tally.restored + tally.cleaned + tally.folders + tally.folders_removed == 0 {
         return true;
     }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,30 +13,22 @@ use seekless::units::{counted, plural};
 use serde::Serialize;
 
 use super::color::Terminal;
-use super::console::Console;
 use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
-use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::sanitize::{complain, message, printed, say};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(
-    place: &JournalPlace,
-    format: DocumentFormat,
-    patience: Duration,
-) -> Result<Exit, JournalError> {
-    patiently(patience, &Console::new(false), Changes::None, || {
-        let found = action::journals(&place.folder)?;
-        // Whoever reads the lines may take any time.
-        current::rest();
-        let written = match format {
-            DocumentFormat::Text => listed(place, found),
-            DocumentFormat::Json => documented(place, &found),
-        };
-        Ok(written.unwrap_or_else(|exit| exit))
-    })
+pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, JournalError> {
+    let found = action::journals(&place.folder)?;
+    // Whoever reads the lines may take any time.
+    current::rest();
+    let written = match format {
+        DocumentFormat::Text => listed(place, found),
+        DocumentFormat::Json => documented(place, &found),
+    };
+    Ok(written.unwrap_or_else(|exit| exit))
 }
 
 #[derive(Serialize)]

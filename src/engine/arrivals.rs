@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
+use crate::heartbeat::current;
 use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
 use crate::sys::process;
@@ -31,7 +32,7 @@ impl Session<'_> {
             let Some(root) = self.config.roots.get(root) else {
                 continue;
             };
-            let _asking = self.control.asking(&root.path);
+            let _call = current::call(&root.path);
             let (id, walkers, disk) = self.volumes.walkers(dev, &root.path);
             let of_disk = disk.as_ref().and_then(|disk| {
                 let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
@@ -124,7 +125,7 @@ impl Session<'_> {
                 true => PathBuf::from("."),
                 false => path,
             };
-            let _asking = self.control.asking(&path);
+            let _call = current::call(&path);
             self.place_in_cache(dev, &path);
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);

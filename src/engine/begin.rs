@@ -10,6 +10,7 @@ use crate::device::DeviceMap;
 use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
+use crate::heartbeat::current;
 use crate::read::{Access, PART, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
@@ -63,7 +64,7 @@ impl Begun<'_> {
             session.summary.cached = cache.spared();
             session.summary.cached_by_mtime = cache.spared_by_mtime();
             let folder = cache.folder().to_owned();
-            let _asking = session.control.asking(&folder);
+            let _call = current::limited_call(&folder);
             cache.finish(session.observer, session.summary.interrupted);
         }
         (session.summary, session.left_out)
@@ -199,7 +200,7 @@ pub fn begin<'a>(
         listed: Vec::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
-        cache: open_cache(config, observer, control),
+        cache: open_cache(config, observer),
         account: Account::new(config.every_entry),
         classes: Vec::new(),
     };
@@ -218,7 +219,7 @@ fn unique() -> u128 {
 }
 
 /// The cache of the run, if there is one and it can be used.
-fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Option<CachedReads> {
+fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
     // What is scarce is left to the reads, unless the user wants the cache.
     let is_plenty = || {
@@ -229,7 +230,7 @@ fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Op
         observer.notice(Notice(said.to_owned()));
         return None;
     }
-    let _asking = control.asking(&wanted.folder);
+    let _call = current::limited_call(&wanted.folder);
     let opened = CachedReads::open(wanted, &config.roots, config.patience);
     let problem = |error| unusable(wanted.folder.clone(), error);
     let told = |error| tell(observer, wanted.choice, problem(error));

@@ -8,6 +8,7 @@ use crate::decide::Copies;
 use crate::device::{LeafKind, Volume};
 use crate::event::Observer;
 use crate::file::{DevIndex, DirId, DirTable, FileIndex, FileTable};
+use crate::heartbeat::current;
 use crate::sys::{fault, open, stat};
 use crate::tree::{
     Class, Disks, Draft, DraftFile, EntryKind, Metadata, Root, RootPlace, Scope, Tree, Unseen,
@@ -51,7 +52,7 @@ pub fn classify(
         ..config.clone()
     };
     if scope == Scope::AcrossRoots {
-        nested::check(&config.roots, config.patience, control)?;
+        nested::check(&config.roots, config.patience)?;
     }
     let mut run = begin(&config, observer, control)?;
     let mut nobody = |_: &_| Ok(());
@@ -214,7 +215,7 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
     let roots = session.config.roots.iter().zip(silent);
     let roots = roots.map(|(root, &is_silent)| {
         let path = root.path.as_os_str().as_bytes();
-        let _asking = session.control.asking(&root.path);
+        let _call = current::call(&root.path);
         let is_gone = gave_up && is_silent;
         let here = CString::new(path).ok().filter(|_| !is_gone);
         let here = here.and_then(|path| stat::target(open::CWD, &path).ok());

@@ -1,26 +1,13 @@
 //! Progress and control of a run, for other threads.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// State shared between a run and its observers.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,
     lines: Mutex<Vec<ProgressLine>>,
-    asked: Mutex<Option<(PathBuf, Instant)>>,
-}
-
-/// While it exists, the run waits for an answer of the file system of a path.
-#[derive(Debug)]
-pub(super) struct Asking<'a>(&'a Control);
-
-impl Drop for Asking<'_> {
-    fn drop(&mut self) {
-        *self.0.asked() = None;
-    }
 }
 
 /// The progress of one stage on one device.
@@ -63,24 +50,6 @@ impl Control {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
-    }
-
-    /// The path whose file system the run itself waits for, and the time of the wait so far. Until the file system
-    /// answers, the run neither continues nor ends.
-    pub fn waits_for(&self) -> Option<(PathBuf, Duration)> {
-        let asked = self.asked();
-        asked
-            .as_ref()
-            .map(|(path, since)| (path.clone(), since.elapsed()))
-    }
-
-    fn asked(&self) -> MutexGuard<'_, Option<(PathBuf, Instant)>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn asking(&self, path: &Path) -> Asking<'_> {
-        *self.asked() = Some((path.to_owned(), Instant::now()));
-        Asking(self)
     }
 
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {

@@ -8,6 +8,7 @@ use rustix::io::Result;
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
+use crate::heartbeat::current;
 use crate::scan::{Stamp, is_same_place, path_of};
 use crate::sys::stat;
 use crate::tree::{Scope, Unseen};
@@ -48,8 +49,7 @@ impl Session<'_> {
 
     /// True if a folder has the same times as when it was listed, and its path still leads to it.
     fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
-        let control = self.control;
-        let _asking = control.asking(&path_of(&self.dirs, dir, None));
+        let _call = current::call(&path_of(&self.dirs, dir, None));
         let folder = self.handles.get_alone(dir, &self.dirs)?;
         let now = stat::fresh_descriptor(folder)?;
         let listed = self.dirs.read().id(dir);

@@ -14,6 +14,7 @@ use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DevIndex, DirId, FileIndex, Fingerprint, FoundFile, as_listed};
+use crate::heartbeat::current;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
 
@@ -86,8 +87,7 @@ impl Session<'_> {
     pub fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
         let mut path = Vec::new();
         self.dirs.read().path_of(dir, name, &mut path);
-        let control = self.control;
-        let _asking = control.asking(&to_path(path.clone()));
+        let _call = current::call(&to_path(path.clone()));
         if self.config.follow_links {
             let real = std::fs::canonicalize(to_path(path)).ok()?;
             return Some(as_listed(&real));
@@ -231,8 +231,7 @@ impl Session<'_> {
         let (dir, bytes) = name;
         let mut path = Vec::new();
         self.dirs.read().path_of(*dir, bytes, &mut path);
-        let control = self.control;
-        let _asking = control.asking(&to_path(path));
+        let _call = current::call(&to_path(path));
         let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
         let folder = self.handles.get_alone(*dir, &self.dirs)?;
         let above = stat::descriptor(folder)?;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::device::{Inner, Mounts};
 use crate::file::within;
+use crate::heartbeat::current;
 
 use super::config::Root;
-use super::control::Control;
 
 /// A root lies in another one.
 #[derive(Debug, thiserror::Error)]
@@ -39,10 +39,10 @@ impl Place {
 }
 
 /// Refuses roots of which one lies in another one. The same root twice is for the caller to see.
-pub fn check(roots: &[Root], patience: Duration, control: &Control) -> Result<(), Nested> {
+pub fn check(roots: &[Root], patience: Duration) -> Result<(), Nested> {
     let mounts = Mounts::read();
     let place = |root: &Root| {
-        let _asking = control.asking(&root.path);
+        let _call = current::limited_call(&root.path);
         Place::of(&root.path, &mounts, patience)
     };
     let places: Vec<Option<Place>> = roots.iter().map(place).collect();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use rustix::io::{Errno, Result};
 
 use crate::file::{DirId, FileIndex, Fingerprint};
+use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open;
 
@@ -17,8 +18,7 @@ impl Session<'_> {
     /// Opens a file by its first name, if the name still leads to the file that was found.
     pub fn reopened(&mut self, file: FileIndex) -> Result<(OwnedFd, Attributes)> {
         let path = self.path_of_first_name(file);
-        let control = self.control;
-        let _asking = control.asking(&path);
+        let _call = current::call(&path);
         let file_table = self.machine.file_table();
         let dir = file_table.dir(file);
         let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::file::{FileIndex, Fingerprint};
 use crate::hash::SampleDigest;
+use crate::heartbeat::current;
 use crate::sys::{file_handle, stat};
 
 use super::answers::to_path;
@@ -69,8 +70,7 @@ impl Session<'_> {
         let file_table = self.machine.file_table();
         let mut path = Vec::new();
         file_table.path(file, &self.dirs.read(), &mut path);
-        let control = self.control;
-        let _asking = control.asking(&to_path(path));
+        let _call = current::call(&to_path(path));
         let (dir, name) = (file_table.dir(file), file_table.first_name(file));
         let name = CString::new(name).ok()?;
         let follow = self.config.follow_links;

@@ -1,10 +1,9 @@
 //! A run: one thread owns the tables; walkers and readers send it their results.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -107,15 +106,8 @@ pub struct Session<'a> {
 impl Session<'_> {
     /// Trash folders that their path does not tell.
     fn unnamed_trash(&self) -> UnnamedTrash {
-        let asking = RefCell::new(None);
-        let trash = unnamed_trash(&|path| {
-            // The threads that plan are watched in another way.
-            current::ask_about(path.as_os_str().as_bytes());
-            asking.take();
-            asking.replace(Some(self.control.asking(path)));
-        });
-        current::rest();
-        trash
+        let _call = current::call(Path::new("/"));
+        unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
     }
 
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {

@@ -4,9 +4,11 @@
 //! before each call. In a thread that nobody watches, [`beat`] does nothing.
 
 use std::cell::RefCell;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{Heartbeat, Subject, Watchlist};
+use super::{Heartbeat, LIMITED, Subject, Watchlist};
 
 struct Current {
     watchlist: Arc<Watchlist>,
@@ -55,11 +57,52 @@ pub fn ask_about(path: &[u8]) {
     });
 }
 
+/// This thread makes calls about this path until the value is dropped.
+pub fn call(path: &Path) -> Call {
+    ask_about(path.as_os_str().as_bytes());
+    Call
+}
+
+/// As [`call`], for calls that the run does not wait for longer than it wants: they are named, and not given up on.
+pub fn limited_call(path: &Path) -> Call {
+    CURRENT.with_borrow(|current| {
+        if let Some(current) = current {
+            let path = path.as_os_str().as_bytes();
+            current.heartbeat.ask_about(LIMITED, path);
+        }
+    });
+    Call
+}
+
+/// A [`call`]; when it is dropped, this thread rests.
+#[must_use]
+pub struct Call;
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        rest();
+    }
+}
+
 /// As [`ask_about`], for a path that costs work to find out: does nothing in a thread that nobody watches.
 pub fn ask_about_what(path: impl FnOnce() -> Option<Vec<u8>>) {
     if CURRENT.with_borrow(Option::is_some) {
         ask_about(&path().unwrap_or_default());
     }
+}
+
+/// Does work that may wait for people: in the meantime this thread rests.
+pub fn resting<T>(work: impl FnOnce() -> T) -> T {
+    let is_at_work = CURRENT.with_borrow(|current| {
+        let current = current.as_ref();
+        current.is_some_and(|current| current.heartbeat.count().1)
+    });
+    rest();
+    let done = work();
+    if is_at_work {
+        CURRENT.with_borrow(|current| current.iter().for_each(|it| it.heartbeat.beat()));
+    }
+    done
 }
 
 /// Counts a call that this thread is about to make, unless it rests.

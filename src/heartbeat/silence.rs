@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Heartbeat;
 
 /// The time after which a call without an answer is reported. A disk takes about as long to spin up.
-pub const NAMED: Duration = Duration::from_secs(10);
+const NAMED: Duration = Duration::from_secs(10);
 
 /// Longest time that counts between two looks. While the run was stopped or the machine slept, no thread could answer.
 const STEP: Duration = Duration::from_secs(1);
@@ -89,7 +89,7 @@ impl Silence {
             }
             thread.quiet += step;
             if thread.quiet >= NAMED.min(self.patience) {
-                any_silent |= !thread.is_lost;
+                any_silent |= !thread.is_lost && !heartbeat.is_limited();
                 if !heartbeat.is_silent() {
                     looked.silent.push(at);
                 }

@@ -1,0 +1,391 @@
+//! The program's first thread watches the one that does the work: it draws progress and receives signals, names file
+//! systems that do not answer, and ends the program when nobody waits for them any longer.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use seekless::device::Mounts;
+use seekless::engine::{Config, Control, ProgressLine, are_descriptors_free, make_room};
+use seekless::event::{Problem, ProblemKind};
+use seekless::heartbeat::{Silence, Watchlist, current};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::console::Console;
+use super::draw::Draw;
+use super::exit::Exit;
+use super::sanitize;
+
+/// A phase shorter than this draws nothing.
+const FIRST_TICK: Duration = Duration::from_millis(300);
+
+/// Often enough to look alive, seldom enough to cost nothing.
+const TICK: Duration = Duration::from_millis(100);
+
+/// After a wait this long, work that is interrupted does not end by itself.
+const STUCK: Duration = Duration::from_millis(500);
+
+/// Descriptors that must be free before the runtime is started: those of its selector and its signals (about seven), and
+/// the least that the work needs.
+const DESCRIPTORS: usize = 18;
+
+/// The answer to the first signal during work that changes files.
+pub const ENDING: &str = "interrupted: stopping after the current step (press Ctrl-C again to stop at once; no file \
+is lost)";
+
+/// The message if the place of a result does not answer. The last call may be the one that only makes it durable.
+const MAYBE_NOT_WRITTEN: &str = "the result may not have been written";
+const ELSEWHERE: &str = ": write it elsewhere with -o, or wait longer with --patience";
+
+const WAY_OUT: &str = ": omit the paths that do not answer, or wait longer with --patience";
+
+/// The message if a run ends before its first step, since file systems do not answer.
+pub const NOTHING_DONE: &str =
+    "nothing was done: omit the paths that do not answer, or wait longer with --patience";
+
+/// What becomes of a part of the work if the user, or the watch, ends it early.
+pub enum End {
+    /// The program ends at once. The words say what was done. If a file system does not answer, the way out follows.
+    Leaves(&'static str, &'static str),
+    /// The work is told, and ends soon.
+    Stops(Stops),
+    /// Nothing is left to end.
+    Over,
+}
+
+/// How to end work that cannot end at once.
+pub struct Stops {
+    /// Tells the work to end.
+    pub tell: Box<dyn Fn() + Send>,
+    /// The answer to the first signal.
+    pub words: &'static str,
+    /// Takes away what the work would leave behind.
+    pub discard: Box<dyn FnMut() + Send>,
+    /// What it means that a file system does not answer, and the exit status.
+    pub unanswered: Box<dyn Fn() -> (String, Exit) + Send>,
+}
+
+impl End {
+    /// Nothing was done.
+    pub const NOTHING: Self = Self::Leaves("nothing was done", WAY_OUT);
+    /// The result is written.
+    pub const WRITING: Self = Self::Leaves(MAYBE_NOT_WRITTEN, ELSEWHERE);
+
+    /// Changes files in steps, and ends after the current one. `way_out` is the message if it cannot.
+    pub fn step(stop: &Arc<AtomicBool>, way_out: String) -> Self {
+        let stop = Arc::clone(stop);
+        Self::Stops(Stops {
+            tell: Box::new(move || stop.store(true, Ordering::Relaxed)),
+            words: ENDING,
+            discard: Box::new(|| ()),
+            unanswered: Box::new(move || (way_out.clone(), Exit::SomeLeft)),
+        })
+    }
+}
+
+/// What the watch knows of the work.
+struct Watch {
+    watchlist: Arc<Watchlist>,
+    silence: Silence,
+    /// File systems that were reported as waited for.
+    named: HashSet<PathBuf>,
+    console: Console,
+    draw: Draw,
+    progress: Progress,
+    end: End,
+    began: Instant,
+    is_interrupted: bool,
+}
+
+/// The lines to draw.
+type Progress = Box<dyn FnMut() -> Vec<ProgressLine> + Send>;
+
+static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
+
+fn watch() -> MutexGuard<'static, Option<Watch>> {
+    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does the work of a command on a thread of its own and watches over it.
+///
+/// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
+/// program started (`nohup`) stays so.
+pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    // As long as nothing else runs.
+    make_room();
+    let Some((runtime, mut signals)) = listen() else {
+        // The work can be done all the same, only unwatched.
+        return work();
+    };
+    let console = Console::new(false);
+    let watchlist = Arc::<Watchlist>::default();
+    *watch() = Some(Watch {
+        watchlist: Arc::clone(&watchlist),
+        silence: Silence::new(Config::default().patience),
+        named: HashSet::new(),
+        draw: Draw::new(&console),
+        console,
+        progress: Box::new(Vec::new),
+        end: End::NOTHING,
+        began: Instant::now(),
+        is_interrupted: false,
+    });
+    thread::scope(|scope| {
+        let (done, until_done) = oneshot::channel();
+        let worker = scope.spawn(move || {
+            let result = current::watched(Some(watchlist), work);
+            // The other end waits until this one is used or dropped.
+            let _ = done.send(());
+            result
+        });
+        runtime.block_on(receive(until_done, &mut signals));
+        match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Gives up on a file system after this time without an answer.
+pub fn wait_for(patience: Duration) {
+    if let Some(watch) = &mut *watch() {
+        watch.silence = Silence::new(patience);
+    }
+}
+
+/// Draws and complains on this console.
+pub fn tell_on(console: &Console) {
+    if let Some(watch) = &mut *watch() {
+        watch.console = console.clone();
+    }
+}
+
+/// Does a part of the work that draws progress and ends in a way of its own.
+pub fn during<T>(
+    end: End,
+    progress: impl FnMut() -> Vec<ProgressLine> + Send + 'static,
+    work: impl FnOnce() -> T,
+) -> T {
+    let before = enter(end, Box::new(progress));
+    let done = work();
+    if let Some((end, progress)) = before {
+        enter(end, progress);
+    }
+    done
+}
+
+/// Searches. `words` answer the first signal; `discard` removes what the run would leave behind.
+pub fn search<T>(
+    control: &Arc<Control>,
+    words: &'static str,
+    discard: impl FnMut() + Send + 'static,
+    work: impl FnOnce() -> T,
+) -> T {
+    let [told, shown] = [Arc::clone(control), Arc::clone(control)];
+    let end = End::Stops(Stops {
+        tell: Box::new(move || told.cancel()),
+        words,
+        discard: Box::new(discard),
+        unanswered: Box::new(|| (format!("{MAYBE_NOT_WRITTEN}{ELSEWHERE}"), Exit::Nothing)),
+    });
+    during(end, move || shown.progress(), work)
+}
+
+/// Does a part of the work that ends in a way of its own.
+pub fn ending<T>(end: End, work: impl FnOnce() -> T) -> T {
+    during(end, Vec::new, work)
+}
+
+/// Does work about one path. `words` say what it means if it ends early.
+pub fn about<T>(path: &Path, words: &'static str, work: impl FnOnce() -> T) -> T {
+    ending(End::Leaves(words, ""), || {
+        current::ask_about(path.as_os_str().as_bytes());
+        work()
+    })
+}
+
+/// From now on nothing is left to end.
+pub fn over() {
+    enter(End::Over, Box::new(Vec::new));
+}
+
+fn enter(end: End, progress: Progress) -> Option<(End, Progress)> {
+    current::rest();
+    let mut watch = watch();
+    let watch = watch.as_mut()?;
+    watch.draw.clear();
+    watch.draw = Draw::new(&watch.console);
+    watch.began = Instant::now();
+    let before = std::mem::replace(&mut watch.end, end);
+    Some((before, std::mem::replace(&mut watch.progress, progress)))
+}
+
+impl Watch {
+    fn tick(&mut self) {
+        if self.began.elapsed() >= FIRST_TICK {
+            self.draw.update(&(self.progress)());
+        }
+        let heartbeats = self.watchlist.heartbeats();
+        let wait = |at: usize| place_of(&heartbeats[at].name());
+        for at in self.silence.look(&heartbeats).silent {
+            heartbeats[at].set_silent(true);
+            let (path, file) = wait(at);
+            let problem = Problem {
+                path,
+                kind: ProblemKind::NotAnswering,
+                cause: None,
+            };
+            let line = format!("{}: {problem} ({file})", sanitize::path(&problem.path));
+            if self.named.insert(problem.path) {
+                self.console.complain(&line);
+            }
+        }
+        let is_stuck = self.is_interrupted && self.silence.still() >= STUCK;
+        if !is_stuck && !self.silence.is_too_long() {
+            return;
+        }
+        let Some((at, waited)) = self.silence.longest() else {
+            return;
+        };
+        let (place, file) = wait(at);
+        let place = sanitize::path(&place);
+        self.console.complain(&if is_stuck {
+            format!("{place}: does not answer ({file}); the run ends without waiting for it")
+        } else {
+            let waited = waited.as_secs();
+            format!(
+                "{place}: did not answer for {waited} s ({file}); the run no longer waits for it"
+            )
+        });
+        let (words, exit) = match &self.end {
+            End::Leaves(words, way_out) => (format!("{words}{way_out}"), Exit::Nothing),
+            End::Stops(stops) => (stops.unanswered)(),
+            End::Over => (String::new(), Exit::SomeLeft),
+        };
+        if !words.is_empty() {
+            self.console.complain(&words);
+        }
+        self.leave(if is_stuck { Exit::Interrupted } else { exit });
+    }
+
+    /// The user wants the work to end: at once, if this was said before.
+    fn interrupt(&mut self) {
+        if std::mem::replace(&mut self.is_interrupted, true) {
+            self.leave(Exit::Interrupted);
+        }
+        match &self.end {
+            End::Leaves("", _) => {
+                // The terminal is in the middle of a line.
+                let _ = writeln!(io::stderr());
+                self.leave(Exit::Interrupted);
+            }
+            End::Leaves(words, _) => {
+                self.draw.clear();
+                self.console.complain(&format!("interrupted; {words}"));
+                self.leave(Exit::Interrupted);
+            }
+            End::Stops(stops) => {
+                (stops.tell)();
+                self.console.complain(stops.words);
+            }
+            End::Over => {}
+        }
+    }
+
+    fn leave(&mut self, exit: Exit) -> ! {
+        if let End::Stops(stops) = &mut self.end {
+            (stops.discard)();
+        }
+        self.draw.clear();
+        process::exit(exit.code().into());
+    }
+}
+
+/// The mount point of a path, and the path for people to read. Makes no call to that file system.
+fn place_of(path: &[u8]) -> (PathBuf, String) {
+    let path = Path::new(OsStr::from_bytes(path));
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let point = Mounts::read().point_above(&path);
+    let file = sanitize::path(&path).into_owned();
+    (point.unwrap_or(path), file)
+}
+
+/// The signals that end a run; `None` for one that cannot be waited for, or is ignored.
+struct Signals {
+    interrupts: Option<Signal>,
+    terminations: Option<Signal>,
+    hangups: Option<Signal>,
+}
+
+fn listen() -> Option<(Runtime, Signals)> {
+    // Without them the runtime would panic.
+    if !are_descriptors_free(DESCRIPTORS) {
+        return None;
+    }
+    let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+    let within = runtime.enter();
+    let signals = Signals {
+        interrupts: signal(SignalKind::interrupt()).ok(),
+        terminations: signal(SignalKind::terminate()).ok(),
+        hangups: if ignores_hangups() {
+            None
+        } else {
+            signal(SignalKind::hangup()).ok()
+        },
+    };
+    drop(within);
+    Some((runtime, signals))
+}
+
+async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut Signals) {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let is_signal = tokio::select! {
+            biased;
+            _ = &mut until_done => return,
+            () = next(&mut signals.interrupts) => true,
+            () = next(&mut signals.terminations) => true,
+            () = next(&mut signals.hangups) => true,
+            _ = ticks.tick() => false,
+        };
+        if let Some(watch) = &mut *watch() {
+            if is_signal {
+                watch.interrupt();
+            } else {
+                watch.tick();
+            }
+        }
+    }
+}
+
+/// True if whoever started the program wants it to go on when the terminal goes away.
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first signal is the lowest bit.
+    let bit = 1u64 << (SignalKind::hangup().as_raw_value() - 1);
+    ignored.is_some_and(|ignored| ignored & bit != 0)
+}
+
+/// Waits for a signal, for ever if it cannot be waited for.
+async fn next(signal: &mut Option<Signal>) {
+    let arrived = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if arrived.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
