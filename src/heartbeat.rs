@@ -5,14 +5,21 @@
 //! count is one relaxed store: nothing is locked, and no clock is read, for a file.
 
 pub mod current;
-mod silence;
-
-pub use silence::Silence;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::{Duration, Instant};
 
 use crate::lock::locked;
+
+/// The time after which a call without an answer is reported. A disk takes about as long to spin up.
+const NAMED: Duration = Duration::from_secs(10);
+
+/// Longest time that counts between two looks. While the run was stopped or the machine slept, no thread could answer.
+const STEP: Duration = Duration::from_secs(1);
+
+/// In place of a number: the wait for a path is limited.
+const LIMITED: u32 = u32::MAX;
 
 /// The subject of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +32,6 @@ pub enum Subject {
     Path,
 }
 
-/// In place of a number: the wait for a path is limited.
-const LIMITED: u32 = u32::MAX;
-
 /// One thread's signs of life, on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -38,41 +42,42 @@ pub struct Heartbeat {
     count: AtomicU32,
     at: AtomicU32,
     name: Mutex<Vec<u8>>,
-    silent: AtomicBool,
+    seen: Mutex<Seen>,
+    watchlist: Weak<Watchlist>,
+}
+
+/// What the last look found of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    count: u32,
+    /// For how long the count has stood still.
+    quiet: Duration,
+    /// It was reported.
+    is_silent: bool,
+    /// The device that does not answer it.
+    device: Option<u64>,
+    /// Nobody waits for it any more.
+    is_lost: bool,
 }
 
 impl Heartbeat {
-    fn new(subject: Subject) -> Self {
-        Self {
-            subject,
-            count: AtomicU32::new(0),
-            at: AtomicU32::new(0),
-            name: Mutex::default(),
-            silent: AtomicBool::new(false),
-        }
-    }
-
-    /// Another call is about to be made, or has been answered.
-    pub fn beat(&self) {
+    fn beat(&self) {
         let count = self.count.load(Ordering::Relaxed);
         self.count
             .store((count | 1).wrapping_add(2), Ordering::Relaxed);
     }
 
-    /// It waits for other threads, not for a file system.
-    pub fn rest(&self) {
+    fn rest(&self) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count & !1, Ordering::Relaxed);
     }
 
-    /// It asks about this from now on.
-    pub fn ask(&self, at: u32) {
+    fn ask(&self, at: u32) {
         self.at.store(at, Ordering::Relaxed);
         self.beat();
     }
 
-    /// It asks about a name in this, or about a path, from now on.
-    pub fn ask_about(&self, at: u32, name: &[u8]) {
+    fn ask_about(&self, at: u32, name: &[u8]) {
         let mut held = self.name();
         held.clear();
         held.extend_from_slice(name);
@@ -80,15 +85,9 @@ impl Heartbeat {
         self.ask(at);
     }
 
-    /// The count, and whether it is at work.
-    pub fn count(&self) -> (u32, bool) {
-        let count = self.count.load(Ordering::Relaxed);
-        (count, count & 1 == 1)
-    }
-
-    /// True if the run gives up on the call without the watch.
-    fn is_limited(&self) -> bool {
-        self.subject == Subject::Path && self.at() == LIMITED
+    /// True while it makes calls to file systems.
+    pub fn is_at_work(&self) -> bool {
+        self.count.load(Ordering::Relaxed) & 1 == 1
     }
 
     /// The number that it asks about.
@@ -101,39 +100,106 @@ impl Heartbeat {
         locked(&self.name)
     }
 
-    /// Says whether it has waited for an answer for long.
-    pub fn set_silent(&self, silent: bool) {
-        self.silent.store(silent, Ordering::Relaxed);
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        locked(&self.seen)
     }
 
-    /// True if it has waited for an answer for long.
+    /// For how long it has waited for an answer, at the last look.
+    pub fn quiet(&self) -> Duration {
+        self.seen().quiet
+    }
+
+    /// True if it was reported as waiting for an answer.
     pub fn is_silent(&self) -> bool {
-        self.silent.load(Ordering::Relaxed)
+        self.seen().is_silent
+    }
+
+    /// Takes note of the device that it waits for.
+    pub fn set_device(&self, device: Option<u64>) {
+        self.seen().device = device;
+    }
+
+    /// True if the run gives up on the call without the watch.
+    fn is_limited(&self) -> bool {
+        self.subject == Subject::Path && self.at() == LIMITED
     }
 }
 
-/// All threads of a run that ask file systems.
-#[derive(Debug, Default)]
+/// All threads of a run that ask file systems, and how long the run waits for them.
+#[derive(Debug)]
 pub struct Watchlist {
     heartbeats: Mutex<Vec<Arc<Heartbeat>>>,
-    /// Device numbers of file systems that do not answer.
-    devices: Mutex<Vec<u64>>,
-    any_devices: AtomicBool,
+    clock: Mutex<Clock>,
+    /// Something has moved since the last look.
+    moved: AtomicBool,
+    any_silent: AtomicBool,
     given_up: AtomicBool,
 }
 
+#[derive(Debug)]
+struct Clock {
+    /// How long a run waits while no other thread makes progress.
+    patience: Duration,
+    looked: Instant,
+    /// For how long nothing has moved while a thread was silent.
+    quiet: Duration,
+    /// For how long nothing has moved while a thread was at work.
+    still: Duration,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// Threads that have become silent.
+    pub silent: Vec<Arc<Heartbeat>>,
+    /// Threads that were silent and have their answer.
+    pub answered: Vec<Arc<Heartbeat>>,
+}
+
 impl Watchlist {
+    /// Knows no threads yet. A run that waits only for silent threads gives up after this time.
+    pub fn new(patience: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            heartbeats: Mutex::default(),
+            clock: Mutex::new(Clock {
+                patience,
+                looked: Instant::now(),
+                quiet: Duration::ZERO,
+                still: Duration::ZERO,
+            }),
+            moved: AtomicBool::new(false),
+            any_silent: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
+        })
+    }
+
+    /// The run gives up after this time from now on.
+    pub fn wait_for(&self, patience: Duration) {
+        self.clock().patience = patience;
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        locked(&self.clock)
+    }
+
     /// Takes a thread in, in the place of one that has ended if there is one.
-    pub fn admit(&self, subject: Subject) -> Arc<Heartbeat> {
+    pub fn admit(self: &Arc<Self>, subject: Subject) -> Arc<Heartbeat> {
         let mut heartbeats = locked(&self.heartbeats);
         let is_free = |heartbeat: &&Arc<Heartbeat>| {
-            let is_left = Arc::strong_count(heartbeat) == 1 && !heartbeat.count().1;
+            let is_left = Arc::strong_count(heartbeat) == 1 && !heartbeat.is_at_work();
             is_left && heartbeat.subject == subject
         };
         if let Some(free) = heartbeats.iter().find(is_free) {
             return Arc::clone(free);
         }
-        let heartbeat = Arc::new(Heartbeat::new(subject));
+        let heartbeat = Arc::new(Heartbeat {
+            subject,
+            count: AtomicU32::new(0),
+            at: AtomicU32::new(0),
+            name: Mutex::default(),
+            seen: Mutex::default(),
+            watchlist: Arc::downgrade(self),
+        });
         heartbeats.push(Arc::clone(&heartbeat));
         heartbeat
     }
@@ -143,29 +209,109 @@ impl Watchlist {
         locked(&self.heartbeats).clone()
     }
 
-    /// Says which devices do not answer.
-    pub fn set_devices(&self, devices: Vec<u64>) {
-        self.any_devices
-            .store(!devices.is_empty(), Ordering::Relaxed);
-        *locked(&self.devices) = devices;
+    /// Something was found or read, which counts as a move of a thread.
+    pub fn moved(&self) {
+        self.moved.store(true, Ordering::Relaxed);
     }
 
-    /// True if any device does not answer.
-    pub fn any_devices(&self) -> bool {
-        self.any_devices.load(Ordering::Relaxed)
+    /// Compares the counts with those of the last look.
+    pub fn look(&self) -> Looked {
+        let mut clock = self.clock();
+        let step = clock.looked.elapsed().min(STEP);
+        clock.looked = Instant::now();
+        drop(clock);
+        self.look_after(step)
     }
 
-    /// True if this device does not answer.
+    fn look_after(&self, step: Duration) -> Looked {
+        let mut clock = self.clock();
+        let mut looked = Looked::default();
+        let mut moved = self.moved.swap(false, Ordering::Relaxed);
+        let (mut any_silent, mut any_awaited, mut any_at_work) = (false, false, false);
+        for heartbeat in self.heartbeats() {
+            let count = heartbeat.count.load(Ordering::Relaxed);
+            let is_at_work = count & 1 == 1;
+            let mut seen = heartbeat.seen();
+            any_at_work |= is_at_work && !seen.is_lost;
+            if count != seen.count || !is_at_work {
+                moved |= count != seen.count;
+                let before = std::mem::take(&mut *seen);
+                seen.count = count;
+                drop(seen);
+                if before.is_silent {
+                    looked.answered.push(heartbeat);
+                }
+                continue;
+            }
+            seen.quiet += step;
+            if seen.quiet >= NAMED.min(clock.patience) {
+                any_silent = true;
+                any_awaited |= !seen.is_lost && !heartbeat.is_limited();
+                let was_silent = std::mem::replace(&mut seen.is_silent, true);
+                drop(seen);
+                if !was_silent {
+                    looked.silent.push(heartbeat);
+                }
+            }
+        }
+        self.any_silent.store(any_silent, Ordering::Relaxed);
+        let longer = |so_far: Duration, counts| {
+            if counts && !moved {
+                so_far + step
+            } else {
+                Duration::ZERO
+            }
+        };
+        clock.quiet = longer(clock.quiet, any_awaited);
+        clock.still = longer(clock.still, any_at_work);
+        looked
+    }
+
+    /// Gives up on the silent threads: they count again when they move. Returns those that were not given up before.
+    pub fn give_up(&self) -> Vec<Arc<Heartbeat>> {
+        let is_lost_now = |heartbeat: &Arc<Heartbeat>| {
+            let mut seen = heartbeat.seen();
+            seen.is_silent && !std::mem::replace(&mut seen.is_lost, true)
+        };
+        let heartbeats = self.heartbeats().into_iter();
+        let lost: Vec<_> = heartbeats.filter(is_lost_now).collect();
+        self.clock().quiet = Duration::ZERO;
+        if lost.iter().any(|lost| lost.subject != Subject::Volume) {
+            self.given_up.store(true, Ordering::Relaxed);
+        }
+        lost
+    }
+
+    /// True if nothing but silent threads has been waited for long enough.
+    pub fn is_too_long(&self) -> bool {
+        let clock = self.clock();
+        clock.quiet >= clock.patience
+    }
+
+    /// For how long no thread has moved, while one was at work.
+    pub fn still(&self) -> Duration {
+        self.clock().still
+    }
+
+    /// The thread at work whose count has stood still the longest.
+    pub fn longest(&self) -> Option<Arc<Heartbeat>> {
+        let heartbeats = self.heartbeats().into_iter();
+        let longest = heartbeats.max_by_key(|heartbeat| heartbeat.quiet());
+        longest.filter(|longest| !longest.quiet().is_zero())
+    }
+
+    /// True if this device does not answer a thread.
     pub fn is_silent(&self, device: u64) -> bool {
-        locked(&self.devices).contains(&device)
+        let waits = |heartbeat: &Arc<Heartbeat>| heartbeat.seen().device == Some(device);
+        self.any_silent() && self.heartbeats().iter().any(waits)
     }
 
-    /// Says that nobody waits any more for those that are silent.
-    pub fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
+    /// True if any thread is silent.
+    pub fn any_silent(&self) -> bool {
+        self.any_silent.load(Ordering::Relaxed)
     }
 
-    /// True if nobody waits any more for those that are silent.
+    /// True if nobody waits any more for silent threads that list folders or look at paths.
     pub fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
     }
@@ -175,20 +321,115 @@ impl Watchlist {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn silent_after(watchlist: &Watchlist, seconds: u64) -> Vec<Arc<Heartbeat>> {
+        let looks = (0..seconds).flat_map(|_| watchlist.look_after(SECOND).silent);
+        looks.collect()
+    }
+
+    fn are(lost: &[Arc<Heartbeat>], expected: &Arc<Heartbeat>) -> bool {
+        matches!(lost, [one] if Arc::ptr_eq(one, expected))
+    }
+
     #[test]
     fn every_sign_of_life_is_another_count() {
-        let watchlist = Watchlist::default();
+        let watchlist = Watchlist::new(SECOND);
         let heartbeat = watchlist.admit(Subject::Folder);
-        let mut seen = vec![heartbeat.count()];
+        let count = || heartbeat.count.load(Ordering::Relaxed);
+        let mut seen = vec![count()];
         for _ in 0..5 {
             heartbeat.ask_about(7, b"name");
-            seen.push(heartbeat.count());
+            seen.push(count());
             heartbeat.rest();
-            assert!(!heartbeat.count().1);
+            assert!(!heartbeat.is_at_work());
         }
         seen.dedup();
         assert_eq!(seen.len(), 6, "{seen:?}");
         assert_eq!((heartbeat.at(), &heartbeat.name()[..]), (7, &b"name"[..]));
         assert_eq!(watchlist.heartbeats().len(), 1);
+    }
+
+    #[test]
+    fn who_moves_or_rests_is_not_silent() {
+        let watchlist = Watchlist::new(60 * SECOND);
+        let [stuck, busy, idle] = [0; 3].map(|_| watchlist.admit(Subject::Volume));
+        stuck.beat();
+        idle.beat();
+        idle.rest();
+        let mut named = Vec::new();
+        for _ in 0..100 {
+            busy.beat();
+            named.extend(silent_after(&watchlist, 1));
+            assert_eq!(watchlist.clock().quiet, Duration::ZERO, "one still works");
+            assert_eq!(watchlist.still(), Duration::ZERO);
+        }
+        assert!(are(&named, &stuck), "once");
+        assert_eq!(watchlist.longest().expect("one").quiet(), 99 * SECOND);
+        busy.rest();
+        for seconds in 0..60 {
+            assert!(watchlist.clock().quiet <= seconds * SECOND);
+            watchlist.look_after(SECOND);
+        }
+        assert!(watchlist.clock().quiet >= 59 * SECOND);
+        stuck.beat();
+        assert!(are(&watchlist.look_after(SECOND).answered, &stuck));
+        assert!(!stuck.is_silent() && watchlist.clock().quiet == Duration::ZERO);
+        assert!(silent_after(&watchlist, 9).is_empty());
+        assert_eq!(watchlist.still(), 9 * SECOND);
+        assert!(are(&silent_after(&watchlist, 1), &stuck), "again");
+        // What is read or found by others counts as well.
+        watchlist.moved();
+        watchlist.look_after(SECOND);
+        assert_eq!(watchlist.clock().quiet, Duration::ZERO);
+        stuck.rest();
+        silent_after(&watchlist, 2);
+        assert_eq!(watchlist.still(), Duration::ZERO, "who rests is not stuck");
+        assert!(watchlist.longest().is_none());
+    }
+
+    #[test]
+    fn who_was_given_up_counts_again_when_it_moves() {
+        let watchlist = Watchlist::new(5 * SECOND);
+        let [first, second] = [0; 2].map(|_| watchlist.admit(Subject::Volume));
+        first.beat();
+        silent_after(&watchlist, 11);
+        assert!(watchlist.is_too_long());
+        assert!(are(&watchlist.give_up(), &first));
+        silent_after(&watchlist, 20);
+        assert!(!watchlist.is_too_long(), "nobody waits for it");
+        assert_eq!(watchlist.still(), Duration::ZERO);
+        second.beat();
+        silent_after(&watchlist, 11);
+        assert!(watchlist.is_too_long());
+        assert!(are(&watchlist.give_up(), &second), "only once");
+        first.beat();
+        silent_after(&watchlist, 11);
+        assert!(watchlist.is_too_long());
+        assert!(are(&watchlist.give_up(), &first));
+        assert!(!watchlist.is_given_up(), "only readers were given up");
+    }
+
+    #[test]
+    fn a_call_whose_wait_is_limited_is_named_and_not_given_up() {
+        let watchlist = Watchlist::new(5 * SECOND);
+        let heartbeat = watchlist.admit(Subject::Path);
+        heartbeat.ask_about(LIMITED, b"cache");
+        assert!(are(&silent_after(&watchlist, 100), &heartbeat));
+        assert!(!watchlist.is_too_long() && watchlist.still() > 5 * SECOND);
+    }
+
+    #[test]
+    fn a_device_is_silent_while_a_thread_waits_for_it() {
+        let watchlist = Watchlist::new(5 * SECOND);
+        let heartbeat = watchlist.admit(Subject::Folder);
+        heartbeat.beat();
+        for heartbeat in silent_after(&watchlist, 6) {
+            heartbeat.set_device(Some(7));
+        }
+        assert!(watchlist.is_silent(7) && !watchlist.is_silent(8));
+        heartbeat.beat();
+        watchlist.look_after(SECOND);
+        assert!(!watchlist.is_silent(7));
     }
 }

@@ -46,7 +46,7 @@ impl Default for Reads {
     fn default() -> Self {
         let shared = Shared {
             access: Access::new(None, PageUse::Keep, None),
-            signs: Signs::of_current_thread(),
+            signs: Signs::default(),
             devices: None,
         };
         Self {
@@ -66,7 +66,7 @@ impl Reads {
     pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
         let shared = Shared {
             access: Access::new(bytes_per_second, page_use, Some(0)),
-            signs: Signs::of_current_thread(),
+            signs: Signs::default(),
             devices: Some(Mutex::default()),
         };
         Self {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use seekless::device::Mounts;
 use seekless::engine::{Config, Control, ProgressLine, are_descriptors_free, make_room};
 use seekless::event::{Problem, ProblemKind};
-use seekless::heartbeat::{Silence, Watchlist, current};
+use seekless::heartbeat::{Heartbeat, Subject, Watchlist, current};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -96,7 +96,6 @@ impl End {
 /// What the watch knows of the work.
 struct Watch {
     watchlist: Arc<Watchlist>,
-    silence: Silence,
     /// File systems that were reported as waited for.
     named: HashSet<PathBuf>,
     console: Console,
@@ -128,10 +127,10 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         return work();
     };
     let console = Console::new(false);
-    let watchlist = Arc::<Watchlist>::default();
+    let watchlist = Watchlist::new(Config::default().patience);
+    let heartbeat = watchlist.admit(Subject::Path);
     *watch() = Some(Watch {
-        watchlist: Arc::clone(&watchlist),
-        silence: Silence::new(Config::default().patience),
+        watchlist,
         named: HashSet::new(),
         draw: Draw::new(&console),
         console,
@@ -143,7 +142,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let (done, until_done) = oneshot::channel();
         let worker = scope.spawn(move || {
-            let result = current::watched(Some(watchlist), work);
+            let result = current::watched(Some(heartbeat), work);
             // The other end waits until this one is used or dropped.
             let _ = done.send(());
             result
@@ -159,7 +158,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Gives up on a file system after this time without an answer.
 pub fn wait_for(patience: Duration) {
     if let Some(watch) = &mut *watch() {
-        watch.silence = Silence::new(patience);
+        watch.watchlist.wait_for(patience);
     }
 }
 
@@ -235,11 +234,8 @@ impl Watch {
         if self.began.elapsed() >= FIRST_TICK {
             self.draw.update(&(self.progress)());
         }
-        let heartbeats = self.watchlist.heartbeats();
-        let wait = |at: usize| place_of(&heartbeats[at].name());
-        for at in self.silence.look(&heartbeats).silent {
-            heartbeats[at].set_silent(true);
-            let (path, file) = wait(at);
+        for silent in self.watchlist.look().silent {
+            let (path, file) = place_of(&silent);
             let problem = Problem {
                 path,
                 kind: ProblemKind::NotAnswering,
@@ -250,19 +246,19 @@ impl Watch {
                 self.console.complain(&line);
             }
         }
-        let is_stuck = self.is_interrupted && self.silence.still() >= STUCK;
-        if !is_stuck && !self.silence.is_too_long() {
+        let is_stuck = self.is_interrupted && self.watchlist.still() >= STUCK;
+        if !is_stuck && !self.watchlist.is_too_long() {
             return;
         }
-        let Some((at, waited)) = self.silence.longest() else {
+        let Some(longest) = self.watchlist.longest() else {
             return;
         };
-        let (place, file) = wait(at);
+        let (place, file) = place_of(&longest);
         let place = sanitize::path(&place);
         self.console.complain(&if is_stuck {
             format!("{place}: does not answer ({file}); the run ends without waiting for it")
         } else {
-            let waited = waited.as_secs();
+            let waited = longest.quiet().as_secs();
             format!(
                 "{place}: did not answer for {waited} s ({file}); the run no longer waits for it"
             )
@@ -311,9 +307,11 @@ impl Watch {
     }
 }
 
-/// The mount point of a path, and the path for people to read. Makes no call to that file system.
-fn place_of(path: &[u8]) -> (PathBuf, String) {
-    let path = Path::new(OsStr::from_bytes(path));
+/// The mount point of the path that a thread waits for, and the path for people to read. Makes no call to that file
+/// system.
+fn place_of(heartbeat: &Heartbeat) -> (PathBuf, String) {
+    let name = heartbeat.name().clone();
+    let path = Path::new(OsStr::from_bytes(&name));
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let point = Mounts::read().point_above(&path);
     let file = sanitize::path(&path).into_owned();

@@ -23,11 +23,11 @@ use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::{self, Share};
 use super::error::Error;
+use super::listen::Silence;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::requests::SMALL;
 use super::session::Session;
-use super::silence::Silence;
 use super::tally::Tally;
 use super::verification::Verification;
 use super::volumes::Volumes;
@@ -101,7 +101,7 @@ pub fn begin<'a>(
     let past_cache = config.uses(Mechanism::PastCache)
         && config.page_use != PageUse::Keep
         && page_cache::is_available();
-    let watchlist = Arc::new(Watchlist::default());
+    let watchlist = Watchlist::new(config.patience);
     let settings = ReadSettings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
@@ -190,7 +190,7 @@ pub fn begin<'a>(
         listing_ended: false,
         full: Arc::default(),
         reading_ended: false,
-        silence: Silence::new(config.patience),
+        silence: Silence::default(),
         verification: Verification::default(),
         watchlist,
         walked_disks: Vec::new(),

@@ -158,12 +158,10 @@ impl<'a> Deliverer<'a> {
     ) -> io::Result<()> {
         let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
-        if volumes.any_given_up() {
-            // Files on a volume that does not answer cannot be acted on.
-            let before = files.len();
-            files.retain(|&file| !volumes.is_given_up(file_table.volume(file)));
-            self.summary.left_out.unanswered += (before - files.len()) as u64;
-        }
+        // Files on a volume that does not answer cannot be acted on.
+        let before = files.len();
+        files.retain(|&file| !volumes.is_given_up(file_table.volume(file)));
+        self.summary.left_out.unanswered += (before - files.len()) as u64;
         if files.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Detects threads that get no answer from a file system, and decides when the run gives up on them.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -11,38 +12,67 @@ use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject};
 
 use super::session::Session;
-use super::silence::Silence;
 
 /// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
+
+/// Maximum number of substitutes for threads that wait for one volume, in each of its pools.
+const FOR_A_VOLUME: usize = 2;
+
+/// Maximum number of substitutes in each kind of pool during a run.
+const FOR_A_RUN: usize = 32;
+
+/// What the run knows of file systems that do not answer.
+#[derive(Default)]
+pub struct Silence {
+    /// File systems that were reported as waited for.
+    named: HashSet<PathBuf>,
+    /// File systems that the run gave up on.
+    given_up: HashSet<PathBuf>,
+    /// The mounts at the time when the run last gave up on one.
+    mounts: Mounts,
+    /// Threads that have a substitute, and the volumes that they wait for.
+    substituted: Vec<(Arc<Heartbeat>, VolumeId)>,
+    /// When the user interrupted the run.
+    interrupted: Option<Instant>,
+}
+
+impl Silence {
+    /// True if the run gave up on a file system.
+    pub fn is_any_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+}
 
 impl Session<'_> {
     /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives
     /// up on these file systems when nothing else has progressed for long enough.
     pub fn listen(&mut self) {
-        let heartbeats = self.watchlist.heartbeats();
-        let looked = self.silence.counts.look(&heartbeats);
-        for at in looked.answered {
-            if let Some(volume) = self.silence.substituted.remove(&at) {
-                self.scheduler.retire_workers(volume);
+        let looked = self.watchlist.look();
+        for answered in looked.answered {
+            let substituted = &mut self.silence.substituted;
+            let is_this = |(thread, _): &(Arc<Heartbeat>, _)| Arc::ptr_eq(thread, &answered);
+            if let Some(at) = substituted.iter().position(is_this) {
+                self.scheduler.retire_workers(substituted.swap_remove(at).1);
             }
         }
-        for at in looked.silent {
-            let (place, device) = self.place_of(&heartbeats[at]);
-            self.silence.counts.set_device(at, device);
-            heartbeats[at].set_silent(true);
-            if let Some(volume) = volume_of(&heartbeats[at])
-                && self.scheduler.add_workers(volume)
-            {
-                self.silence.substituted.insert(at, volume);
+        for silent in looked.silent {
+            let (place, device) = self.place_of(&silent);
+            silent.set_device(device);
+            if let Some(volume) = volume_of(&silent) {
+                let substituted = &mut self.silence.substituted;
+                let of_volume = substituted.iter().filter(|(_, of)| *of == volume);
+                if of_volume.count() < FOR_A_VOLUME && substituted.len() < FOR_A_RUN {
+                    self.scheduler.add_workers(volume);
+                    substituted.push((silent, volume));
+                }
             }
             if !self.silence.given_up.contains(&place) && self.silence.named.insert(place.clone()) {
                 self.say(place, ProblemKind::NotAnswering);
             }
         }
-        self.watchlist.set_devices(self.silence.counts.devices());
-        if self.silence.counts.is_too_long() {
-            self.give_up(&heartbeats);
+        if self.watchlist.is_too_long() {
+            self.give_up();
         }
         if self.control.is_cancelled() {
             let since = self.silence.interrupted.get_or_insert_with(Instant::now);
@@ -54,15 +84,12 @@ impl Session<'_> {
     }
 
     /// Gives up on the file systems that threads wait for: reads there fail, and nothing more is listed.
-    fn give_up(&mut self, heartbeats: &[Arc<Heartbeat>]) {
+    fn give_up(&mut self) {
         self.silence.mounts = Mounts::read();
         let mut volumes = Vec::new();
-        for at in self.silence.counts.give_up(heartbeats) {
-            match volume_of(&heartbeats[at]) {
-                Some(volume) => volumes.push(volume),
-                None => self.watchlist.give_up(),
-            }
-            let (place, _) = self.place_of(&heartbeats[at]);
+        for lost in self.watchlist.give_up() {
+            volumes.extend(volume_of(&lost));
+            let (place, _) = self.place_of(&lost);
             if self.silence.given_up.insert(place.clone()) {
                 self.say(place, ProblemKind::Unanswered);
             }
@@ -75,7 +102,7 @@ impl Session<'_> {
     pub fn do_readers_rest(&self) -> bool {
         let since = Instant::now();
         let is_at_work = |heartbeat: &Arc<Heartbeat>| {
-            heartbeat.subject == Subject::Volume && heartbeat.count().1
+            heartbeat.subject == Subject::Volume && heartbeat.is_at_work()
         };
         while self.watchlist.heartbeats().iter().any(is_at_work) {
             if since.elapsed() >= INTERRUPTED {
@@ -135,23 +162,19 @@ impl Session<'_> {
     /// to any of these file systems.
     fn place_of(&self, heartbeat: &Heartbeat) -> (PathBuf, Option<u64>) {
         let at = heartbeat.at();
-        let mounts = Mounts::read();
+        let (name, mounts) = (heartbeat.name().clone(), Mounts::read());
         match heartbeat.subject {
             Subject::Volume => {
-                let name = self.names.get(at as usize).map(PathBuf::from);
-                (name.unwrap_or_default(), None)
-            }
-            Subject::Path => {
-                let path = path_from(&heartbeat.name());
-                (mounts.point_above(&absolute(&path)).unwrap_or(path), None)
+                let volume = self.names.get(at as usize).map(PathBuf::from);
+                (volume.unwrap_or_default(), None)
             }
             // No name holds a slash: it is the path that a link leads to.
-            Subject::Folder if heartbeat.name().contains(&b'/') => {
-                let path = without_dots(&absolute(&path_from(&heartbeat.name())));
+            subject if subject == Subject::Path || name.contains(&b'/') => {
+                let path = without_dots(&absolute(&path_from(&name)));
                 (mounts.point_above(&path).unwrap_or(path), None)
             }
-            Subject::Folder => {
-                let name = std::ffi::CString::new(heartbeat.name().clone()).unwrap_or_default();
+            _ => {
+                let name = std::ffi::CString::new(name).unwrap_or_default();
                 let name = (!name.is_empty()).then_some(name);
                 let path = crate::scan::path_of(&self.dirs, DirId(at), name.as_deref());
                 let path = absolute(&path);

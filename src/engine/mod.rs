@@ -35,7 +35,6 @@ mod row_keys;
 mod same_blocks;
 mod session;
 mod set_order;
-mod silence;
 mod tally;
 mod verification;
 mod verify;

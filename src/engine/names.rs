@@ -136,7 +136,7 @@ impl Session<'_> {
 
     fn settle_names_of(&mut self, file: FileIndex) {
         let volume = self.machine.file_table().volume(file);
-        if self.volumes.any_given_up() && self.volumes.is_given_up(volume) {
+        if self.volumes.is_given_up(volume) {
             return;
         }
         let records = self.records_of(file);

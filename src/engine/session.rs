@@ -29,7 +29,7 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::Share;
-use super::silence::Silence;
+use super::listen::Silence;
 use super::tally::{EndedStages, Tally};
 use super::verification::Verification;
 use super::volumes::Volumes;
@@ -183,7 +183,7 @@ impl Session<'_> {
             select! {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => {
-                        self.silence.counts.moved = true;
+                        self.watchlist.moved();
                         self.found(&batch);
                     }
                     Ok(ScanMessage::Problem(problem)) => {
@@ -242,7 +242,7 @@ impl Session<'_> {
     }
 
     fn completed(&mut self, completions: Vec<Completion<Digest>>) {
-        self.silence.counts.moved = true;
+        self.watchlist.moved();
         let mut stages = EndedStages::default();
         for completion in completions {
             if let Some(finished) = self.scheduler.completed(completion) {

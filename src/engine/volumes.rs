@@ -95,11 +95,6 @@ impl Volumes {
         self.given_up.extend(volumes);
     }
 
-    /// True if the run gave up on any volume.
-    pub fn any_given_up(&self) -> bool {
-        !self.given_up.is_empty()
-    }
-
     /// True if the run gave up on the volume of this device number.
     pub fn is_given_up(&self, dev: DevIndex) -> bool {
         self.given_up.contains(&self.of(dev))

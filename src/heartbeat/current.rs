@@ -1,28 +1,23 @@
 //! The heartbeat of the current thread.
 //!
-//! Actions make their calls in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`]
-//! before each call. In a thread that nobody watches, [`beat`] does nothing.
+//! Calls are made in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`] before each
+//! call. In a thread that nobody watches, these functions do nothing.
 
 use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Heartbeat, LIMITED, Subject, Watchlist};
-
-struct Current {
-    watchlist: Arc<Watchlist>,
-    heartbeat: Arc<Heartbeat>,
-}
+use super::{Heartbeat, LIMITED, Subject};
 
 thread_local! {
-    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<Heartbeat>>> = const { RefCell::new(None) };
 }
 
-/// Does work on this thread while the watchlist watches it. Without a watchlist nobody watches it.
-pub fn watched<T>(watchlist: Option<Arc<Watchlist>>, work: impl FnOnce() -> T) -> T {
+/// Does work on this thread, which has this heartbeat in the meantime. Without one nobody watches it.
+pub fn watched<T>(heartbeat: Option<Arc<Heartbeat>>, work: impl FnOnce() -> T) -> T {
     /// Ends the watch, also after a panic.
-    struct Leave(Option<Current>);
+    struct Leave(Option<Arc<Heartbeat>>);
 
     impl Drop for Leave {
         fn drop(&mut self) {
@@ -31,29 +26,59 @@ pub fn watched<T>(watchlist: Option<Arc<Watchlist>>, work: impl FnOnce() -> T) -
         }
     }
 
-    let current = watchlist.map(|watchlist| Current {
-        heartbeat: watchlist.admit(Subject::Path),
-        watchlist,
-    });
-    let _leave = Leave(CURRENT.replace(current));
+    let _leave = Leave(CURRENT.replace(heartbeat));
     work()
 }
 
-/// The watchlist that watches this thread, for threads that it starts.
-pub fn watchlist() -> Option<Arc<Watchlist>> {
+/// A heartbeat for a thread that this one starts, if this one is watched.
+pub fn child() -> Option<Arc<Heartbeat>> {
+    let watchlist = CURRENT.with_borrow(|current| current.as_ref()?.watchlist.upgrade());
+    Some(watchlist?.admit(Subject::Path))
+}
+
+#[inline]
+fn with_current(act: impl FnOnce(&Heartbeat)) {
     CURRENT.with_borrow(|current| {
-        current
-            .as_ref()
-            .map(|current| Arc::clone(&current.watchlist))
-    })
+        if let Some(current) = current {
+            act(current);
+        }
+    });
 }
 
 /// This thread makes calls about this path from now on, until it [rests](rest).
 pub fn ask_about(path: &[u8]) {
-    CURRENT.with_borrow(|current| {
-        if let Some(current) = current {
-            current.heartbeat.ask_about(0, path);
+    ask_about_name(0, path);
+}
+
+/// This thread makes calls about a name in the folder of this number, or about this path of that number.
+pub fn ask_about_name(at: u32, name: &[u8]) {
+    with_current(|current| current.ask_about(at, name));
+}
+
+/// The number that this thread asks about; 0 if nobody watches it.
+pub fn at() -> u32 {
+    let mut at = 0;
+    with_current(|current| at = current.at());
+    at
+}
+
+/// This thread makes calls to the file system of this volume from now on.
+#[inline]
+pub fn ask_of(volume: u16) {
+    with_current(|current| {
+        if current.subject == Subject::Volume {
+            current.ask(volume.into());
         }
+    });
+}
+
+/// As [`ask_of`], in a thread that asks about volumes; in another one as [`ask_about`], for a path that costs work to
+/// find out.
+#[inline]
+pub fn ask_of_file(volume: u16, path: impl FnOnce() -> Option<Vec<u8>>) {
+    with_current(|current| match current.subject {
+        Subject::Volume => current.ask(volume.into()),
+        _ => current.ask_about(0, &path().unwrap_or_default()),
     });
 }
 
@@ -65,12 +90,7 @@ pub fn call(path: &Path) -> Call {
 
 /// As [`call`], for calls that the run does not wait for longer than it wants: they are named, and not given up on.
 pub fn limited_call(path: &Path) -> Call {
-    CURRENT.with_borrow(|current| {
-        if let Some(current) = current {
-            let path = path.as_os_str().as_bytes();
-            current.heartbeat.ask_about(LIMITED, path);
-        }
-    });
+    ask_about_name(LIMITED, path.as_os_str().as_bytes());
     Call
 }
 
@@ -84,23 +104,19 @@ impl Drop for Call {
     }
 }
 
-/// As [`ask_about`], for a path that costs work to find out: does nothing in a thread that nobody watches.
+/// As [`ask_about`], for a path that costs work to find out.
 pub fn ask_about_what(path: impl FnOnce() -> Option<Vec<u8>>) {
-    if CURRENT.with_borrow(Option::is_some) {
-        ask_about(&path().unwrap_or_default());
-    }
+    with_current(|current| current.ask_about(0, &path().unwrap_or_default()));
 }
 
-/// Does work that may wait for people: in the meantime this thread rests.
+/// Does work that waits for people or for other threads: in the meantime this thread rests.
 pub fn resting<T>(work: impl FnOnce() -> T) -> T {
-    let is_at_work = CURRENT.with_borrow(|current| {
-        let current = current.as_ref();
-        current.is_some_and(|current| current.heartbeat.count().1)
-    });
+    let mut was_at_work = false;
+    with_current(|current| was_at_work = current.is_at_work());
     rest();
     let done = work();
-    if is_at_work {
-        CURRENT.with_borrow(|current| current.iter().for_each(|it| it.heartbeat.beat()));
+    if was_at_work {
+        with_current(Heartbeat::beat);
     }
     done
 }
@@ -108,53 +124,55 @@ pub fn resting<T>(work: impl FnOnce() -> T) -> T {
 /// Counts a call that this thread is about to make, unless it rests.
 #[inline]
 pub fn beat() {
-    CURRENT.with_borrow(|current| {
-        if let Some(current) = current
-            && current.heartbeat.count().1
-        {
-            current.heartbeat.beat();
+    with_current(|current| {
+        if current.is_at_work() {
+            current.beat();
         }
     });
 }
 
 /// This thread waits for no file system.
 pub fn rest() {
-    CURRENT.with_borrow(|current| {
-        if let Some(current) = current {
-            current.heartbeat.rest();
-        }
-    });
+    with_current(Heartbeat::rest);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
     use super::*;
+    use crate::heartbeat::Watchlist;
 
     #[test]
     fn calls_count_in_watched_threads_that_do_not_rest() {
-        let watchlist = Arc::new(Watchlist::default());
-        let count = || watchlist.heartbeats()[0].count();
+        let watchlist = Watchlist::new(Duration::ZERO);
+        let heartbeat = || Arc::clone(&watchlist.heartbeats()[0]);
+        let count = || heartbeat().count.load(Ordering::Relaxed);
         ask_about(b"unwatched");
         beat();
-        assert!(super::watchlist().is_none() && watchlist.heartbeats().is_empty());
-        watched(Some(Arc::clone(&watchlist)), || {
+        assert!(child().is_none() && watchlist.heartbeats().is_empty());
+        watched(Some(watchlist.admit(Subject::Path)), || {
             beat();
-            assert_eq!(count(), (0, false), "nothing is asked");
+            assert_eq!(count(), 0, "nothing is asked");
             ask_about_what(|| Some(b"path".to_vec()));
             let before = count();
             beat();
-            assert!(before.1 && count().1 && count() != before);
-            assert_eq!(&watchlist.heartbeats()[0].name()[..], b"path");
+            assert!(heartbeat().is_at_work() && count() != before);
+            assert_eq!(&heartbeat().name()[..], b"path");
+            resting(|| assert!(!heartbeat().is_at_work()));
+            assert!(heartbeat().is_at_work());
             // The same watchlist watches a thread that it starts.
-            let theirs = super::watchlist();
+            let theirs = child();
             let other = std::thread::spawn(|| watched(theirs, || ask_about(b"other")));
             other.join().expect("it ends");
             assert_eq!(&watchlist.heartbeats()[1].name()[..], b"other");
-            assert!(!watchlist.heartbeats()[1].count().1, "it has ended");
+            assert!(!watchlist.heartbeats()[1].is_at_work(), "it has ended");
             rest();
-            assert!(!count().1);
+            resting(|| ());
+            assert!(!heartbeat().is_at_work());
         });
-        watched(Some(Arc::clone(&watchlist)), || ask_about(b"again"));
+        watched(Some(watchlist.admit(Subject::Path)), || ask_about(b"again"));
         assert_eq!(
             watchlist.heartbeats().len(),
             2,

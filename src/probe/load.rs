@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::file::{FileIndex, Numbering};
+use crate::heartbeat::Watchlist;
 use crate::read::{
     Ask, Batch, Failure, Fold, Job, Lane, Limits, Outcome, ReadSettings, Recalls, Scheduler, Span,
     SweepOrder, Task, Ticket, Unwritten, has_rings,
@@ -178,7 +179,7 @@ impl TestData {
             order: SweepOrder::default(),
             access: self.access.clone(),
             stop: Arc::clone(stop),
-            watchlist: Arc::default(),
+            watchlist: Watchlist::new(Duration::MAX),
             recalls: Recalls::default(),
         }
     }

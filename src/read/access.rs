@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::VolumeId;
-use crate::heartbeat::{Heartbeat, current};
+use crate::heartbeat::current;
 use crate::sys::open;
 use crate::sys::page_cache::{self, Advice};
 
@@ -83,70 +83,26 @@ impl Access {
         if !self.budgets.are_limited() {
             return true;
         }
-        signs.rest();
-        self.budgets.take(volume, bytes, &signs.stop)
+        current::resting(|| self.budgets.take(volume, bytes, &signs.stop))
     }
 }
 
-/// The stop flag and the heartbeat of a reading thread.
-#[derive(Clone)]
+/// Tells a reading thread to stop. Its calls count in the heartbeat of the current thread.
+#[derive(Clone, Default)]
 pub struct Signs {
-    stop: Arc<AtomicBool>,
-    /// `None` for the heartbeat of the current thread, which the system calls themselves count.
-    heartbeat: Option<Arc<Heartbeat>>,
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 impl Signs {
-    /// The signs of a thread that reads for a search.
-    pub(super) fn new(stop: Arc<AtomicBool>, heartbeat: Arc<Heartbeat>) -> Self {
-        Self {
-            stop,
-            heartbeat: Some(heartbeat),
-        }
-    }
-
-    /// The signs of the current thread, which reads to the end.
-    pub fn of_current_thread() -> Self {
-        Self {
-            stop: Arc::default(),
-            heartbeat: None,
-        }
-    }
-
     /// True if the run was told to stop. Threads call it between any two calls that may take long, so it counts as a
     /// sign of life.
     pub fn stopped(&self) -> bool {
-        self.beat();
+        current::beat();
         self.stop.load(Ordering::Relaxed)
     }
+}
 
-    /// The thread makes a call to a file system.
-    pub(super) fn beat(&self) {
-        if let Some(heartbeat) = &self.heartbeat {
-            heartbeat.beat();
-        }
-    }
-
-    /// The thread makes calls to the file system of this volume, about this file, from now on.
-    pub(super) fn ask(&self, volume: VolumeId, fd: impl AsFd) {
-        match &self.heartbeat {
-            Some(heartbeat) => heartbeat.ask(volume.0.into()),
-            None => open::ask_about(fd),
-        }
-    }
-
-    /// As [`Self::ask`], if no file is open yet.
-    pub(super) fn ask_of(&self, volume: VolumeId) {
-        if let Some(heartbeat) = &self.heartbeat {
-            heartbeat.ask(volume.0.into());
-        }
-    }
-
-    /// The thread makes no calls to file systems until it says so again.
-    pub fn rest(&self) {
-        match &self.heartbeat {
-            Some(heartbeat) => heartbeat.rest(),
-            None => current::rest(),
-        }
-    }
+/// The thread makes calls to the file system of this volume, about this file, from now on.
+pub(super) fn ask(volume: VolumeId, fd: impl AsFd) {
+    current::ask_of_file(volume.0, || open::path_of(fd));
 }

@@ -19,7 +19,7 @@ use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
 use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{Hashing, add_task, bytes, failure, fingerprint, in_time, settings};
-use super::worker::{self, Shape, Surplus};
+use super::worker::{self, Shape};
 
 const M: u64 = 1 << 20;
 
@@ -110,9 +110,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
             for _ in 0..way.threads {
                 let reader = Reader::new(settings.clone(), fold.clone());
                 let (team, tasks, done) = (team.clone(), tasks.clone(), done.clone());
-                scope.spawn(move || {
-                    worker::run(reader, shape, team, &tasks, &done, &Surplus::default())
-                });
+                scope.spawn(move || worker::run(reader, shape, team, &tasks, &done));
             }
             drop(done);
             let mut all: Vec<Completion<Digest>> = Vec::new();

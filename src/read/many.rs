@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::device::VolumeId;
+use crate::heartbeat::current;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
@@ -93,7 +94,7 @@ impl<F: Fold> Many<F> {
                 return true;
             }
             if let Some(volume) = self.waits_for() {
-                reader.signs.ask_of(volume);
+                current::ask_of(volume.0);
             }
             let waited = self.ring.wait(1);
             reader.signs.stopped();
@@ -312,7 +313,7 @@ impl<F: Fold> Many<F> {
         }
         if let Some(file) = self.files[place].take() {
             // It is looked at, and closed.
-            reader.signs.ask_of(file.task.volume);
+            current::ask_of(file.task.volume.0);
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
                 None => {

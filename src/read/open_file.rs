@@ -12,7 +12,7 @@ use crate::sys::memory::{ALIGNMENT, Aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
-use super::access::{Access, LONG, Signs};
+use super::access::{Access, LONG, Signs, ask};
 use super::behind::{Behind, Range};
 use super::buffer::{LARGE, PIECE};
 use super::in_progress::{COUNTED_FROM, ReadSoFar};
@@ -137,7 +137,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         if unpaid > 0 && !access.spend(self.volume, unpaid, signs) {
             return Err(Errno::CANCELED);
         }
-        signs.ask(self.volume, &self.fd);
+        ask(self.volume, &self.fd);
         let read = match self.is_direct {
             true => pread::read_direct(&self.fd, buffer, len, offset),
             false => pread::full(&self.fd, &mut buffer[..len], offset),

@@ -20,7 +20,7 @@ use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
 use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, in_time, settings};
-use super::worker::{self, Shape, Surplus};
+use super::worker::{self, Shape};
 
 /// Bytes of a part.
 const EACH: usize = 4096;
@@ -67,16 +67,7 @@ fn read(
             for _ in 0..threads {
                 let reader = Reader::new(settings.clone(), fold.clone());
                 let (team, tasks, done) = (team.clone(), tasks.clone(), done.clone());
-                scope.spawn(move || {
-                    worker::run(
-                        reader,
-                        shape,
-                        Some(team),
-                        &tasks,
-                        &done,
-                        &Surplus::default(),
-                    )
-                });
+                scope.spawn(move || worker::run(reader, shape, Some(team), &tasks, &done));
             }
             drop(done);
             let mut all: Vec<Completion<Digest>> = Vec::new();

@@ -8,8 +8,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::fold::Fold;
 use super::parts::Team;
 use super::reader::{ReadSettings, Reader};
-use super::task::{Batch, Completion};
-use super::worker::{self, Shape, Surplus};
+use super::task::{Batch, BatchKind, Completion};
+use super::worker::{self, Shape};
 
 /// Threads of one kind, started when the first tasks arrive: one for each batch, up to the full number. A search of a
 /// few files thus starts few of them. Threads that help each other are all started at once.
@@ -25,9 +25,8 @@ pub struct Pool<F: Fold> {
     done: Sender<Vec<Completion<F::Digest>>>,
     /// Batches that were sent.
     sent: usize,
-    /// Threads that were started in the place of others.
+    /// Threads in the place of others.
     substitutes: usize,
-    surplus: Surplus,
     running: Vec<JoinHandle<()>>,
 }
 
@@ -56,7 +55,6 @@ impl<F: Fold> Pool<F> {
             done,
             sent: 0,
             substitutes: 0,
-            surplus: Surplus::default(),
             running: Vec::new(),
         }
     }
@@ -106,8 +104,7 @@ impl<F: Fold> Pool<F> {
         let _ignored = queue.send(batch);
         drop(queue);
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        let surplus = Surplus::default();
-        worker::run(reader, self.shape, None, &tasks, &self.done, &surplus);
+        worker::run(reader, self.shape, None, &tasks, &self.done);
     }
 
     /// Starts the threads that are missing, as far as the system provides them.
@@ -125,8 +122,8 @@ impl<F: Fold> Pool<F> {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        let (shape, team, surplus) = (self.shape, self.team.clone(), self.surplus.clone());
-        let work = move || worker::run(reader, shape, team, &tasks, &done, &surplus);
+        let (shape, team) = (self.shape, self.team.clone());
+        let work = move || worker::run(reader, shape, team, &tasks, &done);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
         let Ok(handle) = thread.spawn(work) else {
@@ -139,6 +136,9 @@ impl<F: Fold> Pool<F> {
     /// Starts one more thread as a substitute for one that gets no answer.
     pub fn add_thread(&mut self) {
         if !self.running.is_empty() {
+            let (ended, running) = self.running.drain(..).partition(JoinHandle::is_finished);
+            self.running = running;
+            join_all(ended);
             self.substitutes += 1;
             self.start_wanted();
         }
@@ -146,9 +146,13 @@ impl<F: Fold> Pool<F> {
 
     /// Ends one thread after its batch: the one that got no answer has it now.
     pub fn retire_thread(&mut self) {
-        // Its handle stays among those of the threads that run, and counts as a substitute for ever.
         if self.substitutes > 0 {
-            self.surplus.add();
+            self.substitutes -= 1;
+            // As in `send`.
+            let _ignored = self.queue.send(Batch {
+                kind: BatchKind::Retire,
+                ..Batch::default()
+            });
         }
     }
 
@@ -156,10 +160,14 @@ impl<F: Fold> Pool<F> {
     pub fn join(self) {
         drop(self.queue);
         drop(self.tasks);
-        for thread in self.running {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
+        join_all(self.running);
+    }
+}
+
+fn join_all(threads: Vec<JoinHandle<()>>) {
+    for thread in threads {
+        if let Err(panic) = thread.join() {
+            std::panic::resume_unwind(panic);
         }
     }
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
-use crate::heartbeat::{Subject, Watchlist};
+use crate::heartbeat::{Watchlist, current};
 use crate::sys::extents;
 use crate::sys::memory::ALIGNMENT;
 use crate::sys::open::{self, Manner};
@@ -70,10 +70,9 @@ pub struct Reader<F> {
 impl<F: Fold> Reader<F> {
     pub fn new(settings: ReadSettings, fold: F) -> Self {
         Self {
-            signs: Signs::new(
-                Arc::clone(&settings.stop),
-                settings.watchlist.admit(Subject::Volume),
-            ),
+            signs: Signs {
+                stop: Arc::clone(&settings.stop),
+            },
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
@@ -104,15 +103,12 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        self.signs.ask_of(task.volume);
+        current::ask_of(task.volume.0);
         let Self {
-            handles,
-            settings,
-            signs,
-            ..
+            handles, settings, ..
         } = self;
         let opened = patiently(patience, |again| {
-            signs.beat();
+            current::beat();
             if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
                 handles.close_all();
@@ -138,9 +134,7 @@ impl<F: Fold> Reader<F> {
     #[must_use]
     pub fn spend(&self, task: &Task, bytes: u64) -> bool {
         let access = &self.settings.access;
-        let is_paid = access.spend(task.volume, bytes, &self.signs);
-        self.signs.beat();
-        is_paid
+        access.spend(task.volume, bytes, &self.signs)
     }
 
     /// Reads bytes of a file into this thread's buffer. `unpaid` of them are taken out of the budget before.

@@ -110,6 +110,8 @@ pub enum BatchKind {
     Bulk,
     /// Whole files of one length, compared with each other instead of being digested.
     Compare,
+    /// Nothing: the thread that takes it ends.
+    Retire,
 }
 
 impl Batch {

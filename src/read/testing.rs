@@ -13,6 +13,7 @@ use crossbeam_channel::unbounded;
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running, Subtree, Zeros};
+use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
 use super::access::Access;
@@ -146,7 +147,7 @@ pub fn settings(folder: &Path) -> ReadSettings {
         order: SweepOrder::Physical,
         access: Access::new(None, PageUse::Drop, None),
         stop: Arc::new(AtomicBool::new(false)),
-        watchlist: Arc::default(),
+        watchlist: Watchlist::new(Duration::MAX),
         recalls: Recalls::default(),
     }
 }

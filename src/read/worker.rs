@@ -1,10 +1,10 @@
 //! A reading thread: many scattered reads at a time, whole files one after the other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
+use crate::heartbeat::{Subject, current};
 use crate::sys::ring::Ring;
 
 use super::compare;
@@ -60,43 +60,32 @@ fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<Work
     }
 }
 
-/// The number of threads of a pool that are to end.
-#[derive(Clone, Debug, Default)]
-pub struct Surplus(Arc<AtomicUsize>);
-
-impl Surplus {
-    /// One thread more is to end.
-    pub fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// True if the calling thread is to end.
-    fn take(&self) -> bool {
-        let less = |surplus: usize| surplus.checked_sub(1);
-        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
-        self.0.fetch_update(set, fetch, less).is_ok()
-    }
+/// Carries out tasks until their channel closes, or a batch tells the thread to end.
+pub fn run<F: Fold>(
+    reader: Reader<F>,
+    shape: Shape,
+    team: Option<Team<F>>,
+    tasks: &Receiver<Batch>,
+    done: &Sender<Vec<Completion<F::Digest>>>,
+) {
+    let heartbeat = reader.settings.watchlist.admit(Subject::Volume);
+    current::watched(Some(heartbeat), || work(reader, shape, team, tasks, done));
 }
 
-/// Carries out tasks until their channel closes, or until it is surplus.
-pub fn run<F: Fold>(
+fn work<F: Fold>(
     mut reader: Reader<F>,
     shape: Shape,
     team: Option<Team<F>>,
     tasks: &Receiver<Batch>,
     done: &Sender<Vec<Completion<F::Digest>>>,
-    surplus: &Surplus,
 ) {
     let recalls = reader.settings.recalls.clone();
     let mut many = Means::Unmade;
     let mut stream = Stream::new(shape.window, team.clone());
     let mut next = None;
     loop {
-        reader.signs.rest();
+        current::rest();
         let work = next.take().map(WorkItem::Tasks);
-        if work.is_none() && surplus.take() {
-            return;
-        }
         let batch = match work.or_else(|| wait(tasks, team.as_ref())) {
             Some(WorkItem::Tasks(batch)) => batch,
             Some(WorkItem::Parts(parts)) => {
@@ -114,6 +103,9 @@ pub fn run<F: Fold>(
             None => return,
         };
         let kind = batch.kind;
+        if kind == BatchKind::Retire {
+            return;
+        }
         if kind == BatchKind::Compare {
             if batch.recalls == recalls.count() {
                 compare::run(&mut reader, &batch, shape.window != Window::NONE, done);
@@ -123,7 +115,7 @@ pub fn run<F: Fold>(
         let mut source = Source::new(batch, tasks, done, shape.completions, &recalls);
         match kind {
             BatchKind::Bulk => stream.run(&mut reader, &mut source),
-            BatchKind::Scattered | BatchKind::Compare => many.run(&mut reader, shape, &mut source),
+            _ => many.run(&mut reader, shape, &mut source),
         }
         next = source.end();
     }

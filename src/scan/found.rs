@@ -1,12 +1,10 @@
 //! Messages in which walkers hand over the files that they find.
 
-use std::sync::Arc;
-
 use crossbeam_channel::Sender;
 
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::current;
 use crate::tree::Unseen;
 
 use super::other_entry::OtherEntry;
@@ -108,36 +106,26 @@ pub struct Outbox {
     /// The device met last.
     last: Option<(u64, Option<Numbering>)>,
     to: Sender<ScanMessage>,
-    heartbeat: Arc<Heartbeat>,
 }
 
 impl Outbox {
-    /// An outbox that sends to this channel. While it waits for the receiver, its thread counts as idle: it asks no
-    /// file system.
-    pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
+    /// An outbox that sends to this channel.
+    pub fn new(to: &Sender<ScanMessage>) -> Self {
         Self {
             batch: FoundBatch::default(),
             last: None,
             to: to.clone(),
-            heartbeat: Arc::clone(heartbeat),
         }
     }
 
     fn send(&self, message: ScanMessage) {
-        self.heartbeat.rest();
         // Send fails only after the run ended.
-        let _ignored = self.to.send(message);
-        self.heartbeat.beat();
+        let _ignored = current::resting(|| self.to.send(message));
     }
 
     /// True if a file from this device can be added without a call of `numbering`.
     pub fn knows(&self, dev: u64) -> bool {
         matches!(self.last, Some((last, Some(_))) if last == dev)
-    }
-
-    /// Marks this thread as waiting for other threads from now on.
-    pub fn rest(&self) {
-        self.heartbeat.rest();
     }
 
     /// Reports a path that cannot be examined.

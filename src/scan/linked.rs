@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::Sender;
 
 use crate::file::FoundFile;
-use crate::heartbeat::{Heartbeat, Subject, Watchlist};
+use crate::heartbeat::{Subject, current};
 use crate::lock::locked;
 
 use super::enter::numbering_of_path;
@@ -26,34 +26,24 @@ pub struct LinkedFile {
 
 /// Starts a thread that hands over the files that were reached through links. Call it after all other files were handed
 /// over.
-pub fn start<T: Default + Send + 'static>(
-    linked: Vec<LinkedFile>,
-    workers: &mut Workers<T>,
-    watchlist: &Watchlist,
-    to: &Sender<ScanMessage>,
-) {
+pub fn start(linked: Vec<LinkedFile>, workers: &mut Workers, to: &Sender<ScanMessage>) {
     if linked.is_empty() {
         return;
     }
-    let heartbeat = watchlist.admit(Subject::Path);
-    let work = {
-        let (to, own) = (to.clone(), Arc::clone(&heartbeat));
-        let linked = Arc::new(Mutex::new(linked));
-        move || {
-            hand_over(std::mem::take(&mut locked(&linked)), &to, &own);
-            T::default()
-        }
-    };
-    if !workers.start("links", &heartbeat, work.clone()) {
-        work();
-        heartbeat.rest();
+    let (to, linked) = (to.clone(), Arc::new(Mutex::new(linked)));
+    let work = move || hand_over(std::mem::take(&mut locked(&linked)), &to);
+    if workers
+        .start("links", Subject::Path, work.clone())
+        .is_none()
+    {
+        workers.do_here(Subject::Path, work);
     }
 }
 
-fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) {
-    let mut outbox = Outbox::new(to, heartbeat);
+fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>) {
+    let mut outbox = Outbox::new(to);
     for LinkedFile { place, path, file } in linked {
-        heartbeat.ask_about(0, &path);
+        current::ask_about(&path);
         let name = &path[path.len() - usize::from(file.name_len)..];
         outbox.push(place, name, file, || numbering_of_path(&path));
     }

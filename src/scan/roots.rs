@@ -15,7 +15,7 @@ use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{
     DirId, FolderId, FoundFile, ManagedPaths, Numbering, Spellings, TrashPaths, UnnamedTrash,
 };
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::current;
 use crate::lock::locked;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
@@ -41,7 +41,6 @@ pub struct Roots {
     trash: TrashPaths,
     managed: ManagedPaths,
     results: Arc<Mutex<RootResults>>,
-    heartbeat: Arc<Heartbeat>,
 }
 
 /// The results so far.
@@ -98,9 +97,9 @@ enum Seen {
 
 impl RootResults {
     /// Empty results.
-    pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
+    pub fn new(to: &Sender<ScanMessage>) -> Self {
         Self {
-            outbox: Outbox::new(to, heartbeat),
+            outbox: Outbox::new(to),
             found: Found::default(),
         }
     }
@@ -162,12 +161,12 @@ impl RootResults {
     }
 }
 
+fn ask_about(root: u32, path: &Path) {
+    current::ask_about_name(root, path.as_os_str().as_bytes());
+}
+
 impl Roots {
-    pub fn new(
-        walk: &Arc<Walk>,
-        results: &Arc<Mutex<RootResults>>,
-        heartbeat: &Arc<Heartbeat>,
-    ) -> Self {
+    pub fn new(walk: &Arc<Walk>, results: &Arc<Mutex<RootResults>>) -> Self {
         Self {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
@@ -175,23 +174,18 @@ impl Roots {
             trash: TrashPaths::default(),
             managed: ManagedPaths::default(),
             results: Arc::clone(results),
-            heartbeat: Arc::clone(heartbeat),
         }
     }
 
     /// Checks roots until there are no more.
     pub fn look_at_all(&mut self, given: &Receiver<Given>) {
         loop {
-            self.heartbeat.rest();
+            current::rest();
             let Ok(root) = given.recv() else { break };
-            self.ask_about(root.number, &root.path);
+            ask_about(root.number, &root.path);
             self.look_at(&root);
         }
         locked(&self.results).outbox.flush();
-    }
-
-    fn ask_about(&self, root: u32, path: &Path) {
-        self.heartbeat.ask_about(root, path.as_os_str().as_bytes());
     }
 
     /// Checks one root.
@@ -309,9 +303,9 @@ impl Roots {
         };
         // No lock is held while file systems are asked.
         let mut linked = UnnamedTrash::default();
-        let root = self.heartbeat.at();
-        linked.add_links_above(&real, &|path| self.ask_about(root, path));
-        self.ask_about(root, &real);
+        let root = current::at();
+        linked.add_links_above(&real, &|path| ask_about(root, path));
+        ask_about(root, &real);
         let path = [real.as_os_str().as_bytes(), b"/"].concat();
         let mut unnamed = locked(&self.walk.trash);
         unnamed.append(linked);
@@ -326,12 +320,12 @@ impl Roots {
         let Some(real) = real(path) else {
             return false;
         };
-        self.ask_about(self.heartbeat.at(), &real);
+        ask_about(current::at(), &real);
         let mut place = real.into_os_string().into_vec();
         if !is_listed {
             place.push(b'/');
         }
-        self.managed.hold_folder(&place, &|| self.heartbeat.beat())
+        self.managed.hold_folder(&place, &current::beat)
     }
 
     fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {

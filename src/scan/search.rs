@@ -4,7 +4,7 @@
 //! told to end.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
@@ -62,7 +62,7 @@ impl Search {
             // The first root is walked first.
             folders.reverse();
             walked.add(self.walk.run(folders, &groups, &self.to));
-            if workers.next(|_| ()).is_none() {
+            if !workers.next(|_| ()) {
                 break;
             }
             found = found_so_far(&lookers);
@@ -70,8 +70,8 @@ impl Search {
         walked.left_out.unanswered += workers.at_work() as u64;
         let mut last = self.walk.take_linked();
         last.append(&mut linked);
-        let mut workers = Workers::<()>::new(&self.walk.watchlist, &self.walk.stop);
-        linked::start(last, &mut workers, &self.walk.watchlist, &self.to);
+        let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
+        linked::start(last, &mut workers, &self.to);
         let _ended = workers.next(|_| ());
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
@@ -90,24 +90,24 @@ impl Search {
     fn look(
         &self,
         roots: impl Iterator<Item = Given>,
-        workers: &mut Workers<()>,
+        workers: &mut Workers,
         lookers: &mut Vec<Looker>,
     ) -> Found {
         let (to, given) = bounded(ROOTS_AHEAD);
-        lookers.push(self.start(workers, &given));
+        lookers.extend(self.start(workers, &given));
         if workers.at_work() == 0 {
-            let looker = &lookers[0];
-            let mut looking = Roots::new(&self.walk, &looker.results, &looker.heartbeat);
-            roots.for_each(|root| looking.look_at(&root));
-            return locked(&looker.results).take();
+            let results = Arc::new(Mutex::new(RootResults::new(&self.to)));
+            let mut looking = Roots::new(&self.walk, &results);
+            workers.do_here(Subject::Path, || {
+                roots.for_each(|root| looking.look_at(&root));
+            });
+            return locked(&results).take();
         }
-        let mut go_on = |workers: &mut Workers<()>| {
-            // Calls every one, since each call stores the time.
-            let waiting = lookers.iter_mut().filter_map(|l| l.waits().then_some(()));
-            if waiting.count() == lookers.len() {
+        let mut go_on = |workers: &mut Workers| {
+            if lookers.iter().all(|l| l.heartbeat.quiet() >= ALONE) {
                 // One for each root, so that the run waits for several dead servers at the same time.
                 let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
-                lookers.extend((0..more).map(|_| self.start(workers, &given)));
+                lookers.extend((0..more).map_while(|_| self.start(workers, &given)));
             }
             let silent = lookers.iter().filter(|l| l.heartbeat.is_silent()).count();
             (!workers.is_over()).then_some(silent)
@@ -129,18 +129,14 @@ impl Search {
         found_so_far(lookers)
     }
 
-    fn start(&self, workers: &mut Workers<()>, given: &Receiver<Given>) -> Looker {
-        let heartbeat = self.walk.watchlist.admit(Subject::Path);
-        let results = Arc::new(Mutex::new(RootResults::new(&self.to, &heartbeat)));
-        let mut roots = Roots::new(&self.walk, &results, &heartbeat);
+    /// Starts a thread that checks roots; none if the system provides none.
+    fn start(&self, workers: &mut Workers, given: &Receiver<Given>) -> Option<Looker> {
+        let results = Arc::new(Mutex::new(RootResults::new(&self.to)));
+        let mut roots = Roots::new(&self.walk, &results);
         let given = given.clone();
-        workers.start("roots", &heartbeat, move || roots.look_at_all(&given));
-        Looker {
-            heartbeat,
-            results,
-            count: 0,
-            since: Instant::now(),
-        }
+        let look = move || roots.look_at_all(&given);
+        let heartbeat = workers.start("roots", Subject::Path, look)?;
+        Some(Looker { heartbeat, results })
     }
 }
 
@@ -148,20 +144,6 @@ impl Search {
 struct Looker {
     heartbeat: Arc<Heartbeat>,
     results: Arc<Mutex<RootResults>>,
-    /// Its count of calls, and the time since when the count has not changed.
-    count: u32,
-    since: Instant,
-}
-
-impl Looker {
-    /// True if the thread has waited for an answer for a while.
-    fn waits(&mut self) -> bool {
-        let (count, is_at_work) = self.heartbeat.count();
-        if !is_at_work || count != self.count {
-            (self.count, self.since) = (count, Instant::now());
-        }
-        self.since.elapsed() >= ALONE
-    }
 }
 
 /// The files found since the last call, also by threads that are blocked now.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::heartbeat::{Heartbeat, Watchlist};
+use crate::heartbeat::{Heartbeat, Subject, Watchlist, current};
 
 /// Interval between two checks whether the run still waits.
 pub const TICK: Duration = Duration::from_millis(50);
@@ -20,17 +20,17 @@ pub const TICK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(400);
 
 /// A message from a thread.
-enum Word<T> {
+enum Word {
     /// It has ended.
-    Ended(thread::Result<T>),
+    Ended(thread::Result<()>),
     /// It asks the receiver to check for work.
     Look,
 }
 
 /// Lets a thread wake the receiver before its next tick.
-pub struct Waker<T>(Sender<Word<T>>);
+pub struct Waker(Sender<Word>);
 
-impl<T> Waker<T> {
+impl Waker {
     /// Wakes the receiver.
     pub fn wake(&self) {
         // Nobody listens any more only when nobody waits.
@@ -39,16 +39,16 @@ impl<T> Waker<T> {
 }
 
 /// Threads at work.
-pub struct Workers<T> {
+pub struct Workers {
     watchlist: Arc<Watchlist>,
     stop: Arc<AtomicBool>,
-    to: Sender<Word<T>>,
-    ended: Receiver<Word<T>>,
+    to: Sender<Word>,
+    ended: Receiver<Word>,
     at_work: usize,
     over_since: Option<Instant>,
 }
 
-impl<T: Send + 'static> Workers<T> {
+impl Workers {
     /// No threads.
     pub fn new(watchlist: &Arc<Watchlist>, stop: &Arc<AtomicBool>) -> Self {
         let (to, ended) = unbounded();
@@ -62,23 +62,30 @@ impl<T: Send + 'static> Workers<T> {
         }
     }
 
-    /// Starts a thread; returns false if the system provides none.
+    /// Starts a thread and returns its heartbeat; none if the system provides no thread.
     pub fn start(
         &mut self,
         name: &str,
-        heartbeat: &Arc<Heartbeat>,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> bool {
-        let (to, heartbeat) = (self.to.clone(), Arc::clone(heartbeat));
+        subject: Subject,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Option<Arc<Heartbeat>> {
+        let (to, heartbeat) = (self.to.clone(), self.watchlist.admit(subject));
+        let own = Arc::clone(&heartbeat);
         let named = thread::Builder::new().name(name.to_owned());
         let spawned = named.spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(work));
-            heartbeat.rest();
+            let work = AssertUnwindSafe(|| current::watched(Some(own), work));
             // Nobody listens any more only when nobody waits.
-            let _ignored = to.send(Word::Ended(result));
+            let _ignored = to.send(Word::Ended(catch_unwind(work)));
         });
         self.at_work += usize::from(spawned.is_ok());
-        spawned.is_ok()
+        spawned.is_ok().then_some(heartbeat)
+    }
+
+    /// Does work on the calling thread, and returns its heartbeat.
+    pub fn do_here<R>(&self, subject: Subject, work: impl FnOnce() -> R) -> Arc<Heartbeat> {
+        let heartbeat = self.watchlist.admit(subject);
+        current::watched(Some(Arc::clone(&heartbeat)), work);
+        heartbeat
     }
 
     /// Threads at work.
@@ -92,38 +99,37 @@ impl<T: Send + 'static> Workers<T> {
     }
 
     /// A handle that wakes [`Self::next`].
-    pub fn waker(&self) -> Waker<T> {
+    pub fn waker(&self) -> Waker {
         Waker(self.to.clone())
     }
 
-    /// The result of a thread that ends within a tick, and before a thread wakes the receiver.
-    pub fn within_a_tick(&mut self) -> Option<T> {
+    /// True if a thread ends within a tick, and before a thread wakes the receiver.
+    pub fn within_a_tick(&mut self) -> bool {
         match self.ended.recv_timeout(TICK) {
-            Ok(Word::Ended(Ok(result))) => {
+            Ok(Word::Ended(Ok(()))) => {
                 self.at_work -= 1;
-                Some(result)
+                true
             }
             Ok(Word::Ended(Err(panic))) => resume_unwind(panic),
-            Ok(Word::Look) | Err(_) => None,
+            Ok(Word::Look) | Err(_) => false,
         }
     }
 
-    /// The result of the next thread that ends; `None` if there is none, or if the run has given up. Calls `each_tick`
-    /// now and then while it waits, and when a thread wakes it.
-    pub fn next(&mut self, mut each_tick: impl FnMut(&mut Self)) -> Option<T> {
+    /// Waits until the next thread ends; false if there is none, or if the run has given up. Calls `each_tick` now and
+    /// then while it waits, and when a thread wakes it.
+    pub fn next(&mut self, mut each_tick: impl FnMut(&mut Self)) -> bool {
         while self.at_work > 0 {
-            let ended = self.within_a_tick();
-            if ended.is_some() {
-                return ended;
+            if self.within_a_tick() {
+                return true;
             }
             each_tick(self);
             if self.is_over() {
                 let since = *self.over_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= GRACE {
-                    return None;
+                    return false;
                 }
             }
         }
-        None
+        false
     }
 }

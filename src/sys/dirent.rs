@@ -7,6 +7,8 @@ use std::os::fd::AsFd;
 use rustix::fs::{FileType, RawDir};
 use rustix::io::Result;
 
+use crate::heartbeat::current;
+
 /// Bytes of room for the entries of one `getdents64` call.
 ///
 /// 64 KiB holds about 2,000 entries, so that nearly every folder takes two calls (the second
@@ -54,13 +56,17 @@ impl<'buffer, F: AsFd> Entries<'buffer, F> {
     /// # Errors
     /// What the kernel said when the listing broke off; entries seen before remain valid.
     pub fn each(&mut self, mut each: impl FnMut(&CStr, u64, FileType) -> bool) -> Result<bool> {
-        while let Some(entry) = self.0.next() {
-            let entry = entry?;
+        loop {
+            if self.0.is_buffer_empty() {
+                current::beat();
+            }
+            let Some(entry) = self.0.next().transpose()? else {
+                return Ok(true);
+            };
             let name = entry.file_name();
             if name != c"." && name != c".." && !each(name, entry.ino(), entry.file_type()) {
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 }

@@ -100,8 +100,8 @@ pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
     thread::scope(|scope| {
         for _ in 1..threads {
             // If a thread cannot be started, this one does its part.
-            let watchlist = current::watchlist();
-            let wait = || current::watched(watchlist, wait);
+            let heartbeat = current::child();
+            let wait = || current::watched(heartbeat, wait);
             let _ = thread::Builder::new().spawn_scoped(scope, wait);
         }
         wait();

@@ -151,9 +151,9 @@ pub(super) fn in_order<T: Sync, R: Send>(
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
         let make = &make;
-        let watchlist = current::watchlist();
+        let heartbeat = current::child();
         let ahead = move || {
-            current::watched(watchlist, || {
+            current::watched(heartbeat, || {
                 for item in items {
                     let made = make(item);
                     current::rest();

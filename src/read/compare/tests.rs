@@ -18,7 +18,7 @@ use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
 use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
-use crate::read::worker::{self, Shape, Surplus};
+use crate::read::worker::{self, Shape};
 
 /// Files whose contents have these marks, compared; returns each one's outcome.
 fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
@@ -102,7 +102,6 @@ fn answered(
         None,
         &tasks,
         &done,
-        &Surplus::default(),
     );
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
@@ -291,7 +290,7 @@ fn two_in_the_same_blocks(folder: &Path) -> [Task; 2] {
 
 fn rules() -> (Access, Signs) {
     let access = Access::new(None, PageUse::Keep, None);
-    (access, Signs::of_current_thread())
+    (access, Signs::default())
 }
 
 static LEFT: Left = Left::new();

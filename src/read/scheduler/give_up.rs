@@ -16,12 +16,6 @@ use super::sets::{By, Set};
 use super::under_way::{Handed, Visit};
 use super::volume::VolumeQueues;
 
-/// Maximum number of substitutes for threads that wait for one volume, in each of its pools.
-const FOR_A_VOLUME: usize = 2;
-
-/// Maximum number of substitutes in each kind of pool during a run.
-const FOR_A_RUN: usize = 32;
-
 /// A job that ended without a reader.
 pub(super) struct Ended<W> {
     volume: VolumeId,
@@ -188,23 +182,13 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         before
     }
 
-    /// Starts threads as substitutes for one that gets no answer from a volume; false if there are enough.
-    pub fn add_workers(&mut self, volume: VolumeId) -> bool {
-        let of_volume = self.substitutes.get(&volume).copied().unwrap_or(0);
-        let of_run: usize = self.substitutes.values().sum();
-        if of_volume >= FOR_A_VOLUME || of_run >= FOR_A_RUN {
-            return false;
-        }
-        self.substitutes.insert(volume, of_volume + 1);
+    /// Starts threads as substitutes for one that gets no answer from a volume.
+    pub fn add_workers(&mut self, volume: VolumeId) {
         self.add_threads(By::OwnPool(volume));
-        true
     }
 
     /// Ends the substitutes for a thread that got its answer, each after its batch.
     pub fn retire_workers(&mut self, volume: VolumeId) {
-        if let Some(substitutes) = self.substitutes.get_mut(&volume) {
-            *substitutes = substitutes.saturating_sub(1);
-        }
         let (random, sequential) = self.own_pools(volume);
         random.retire_thread();
         sequential.retire_thread();

@@ -71,8 +71,6 @@ pub struct Scheduler<F: Fold, W> {
     under_way: UnderWay<W>,
     /// Jobs that ended without a reader.
     ended: VecDeque<Ended<W>>,
-    /// Threads at work in the place of those that wait for a volume.
-    substitutes: HashMap<VolumeId, usize>,
     positions: Positions,
     began: Instant,
     changes: Vec<Change>,
@@ -97,7 +95,6 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             scanned: HashSet::new(),
             under_way: UnderWay::new(settings.recalls.clone()),
             ended: VecDeque::new(),
-            substitutes: HashMap::new(),
             positions: Positions::default(),
             began: Instant::now(),
             changes: Vec::new(),

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 use crate::event::ProblemKind;
 use crate::file::FolderId;
+use crate::heartbeat::current;
 use crate::scan::enter::{Entered, enter_again, is_same_place};
 use crate::scan::stamp::Stamp;
 use crate::sys::stat;
@@ -18,9 +19,7 @@ impl Walker {
     pub(super) fn look_again(&mut self, folder: Folder, stamp: Stamp) {
         let dir = folder.dir;
         if self.round == Round::Again {
-            self.heartbeat.rest();
-            stamp.wait_until_told_apart();
-            self.heartbeat.beat();
+            current::resting(|| stamp.wait_until_told_apart());
         }
         let now = self.open_again(dir);
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));

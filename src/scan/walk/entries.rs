@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::event::ProblemKind;
 use crate::file::{DirId, ManagedEntries, Member, Role, is_managed_folder};
+use crate::heartbeat::current;
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
@@ -58,11 +59,10 @@ impl Walker {
         let mut telling = ManagedEntries::default();
         loop {
             listing.clear();
-            let (heartbeat, stop) = (&*self.heartbeat, &*walk.stop);
+            let stop = &*walk.stop;
             let ended = entries.each(|name, ino, kind| {
                 listing.push(name, ino, kind);
                 telling.note(name.to_bytes(), kind);
-                heartbeat.beat();
                 !listing.is_full() && !stop.load(Ordering::Relaxed)
             });
             let ended = ended.unwrap_or_else(|e| {
@@ -167,7 +167,7 @@ impl Walker {
             needs_path,
             ref rules,
         } = here;
-        self.heartbeat.beat();
+        current::beat();
         let kind = match kind {
             FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
             kind => kind,

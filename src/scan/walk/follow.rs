@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use crate::event::ProblemKind;
 use crate::file::FolderId;
+use crate::heartbeat::current;
 use crate::scan::enter::is_placeholder;
 use crate::scan::found::FoundIn;
 use crate::scan::limits;
@@ -41,7 +42,7 @@ impl Walker {
             // If a call does not return, the file system of the target is to be named, not that of the link.
             let folder = path_of(&walk.dirs, folder.dir, None);
             let path = folder.join(std::ffi::OsStr::from_bytes(&target));
-            self.heartbeat.ask_about(0, path.as_os_str().as_bytes());
+            current::ask_about(path.as_os_str().as_bytes());
         }
         let found = self.with_folder(folder.dir, |above| stat::target(above, name));
         let error = match found {

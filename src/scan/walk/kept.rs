@@ -39,11 +39,6 @@ pub struct Known {
 }
 
 impl Known {
-    pub fn new(heartbeat: Arc<Heartbeat>) -> Self {
-        let kept = Arc::default();
-        Self { heartbeat, kept }
-    }
-
     pub fn is_silent(&self) -> bool {
         self.heartbeat.is_silent()
     }

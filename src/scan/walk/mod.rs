@@ -239,28 +239,25 @@ impl Walk {
         let mut workers = Workers::new(&self.watchlist, &self.stop);
         let (mut walkers, mut stuck) = (Vec::new(), Vec::new());
         let mut are_told = false;
-        let new = |workers: &Workers<()>| {
-            let known = Known::new(self.watchlist.admit(Subject::Folder));
-            let (heartbeat, kept) = (&known.heartbeat, &known.kept);
-            let walker = Walker::new(self, round, &queue, workers.waker(), to, heartbeat, kept);
-            (walker, known)
+        let new = |workers: &Workers| {
+            let kept = Arc::default();
+            let walker = Walker::new(self, round, &queue, workers.waker(), to, &kept);
+            (walker, kept)
         };
-        let start = |workers: &mut Workers<()>| {
-            let (walker, known) = new(workers);
+        let start = |workers: &mut Workers| {
+            let (walker, kept) = new(workers);
             // With fewer threads than wished for, those that run do the work.
-            workers
-                .start("walk", &known.heartbeat, || walker.work())
-                .then_some(known)
+            let heartbeat = workers.start("walk", Subject::Folder, || walker.work())?;
+            Some(Known { heartbeat, kept })
         };
         let mut wanted = queue.allowed();
         walkers.extend((0..wanted).map_while(|_| start(&mut workers)));
         if workers.at_work() == 0 {
-            let (walker, known) = new(&workers);
-            walker.work();
-            known.heartbeat.rest();
-            walkers.push(known);
+            let (walker, kept) = new(&workers);
+            let heartbeat = workers.do_here(Subject::Folder, || walker.work());
+            walkers.push(Known { heartbeat, kept });
         }
-        while let Some(()) = workers.next(|workers| {
+        while workers.next(|workers| {
             if workers.is_over() {
                 return queue.stop();
             }
@@ -290,7 +287,7 @@ impl Walk {
                 let folders = folders.into_iter();
                 folders.map(|folder| (group_of(&folder), folder)).collect()
             });
-            linked::start(files, workers, &self.watchlist, to);
+            linked::start(files, workers, to);
             // Nor do the sweeps of spinning disks.
             if only_silent && !std::mem::replace(&mut are_told, true) {
                 for group in 0..groups.len() {

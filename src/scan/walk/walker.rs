@@ -13,7 +13,7 @@ use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FolderId};
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::current;
 use crate::lock::locked;
 use crate::scan::enter::{Entered, enter, is_placeholder};
 use crate::scan::found::{Outbox, ScanMessage};
@@ -37,9 +37,8 @@ pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Folder>>,
     /// Wakes the thread that starts walkers.
-    waker: Waker<()>,
+    waker: Waker,
     pub(super) outbox: Outbox,
-    pub(super) heartbeat: Arc<Heartbeat>,
     handles: DirHandles,
     pub(super) buffer: dirent::Buffer,
     pub(super) listing: Listing,
@@ -64,17 +63,15 @@ impl Walker {
         walk: &Arc<Walk>,
         round: Round,
         queue: &Arc<Queue<Folder>>,
-        waker: Waker<()>,
+        waker: Waker,
         to: &Sender<ScanMessage>,
-        heartbeat: &Arc<Heartbeat>,
         kept: &Arc<Mutex<Kept>>,
     ) -> Self {
         Self {
             walk: Arc::clone(walk),
             queue: Arc::clone(queue),
             waker,
-            outbox: Outbox::new(to, heartbeat),
-            heartbeat: Arc::clone(heartbeat),
+            outbox: Outbox::new(to),
             handles: DirHandles::new(walk.open_folders),
             buffer: dirent::Buffer::default(),
             listing: Listing::default(),
@@ -93,17 +90,14 @@ impl Walker {
     pub fn work(mut self) {
         let mut waits = process::thread_waits();
         loop {
-            self.heartbeat.rest();
-            let taken = self.queue.take(|| {
-                self.hand_over();
-                self.outbox.rest();
-            });
+            current::rest();
+            let taken = self.queue.take(|| self.hand_over());
             let Some((group, folder)) = taken else { break };
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
             if self.may_not_answer(&folder, name) {
                 self.hand_over();
             }
-            self.heartbeat.ask_about(folder.dir.0, name);
+            current::ask_about_name(folder.dir.0, name);
             if self.is_stopped() {
                 self.queue.stop();
             } else if !self.is_put_aside(&folder) {
@@ -150,7 +144,7 @@ impl Walker {
     /// Sets a folder aside whose device does not answer.
     fn is_put_aside(&self, folder: &Folder) -> bool {
         let watchlist = &self.walk.watchlist;
-        if !watchlist.any_devices() || !watchlist.is_silent(self.device_of(folder.dir)) {
+        if !watchlist.any_silent() || !watchlist.is_silent(self.device_of(folder.dir)) {
             return false;
         }
         locked(&self.walk.aside).push(folder.clone());
@@ -185,7 +179,7 @@ impl Walker {
     }
 
     pub(super) fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: &Stat, folder: Folder) {
-        self.heartbeat.ask_about(dir.0, b"");
+        current::ask_about_name(dir.0, b"");
         let stamp = self.walk.list_again.then(|| Stamp::of(stat, &fd));
         self.list(dir, &fd, &folder);
         if let Some(stamp) = stamp {
@@ -215,7 +209,7 @@ impl Walker {
                 other => return other,
             }
             self.handles.close_all();
-            self.heartbeat.beat();
+            current::beat();
             thread::sleep(Duration::from_millis(attempt.min(10)));
         }
         Err(Errno::MFILE)

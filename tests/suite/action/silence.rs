@@ -181,27 +181,6 @@ fn an_action_that_gets_no_answer_ends_and_is_taken_back() {
     }
 }
 
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn an_interruption_is_heeded_in_each_wait() {
-    // The check of the mount makes one FSYNC before.
-    for (kind, requests) in [(READ, 1), (RENAME2, 1), (FSYNC, 2)] {
-        let stage = stage();
-        let before = real(&stage);
-        let daemon = reported(&stage);
-        daemon.be_silent_at(kind, requests);
-        let line = "hardlink --yes --from report";
-        cut_short(
-            &stage,
-            daemon,
-            line,
-            End::Signal(Signal::INT),
-            &["the current step may be unfinished"],
-        );
-        is_restored(&stage, &before);
-    }
-}
-
 /// A request that the daemon has not read is taken back when the program ends.
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
