@@ -35,6 +35,7 @@ mod row_keys;
 mod same_blocks;
 mod session;
 mod set_order;
+mod silence;
 mod tally;
 mod verification;
 mod verify;

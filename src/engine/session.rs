@@ -29,7 +29,7 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::Share;
-use super::listen::Silence;
+use super::silence::Silence;
 use super::tally::{EndedStages, Tally};
 use super::verification::Verification;
 use super::volumes::Volumes;

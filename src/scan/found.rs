@@ -119,8 +119,10 @@ impl Outbox {
     }
 
     fn send(&self, message: ScanMessage) {
-        // Send fails only after the run ended.
-        let _ignored = current::resting(|| self.to.send(message));
+        current::resting(|| {
+            // Send fails only after the run ended.
+            let _ignored = self.to.send(message);
+        });
     }
 
     /// True if a file from this device can be added without a call of `numbering`.
