@@ -11,7 +11,7 @@ use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
 use crate::heartbeat::current;
-use crate::read::{Access, PART, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
+use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::account::Account;
@@ -108,7 +108,6 @@ pub fn begin<'a>(
         open_folders: share.folders,
         set_files: share.files.min(SET_FILES),
         read_ahead: config.uses(Mechanism::ReadAhead),
-        part: config.uses(Mechanism::Parts).then_some(PART),
         passes_holes: config.uses(Mechanism::Holes),
         order: config.order,
         access: Access::new(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::hash::{Digest, Running, SampleDigest, Subtree, Zeros};
+use crate::hash::{Digest, Running, SampleDigest, Zeros};
 use crate::read::Fold;
 
 /// Heads that were read so far. A reader that has just read a head decides by them whether to read on. Of each head,
@@ -39,7 +39,6 @@ pub struct Blake3 {
 
 impl Fold for Blake3 {
     type State = Running;
-    type Part = Subtree;
     type Digest = Digest;
 
     fn feed(&self, state: &mut Running, bytes: &[u8]) {
@@ -58,20 +57,8 @@ impl Fold for Blake3 {
         state.feed_zeros(len);
     }
 
-    fn zero_part(&self, offset: u64, len: u64, goes_on: &dyn Fn() -> bool) -> Option<Subtree> {
-        self.zeros.part(offset, len, goes_on)
-    }
-
-    fn begin_part(&self, offset: u64) -> Running {
-        Running::at(offset)
-    }
-
-    fn end_part(&self, state: Running) -> Subtree {
-        state.finish_part()
-    }
-
-    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
-        Digest::of(Subtree::join(&parts), whole_file)
+    fn begin_sparse(&self) -> Running {
+        Running::sparse(&self.zeros)
     }
 
     fn goes_on(&self, size: u64, head: &Digest) -> bool {

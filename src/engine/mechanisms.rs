@@ -17,8 +17,6 @@ pub enum Mechanism {
     LockStep,
     /// Files in the same blocks known as equal.
     SharedBlocks,
-    /// Long files read in parts by all threads that are free.
-    Parts,
     /// Reading ahead: announced to the kernel, or left to its readahead.
     ReadAhead,
     /// Reads past the page cache of data that is hardly read a second time.
@@ -63,11 +61,6 @@ const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
         "looking for shared blocks",
     ),
     (
-        Mechanism::Parts,
-        "parts",
-        "sharing long files: each is hashed by one thread",
-    ),
-    (
         Mechanism::ReadAhead,
         "read-ahead",
         "reading ahead: nothing is announced, and pools ask the kernel not to",
@@ -91,7 +84,7 @@ const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 11] = [
         Self::Ring,
         Self::OpenFolders,
         Self::Tails,
@@ -99,7 +92,6 @@ impl Mechanism {
         Self::WholeAtOnce,
         Self::LockStep,
         Self::SharedBlocks,
-        Self::Parts,
         Self::ReadAhead,
         Self::PastCache,
         Self::Holes,

@@ -1,36 +1,51 @@
 //! Hashing bytes that arrive in pieces.
 
-use blake3::hazmat::HasherExt;
+use super::zeros::{Leaves, Zeros, zeros};
+use super::{ContentDigest, SampleDigest};
 
-use super::{ContentDigest, SampleDigest, Subtree};
+/// A BLAKE3 computation over bytes in order.
+pub enum Running {
+    /// The hasher is made only once the first piece has come: its state takes 2 KB, and most files are read in one piece.
+    Plain(Option<Box<blake3::Hasher>>),
+    /// Of a sparse file: what stands for zeros may be known.
+    Sparse(Box<Leaves>),
+}
 
-/// A BLAKE3 computation that is made only once the first piece has come: the hasher's state
-/// takes 2 KB, and most files are read in one piece.
-#[derive(Default)]
-pub struct Running(Option<Box<blake3::Hasher>>);
+impl Default for Running {
+    fn default() -> Self {
+        Self::Plain(None)
+    }
+}
 
 impl Running {
+    /// The computation for a sparse file, with zeros that other files share.
+    pub fn sparse(zeros: &Zeros) -> Self {
+        Self::Sparse(Box::new(Leaves::new(zeros.clone())))
+    }
+
     /// Takes the next piece.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.0.get_or_insert_default().update(bytes);
+        match self {
+            Self::Plain(hasher) => drop(hasher.get_or_insert_default().update(bytes)),
+            Self::Sparse(leaves) => leaves.feed(bytes),
+        }
     }
 
-    /// For a part of a longer whole, this many bytes behind its beginning; see [`Subtree`].
-    pub fn at(offset: u64) -> Self {
-        let mut hasher = Box::<blake3::Hasher>::default();
-        hasher.set_input_offset(offset);
-        Self(Some(hasher))
-    }
-
-    /// The chaining value of the part that was begun with [`Self::at`].
-    pub fn finish_part(self) -> Subtree {
-        Subtree::of(&self.0.unwrap_or_default())
+    /// Takes this many zeros.
+    pub fn feed_zeros(&mut self, len: u64) {
+        match self {
+            Self::Plain(hasher) => zeros(hasher.get_or_insert_default(), len),
+            Self::Sparse(leaves) => leaves.feed_zeros(len),
+        }
     }
 
     /// BLAKE3 of all pieces.
     pub fn finish(self) -> blake3::Hash {
-        self.0
-            .map_or_else(|| blake3::hash(b""), |hasher| hasher.finalize())
+        match self {
+            Self::Plain(None) => blake3::hash(b""),
+            Self::Plain(Some(hasher)) => hasher.finalize(),
+            Self::Sparse(leaves) => leaves.finish(),
+        }
     }
 }
 

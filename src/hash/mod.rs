@@ -3,13 +3,11 @@
 mod compute;
 mod digest;
 mod places;
-mod subtree;
 mod token;
 mod zeros;
 
 pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};
 pub use places::{Places, PlacesDigest};
-pub use subtree::Subtree;
 pub use token::ContentToken;
 pub use zeros::Zeros;

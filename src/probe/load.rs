@@ -173,7 +173,6 @@ impl TestData {
             follow: true,
             open_folders: OPEN_FOLDERS,
             read_ahead: true,
-            part: None,
             passes_holes: false,
             set_files: 0,
             order: SweepOrder::default(),
@@ -262,7 +261,6 @@ impl Counter {
 
 impl Fold for Counter {
     type State = ();
-    type Part = ();
     type Digest = ();
 
     fn feed(&self, (): &mut (), bytes: &[u8]) {
@@ -278,16 +276,6 @@ impl Fold for Counter {
     fn feed_zeros(&self, (): &mut (), len: u64) {
         self.count(len);
     }
-
-    fn zero_part(&self, _: u64, _: u64, _: &dyn Fn() -> bool) -> Option<()> {
-        None
-    }
-
-    fn begin_part(&self, _: u64) {}
-
-    fn end_part(&self, (): ()) {}
-
-    fn join(&self, _: Vec<()>, _: bool) {}
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use crate::hash::Digest;
 
 use super::access::Access;
 use super::behind::PageUse;
-use super::parts::Team;
 use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
 use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
@@ -28,27 +27,17 @@ const M: u64 = 1 << 20;
 struct Way {
     kind: BatchKind,
     window: Window,
-    /// Bytes of a part, if threads help each other.
-    each: Option<u64>,
-    threads: usize,
     past_cache: bool,
 }
 
-/// One thread, one file after the other, from front to back.
+/// One file after the other, from front to back.
 const PLAIN: Way = Way {
     kind: BatchKind::Bulk,
     window: Window::NONE,
-    each: None,
-    threads: 1,
     past_cache: false,
 };
 
 fn ways() -> Vec<Way> {
-    let parts = |each, threads| Way {
-        each: Some(each),
-        threads,
-        ..PLAIN
-    };
     let past_cache = |way| Way {
         past_cache: true,
         ..way
@@ -64,10 +53,6 @@ fn ways() -> Vec<Way> {
             },
             ..PLAIN
         },
-        parts(64 << 10, 1),
-        parts(64 << 10, 3),
-        parts(M, 2),
-        past_cache(parts(128 << 10, 2)),
         Way {
             kind: BatchKind::Compare,
             ..PLAIN
@@ -105,14 +90,9 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
             slot_size: 0,
             window: way.window,
         };
-        let team = way.each.map(Team::new);
         thread::scope(|scope| {
-            for _ in 0..way.threads {
-                let reader = Reader::new(settings.clone(), fold.clone());
-                let (team, tasks, done) = (team.clone(), tasks.clone(), done.clone());
-                scope.spawn(move || worker::run(reader, shape, team, &tasks, &done));
-            }
-            drop(done);
+            let reader = Reader::new(settings, fold);
+            scope.spawn(move || worker::run(reader, shape, &tasks, &done));
             let mut all: Vec<Completion<Digest>> = Vec::new();
             while all.len() < count {
                 all.extend(completions.recv().expect("as many answers as tasks"));
@@ -208,10 +188,16 @@ fn holes_are_not_read() {
             &[(150 * M, bytes(1, 5000))],
         );
     }
+    let content = fs::read(folder.path().join("f0")).expect("is there");
+    let expected = Some(Digest::of(blake3::hash(&content), true));
     for way in ways() {
         for completion in read(folder.path(), &names, way, Hashing::default()) {
             let bytes = match completion.outcome {
-                Outcome::Read { bytes, .. } | Outcome::Compared { bytes, .. } => bytes,
+                Outcome::Read { bytes, digests, .. } => {
+                    assert_eq!(digests[0], expected, "{way:?}");
+                    bytes
+                }
+                Outcome::Compared { bytes, .. } => bytes,
                 other => panic!("{other:?}"),
             };
             assert!((5000..M).contains(&bytes), "{bytes} by {way:?}");
@@ -228,10 +214,10 @@ fn what_comes_into_a_hole_meanwhile_is_a_change() {
         write_thin(&path, 64 * M, &[(0, bytes(1, 5000))]);
         let was_begun = Arc::new(AtomicBool::new(false));
         let fold = Hashing {
-            part_begun: {
+            hole_met: {
                 let (path, was_begun) = (path.clone(), Arc::clone(&was_begun));
-                Arc::new(move |offset| {
-                    if offset == 40 * M && !was_begun.swap(true, Ordering::Relaxed) {
+                Arc::new(move |_| {
+                    if !was_begun.swap(true, Ordering::Relaxed) {
                         let file = File::options().write(true).open(&path).expect("is there");
                         file.write_all_at(b"more", at).expect("written");
                     }
@@ -239,11 +225,7 @@ fn what_comes_into_a_hole_meanwhile_is_a_change() {
             },
             ..Hashing::default()
         };
-        let way = Way {
-            each: Some(M),
-            ..PLAIN
-        };
-        let all = read(folder.path(), &["f".to_owned()], way, fold);
+        let all = read(folder.path(), &["f".to_owned()], PLAIN, fold);
         assert_eq!(failure(&all[0].outcome), Failure::Changed, "{at}");
         assert!(was_begun.load(Ordering::Relaxed));
     }

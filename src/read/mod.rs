@@ -18,9 +18,6 @@ mod in_progress;
 mod many;
 mod one;
 mod open_file;
-mod parts;
-#[cfg(test)]
-mod parts_tests;
 mod pool;
 mod reader;
 #[cfg(test)]
@@ -46,7 +43,6 @@ pub use fold::Fold;
 pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile};
-pub use parts::PART;
 pub use reader::ReadSettings;
 pub use recalls::Recalls;
 

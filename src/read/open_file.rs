@@ -149,11 +149,6 @@ impl<Fd: AsFd> OpenFile<Fd> {
         Ok(read)
     }
 
-    /// Takes over the count of the bytes read, which count as long as the result is kept.
-    pub fn take_so_far(&mut self) -> Option<ReadSoFar> {
-        self.so_far.take()
-    }
-
     /// Takes bytes out of the budget that the kernel is about to read on its own, whether or not the run was told to stop.
     pub fn pay(&self, (access, signs): (&Access, &Signs), bytes: u64) {
         if self.is_paid {

@@ -6,18 +6,16 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
-use super::parts::Team;
 use super::reader::{ReadSettings, Reader};
 use super::task::{Batch, BatchKind, Completion};
 use super::worker::{self, Shape};
 
 /// Threads of one kind, started when the first tasks arrive: one for each batch, up to the full number. A search of a
-/// few files thus starts few of them. Threads that help each other are all started at once.
+/// few files thus starts few of them.
 pub struct Pool<F: Fold> {
     name: Arc<str>,
     threads: usize,
     shape: Shape,
-    team: Option<Team<F>>,
     settings: ReadSettings,
     fold: F,
     queue: Sender<Batch>,
@@ -47,7 +45,6 @@ impl<F: Fold> Pool<F> {
             name: name.into(),
             threads,
             shape,
-            team: None,
             settings,
             fold,
             queue,
@@ -57,12 +54,6 @@ impl<F: Fold> Pool<F> {
             substitutes: 0,
             running: Vec::new(),
         }
-    }
-
-    /// Makes its threads help each other with long files.
-    #[must_use]
-    pub fn with_team(self, team: Option<Team<F>>) -> Self {
-        Self { team, ..self }
     }
 
     /// The name of its threads.
@@ -104,16 +95,12 @@ impl<F: Fold> Pool<F> {
         let _ignored = queue.send(batch);
         drop(queue);
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        worker::run(reader, self.shape, None, &tasks, &self.done);
+        worker::run(reader, self.shape, &tasks, &self.done);
     }
 
     /// Starts the threads that are missing, as far as the system provides them.
     pub fn start_wanted(&mut self) {
-        let wanted = match (&self.team, self.sent) {
-            (_, 0) => 0,
-            (Some(_), _) => self.threads(),
-            (None, batches) => self.threads().min(batches),
-        };
+        let wanted = self.threads().min(self.sent);
         while self.running.len() < wanted + self.substitutes && self.start() {}
     }
 
@@ -122,8 +109,8 @@ impl<F: Fold> Pool<F> {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        let (shape, team) = (self.shape, self.team.clone());
-        let work = move || worker::run(reader, shape, team, &tasks, &done);
+        let shape = self.shape;
+        let work = move || worker::run(reader, shape, &tasks, &done);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
         let Ok(handle) = thread.spawn(work) else {
@@ -215,17 +202,6 @@ mod tests {
             pool.send(Batch::default());
             assert_eq!(pool.running.len(), running);
         }
-        pool.join();
-    }
-
-    #[test]
-    fn threads_that_help_each_other_are_all_started_at_once() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (pool, batch) = pool(folder.path(), 3);
-        let mut pool = pool.with_team(Some(Team::new(1 << 20)));
-        assert_eq!(pool.running.len(), 0);
-        pool.send(batch);
-        assert_eq!(pool.running.len(), 3);
         pool.join();
     }
 

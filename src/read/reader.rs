@@ -40,8 +40,6 @@ pub struct ReadSettings {
     pub open_folders: usize,
     /// Announce the next reads to the kernel.
     pub read_ahead: bool,
-    /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
-    pub part: Option<u64>,
     /// Whether reported holes count as zeros.
     pub passes_holes: bool,
     /// Files of a set that a thread has open at a time, to compare them.

@@ -118,14 +118,14 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
             window: Window { bytes, files },
         };
         match way {
-            Way::One => worker::run(reader, shape(0, 0, 0, 0), None, &tasks, &done),
+            Way::One => worker::run(reader, shape(0, 0, 0, 0), &tasks, &done),
             Way::Many { slots, slot_size } => {
-                worker::run(reader, shape(slots, slot_size, 0, 0), None, &tasks, &done);
+                worker::run(reader, shape(slots, slot_size, 0, 0), &tasks, &done);
             }
             Way::Stream { bytes, files } => {
-                worker::run(reader, shape(4, 4096, bytes, files), None, &tasks, &done);
+                worker::run(reader, shape(4, 4096, bytes, files), &tasks, &done);
             }
-            Way::PastCache => worker::run(reader, shape(0, 0, 0, 1), None, &tasks, &done),
+            Way::PastCache => worker::run(reader, shape(0, 0, 0, 1), &tasks, &done),
             Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
         drop(done);
@@ -494,7 +494,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
             files: 4,
         },
     };
-    in_time(move || worker::run(Reader::new(settings, choosy), shape, None, &tasks, &done));
+    in_time(move || worker::run(Reader::new(settings, choosy), shape, &tasks, &done));
     let all: Vec<_> = completions.into_iter().flatten().collect();
     assert_eq!(all.len(), contents.len());
     for completion in all {

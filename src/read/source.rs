@@ -63,11 +63,6 @@ impl<'a, F: Fold> Source<'a, F> {
         Some((task, self.batch.name(&task)))
     }
 
-    /// True if a batch of the other kind waits for this thread.
-    pub fn met_another(&self) -> bool {
-        self.other.is_some()
-    }
-
     /// Takes the task that was peeked at.
     pub fn advance(&mut self) {
         self.next += 1;

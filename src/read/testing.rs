@@ -12,7 +12,7 @@ use crossbeam_channel::unbounded;
 
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
-use crate::hash::{Digest, Running, Subtree, Zeros};
+use crate::hash::{Digest, Running, Zeros};
 use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
@@ -27,8 +27,8 @@ use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket, Unwri
 /// Hashes, and lets a test see and decide what it likes.
 #[derive(Clone)]
 pub struct Hashing {
-    /// Called with its offset whenever a part is begun.
-    pub part_begun: Arc<dyn Fn(u64) + Send + Sync>,
+    /// Called with the number of zeros of each hole.
+    pub hole_met: Arc<dyn Fn(u64) + Send + Sync>,
     /// Whether a file with this head is read on.
     pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
     /// The digests of holes.
@@ -38,7 +38,7 @@ pub struct Hashing {
 impl Default for Hashing {
     fn default() -> Self {
         Self {
-            part_begun: Arc::new(|_| ()),
+            hole_met: Arc::new(|_| ()),
             reads_on: Arc::new(|_| true),
             zeros: Zeros::default(),
         }
@@ -47,7 +47,6 @@ impl Default for Hashing {
 
 impl Fold for Hashing {
     type State = Running;
-    type Part = Subtree;
     type Digest = Digest;
 
     fn feed(&self, state: &mut Running, bytes: &[u8]) {
@@ -63,24 +62,12 @@ impl Fold for Hashing {
     }
 
     fn feed_zeros(&self, state: &mut Running, len: u64) {
+        (self.hole_met)(len);
         state.feed_zeros(len);
     }
 
-    fn zero_part(&self, offset: u64, len: u64, goes_on: &dyn Fn() -> bool) -> Option<Subtree> {
-        self.zeros.part(offset, len, goes_on)
-    }
-
-    fn begin_part(&self, offset: u64) -> Running {
-        (self.part_begun)(offset);
-        Running::at(offset)
-    }
-
-    fn end_part(&self, state: Running) -> Subtree {
-        state.finish_part()
-    }
-
-    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
-        Digest::of(Subtree::join(&parts), whole_file)
+    fn begin_sparse(&self) -> Running {
+        Running::sparse(&self.zeros)
     }
 
     fn goes_on(&self, _: u64, head: &Digest) -> bool {
@@ -142,7 +129,6 @@ pub fn settings(folder: &Path) -> ReadSettings {
         open_folders: 2,
         set_files: 3,
         read_ahead: true,
-        part: None,
         passes_holes: true,
         order: SweepOrder::Physical,
         access: Access::new(None, PageUse::Drop, None),

@@ -1,8 +1,6 @@
 //! A reading thread: many scattered reads at a time, whole files one after the other.
 
-use std::sync::Arc;
-
-use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
+use crossbeam_channel::{Receiver, Sender};
 
 use crate::heartbeat::{Subject, current};
 use crate::sys::ring::Ring;
@@ -11,7 +9,6 @@ use super::compare;
 use super::fold::Fold;
 use super::many::Many;
 use super::one;
-use super::parts::{Parts, Team};
 use super::reader::Reader;
 use super::source::Source;
 use super::stream::{Stream, Window};
@@ -30,77 +27,35 @@ pub struct Shape {
     pub completions: usize,
 }
 
-/// A task for a thread.
-enum WorkItem<F: Fold> {
-    Tasks(Batch),
-    /// Help with a file that another thread has begun.
-    Parts(Arc<Parts<F>>),
-}
-
-/// Waits for tasks, or, while there are none, for a file with parts to take; `None` when no task will ever come.
-fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<WorkItem<F>> {
-    let Some(team) = team else {
-        return tasks.recv().ok().map(WorkItem::Tasks);
-    };
-    loop {
-        match tasks.try_recv() {
-            Ok(batch) => return Some(WorkItem::Tasks(batch)),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => {}
-        }
-        select! {
-            recv(tasks) -> batch => return batch.ok().map(WorkItem::Tasks),
-            recv(team.offered()) -> offer => {
-                let parts = offer.ok().and_then(|offer| team.accept(&offer));
-                if let Some(parts) = parts {
-                    return Some(WorkItem::Parts(parts));
-                }
-            }
-        }
-    }
-}
-
 /// Carries out tasks until their channel closes, or a batch tells the thread to end.
 pub fn run<F: Fold>(
     reader: Reader<F>,
     shape: Shape,
-    team: Option<Team<F>>,
     tasks: &Receiver<Batch>,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
     let heartbeat = reader.settings.watchlist.admit(Subject::Volume);
-    current::watched(Some(heartbeat), || work(reader, shape, team, tasks, done));
+    current::watched(Some(heartbeat), || work(reader, shape, tasks, done));
 }
 
 fn work<F: Fold>(
     mut reader: Reader<F>,
     shape: Shape,
-    team: Option<Team<F>>,
     tasks: &Receiver<Batch>,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
     let recalls = reader.settings.recalls.clone();
     let mut many = Means::Unmade;
-    let mut stream = Stream::new(shape.window, team.clone());
+    let mut stream = Stream::new(shape.window);
     let mut next = None;
     loop {
         current::rest();
-        let work = next.take().map(WorkItem::Tasks);
-        let batch = match work.or_else(|| wait(tasks, team.as_ref())) {
-            Some(WorkItem::Tasks(batch)) => batch,
-            Some(WorkItem::Parts(parts)) => {
-                let nothing_yet = Batch {
-                    kind: BatchKind::Bulk,
-                    recalls: recalls.count(),
-                    ..Batch::default()
-                };
-                let most = shape.completions;
-                let mut source = Source::new(nothing_yet, tasks, done, most, &recalls);
-                stream.help(parts, &mut reader, &mut source);
-                next = source.end();
-                continue;
-            }
-            None => return,
+        let batch = match next.take() {
+            Some(batch) => batch,
+            None => match tasks.recv() {
+                Ok(batch) => batch,
+                Err(_) => return,
+            },
         };
         let kind = batch.kind;
         if kind == BatchKind::Retire {

@@ -45,13 +45,6 @@ impl Blocks {
         }
     }
 
-    /// Number of blocks that were not read yet.
-    pub fn left(&self) -> usize {
-        let blocks = |part: &Range<u64>| (part.end - part.start).div_ceil(self.block);
-        let left: u64 = self.parts.iter().map(blocks).sum();
-        usize::try_from(left).unwrap_or(usize::MAX)
-    }
-
     /// Offset and length of the next block. If the last block told files apart, the next one of its part is likely to
     /// do so, too. Otherwise the two parts alternate.
     pub fn next(&mut self, told_apart: bool) -> Option<(u64, usize)> {

@@ -61,16 +61,6 @@ impl<S: Side> Comparison<S> {
         }
     }
 
-    /// A comparison of one of the classes alone.
-    pub fn of_one(&self, class: Vec<S>) -> Self {
-        Self {
-            blocks: self.blocks.clone(),
-            read: self.read,
-            told_apart: self.told_apart,
-            classes: vec![class],
-        }
-    }
-
     /// Compares the next block; `None` at the end, or when each file is alone.
     pub fn step(&mut self, buffers: &mut Buffers) -> Option<Step<S>> {
         if self.classes.is_empty() {

@@ -17,8 +17,6 @@ mod verify;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
@@ -36,7 +34,6 @@ use blocks::{BLOCK, Blocks};
 use late::{Late, Left};
 use lock_step::{Buffers, Comparison};
 use side::Side;
-use split::{is_shared_out, threads_for};
 
 pub use pair::{Unequal, Which, equal};
 
@@ -99,10 +96,6 @@ impl<'a> Side for File<'a> {
 
     fn is_hole(&mut self, offset: u64, len: usize) -> bool {
         !self.rules.1.stopped() && self.holes.cover(&self.open.fd, offset, len as u64)
-    }
-
-    fn number(&self) -> u64 {
-        u64::from(self.task.file.0)
     }
 }
 
@@ -222,22 +215,19 @@ fn device(task: &Task, has_head: bool) -> Device {
     }
 }
 
-fn compare<D: Send>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
+fn compare<D>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
     if files.len() == 1 {
         return settle(&files, 0, answers);
     }
-    let is_large_class = is_shared_out(&files);
     let blocks = Blocks::new(files.len(), len);
     let all = Comparison::new(files, blocks);
-    to_the_end(all, is_large_class, &mut Buffers::new(BLOCK), answers);
+    to_the_end(all, &mut Buffers::new(BLOCK), answers);
 }
 
-/// Compares files to their end and answers for each. Several threads compare a class each of a large class, once its
-/// files are no longer shared among them.
-fn to_the_end<D: Send>(
+/// Compares files to their end and answers for each.
+fn to_the_end<D>(
     mut comparison: Comparison<File<'_>>,
-    is_large_class: bool,
     buffers: &mut Buffers,
     answers: &mut Vec<Completion<D>>,
 ) {
@@ -247,55 +237,10 @@ fn to_the_end<D: Send>(
         for file in step.alone {
             settle(&[file], comparison.read, answers);
         }
-        let threads = if is_large_class {
-            threads(&comparison)
-        } else {
-            1
-        };
-        if threads > 1 {
-            return each_on_its_own(comparison, threads, answers);
-        }
     }
     for class in comparison.classes {
         settle(&class, comparison.read, answers);
     }
-}
-
-/// Number of threads that can each take a class of a large one.
-fn threads(comparison: &Comparison<File<'_>>) -> usize {
-    let classes = &comparison.classes;
-    if classes.iter().any(|class| is_shared_out(class)) {
-        return 1;
-    }
-    let files: usize = classes.iter().map(Vec::len).sum();
-    threads_for(comparison.blocks.left().saturating_mul(files)).min(classes.len())
-}
-
-/// Makes threads take one class after the other and compare it to its end.
-fn each_on_its_own<D: Send>(
-    mut comparison: Comparison<File<'_>>,
-    threads: usize,
-    answers: &mut Vec<Completion<D>>,
-) {
-    let queue = Mutex::new(std::mem::take(&mut comparison.classes).into_iter());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let merged = Mutex::new(answers);
-    let work = || {
-        let mut own = Vec::new();
-        let mut buffers = Buffers::new(BLOCK);
-        while let Some(class) = next() {
-            to_the_end(comparison.of_one(class), false, &mut buffers, &mut own);
-        }
-        let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
-        merged.append(&mut own);
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            let thread = thread::Builder::new().name("compare".to_owned());
-            let _ignored = thread.spawn_scoped(scope, work);
-        }
-        work();
-    });
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.

@@ -62,10 +62,6 @@ impl Side for Half<'_> {
         failed.push((self.which, error));
         Err(None)
     }
-
-    fn number(&self) -> u64 {
-        self.which as u64
-    }
 }
 
 /// Checks that two files begin with the same bytes, this many.

@@ -1,9 +1,9 @@
 //! The interface through which the comparison reads a file.
 
 /// A file that is compared with others.
-pub trait Side: Sized + Send {
+pub trait Side: Sized {
     /// The result for a file that could not be read.
-    type Failed: Send;
+    type Failed;
 
     /// Reads a block of this many bytes, all of it, to the beginning of a buffer. A file that cannot be read is removed
     /// from the comparison; another file may replace it if the file also represents that one.
@@ -22,7 +22,4 @@ pub trait Side: Sized + Send {
     fn is_hole(&mut self, _offset: u64, _len: usize) -> bool {
         false
     }
-
-    /// The sort key of files in one class.
-    fn number(&self) -> u64;
 }

@@ -1,30 +1,8 @@
 //! Tells files apart by one block.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-
-use crate::sys::memory::Aligned;
-use crate::sys::process;
 
 use super::side::Side;
-
-/// Number of blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64,
-/// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
-const FOR_A_THREAD: usize = 64;
-
-/// The number of threads that this many blocks are worth.
-pub fn threads_for(blocks: usize) -> usize {
-    match blocks / FOR_A_THREAD {
-        0 | 1 => 1,
-        threads => threads.min(process::cores().max(1)),
-    }
-}
-
-/// True if more than one thread reads the files of a class.
-pub fn is_shared_out<S>(class: &[S]) -> bool {
-    threads_for(class.len()) > 1
-}
 
 /// A block of the files of one class.
 pub struct Block<'b> {
@@ -85,31 +63,7 @@ impl Block<'_> {
         let first = next_read(&mut || files.next(), self.first, len, offset, failed);
         seen.like_first.extend(first);
         let first = &self.first[..len];
-        let threads = threads_for(files.len());
-        if threads == 1 {
-            seen.look(&mut || files.next(), first, offset, self.piece, key);
-        } else {
-            // Handed out one by one: threads that could not be started leave nothing undone.
-            let queue = Mutex::new(files);
-            let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let merged = Mutex::new(&mut seen);
-            let work = |piece: &mut [u8]| {
-                let mut own = Seen::new();
-                own.look(&mut &next, first, offset, piece, key);
-                let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
-                merged.add(own);
-            };
-            let size = self.piece.len();
-            thread::scope(|scope| {
-                for _ in 1..threads {
-                    let thread = thread::Builder::new().name("compare".to_owned());
-                    let _ignored = thread.spawn_scoped(scope, || work(&mut Aligned::new(size)));
-                }
-                work(self.piece);
-            });
-            seen.like_first.sort_unstable_by_key(Side::number);
-            seen.others.sort_unstable_by_key(|(_, file)| file.number());
-        }
+        seen.look(&mut || files.next(), first, offset, self.piece, key);
         failed.append(&mut seen.failed);
         seen.classes()
     }
@@ -173,12 +127,6 @@ impl<S: Side> Seen<S> {
                 piece => self.others.push((key(piece, first), file)),
             }
         }
-    }
-
-    fn add(&mut self, mut other: Self) {
-        self.like_first.append(&mut other.like_first);
-        self.others.append(&mut other.others);
-        self.failed.append(&mut other.failed);
     }
 
     fn classes(self) -> Vec<Likely<S>> {

@@ -99,7 +99,6 @@ fn answered(
     worker::run(
         Reader::new(settings, Hashing::default()),
         shape,
-        None,
         &tasks,
         &done,
     );
@@ -139,7 +138,6 @@ fn comparing_tells_apart_what_differs_anywhere() {
     );
 }
 
-/// This many files are shared out among threads.
 #[test]
 fn a_large_class_is_told_apart_like_a_pair() {
     const SIZE: usize = 70_000;

@@ -138,7 +138,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Compares the files of a round with each other, and records those that are equal to the first of the set.
-    fn compare<D: Send>(&mut self, mut files: Vec<File<'a>>, answers: &mut Vec<Completion<D>>) {
+    fn compare<D>(&mut self, mut files: Vec<File<'a>>, answers: &mut Vec<Completion<D>>) {
         let tasks: Vec<&'a Task> = files.iter().map(|file| file.task).collect();
         let Some(first) = tasks.first() else { return };
         let len = first.expect.size;
@@ -156,7 +156,7 @@ impl<'a> Rounds<'a> {
             let block = turn.unwrap_or(BLOCK);
             let mut buffers = Buffers::new(block.min(len.next_multiple_of(4096) as usize));
             let comparison = Comparison::new(files, Blocks::front_to_back(len, block));
-            to_the_end(comparison, false, &mut buffers, &mut ended);
+            to_the_end(comparison, &mut buffers, &mut ended);
         }
         let outcome = |task: &Task| {
             let of = ended.iter().find(|ended| ended.ticket == task.ticket);

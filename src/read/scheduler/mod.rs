@@ -30,7 +30,6 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use crate::device::VolumeId;
 
 use super::fold::Fold;
-use super::parts::Team;
 use super::pool::Pool;
 use super::reader::ReadSettings;
 use super::source::COMPLETIONS;
@@ -376,6 +375,5 @@ fn pools<F: Fold>(
         };
         Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
     };
-    let team = settings.part.map(Team::new);
-    (pool("random", 1), pool("sequential", 1).with_team(team))
+    (pool("random", 1), pool("sequential", 1))
 }

@@ -4,14 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-
 use crate::read::behind::Behind;
 use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
-use crate::read::parts::{PART, Parts};
 use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Ask, Failure, Outcome, SPANS, Task};
 use crate::sys::page_cache::{self, Advice};
@@ -35,8 +32,8 @@ pub(super) const SETTLED: u64 = 64 << 10;
 /// of 0.29 s (medians of 5 in turns); 64 and 32 KiB were no better.
 const IN_ORDER: u64 = 128 << 10;
 
-/// Bytes of a hole that are hashed between two checks whether the run is over: some milliseconds of work.
-const ZEROS: u64 = PART;
+/// Bytes of a hole that are hashed between two checks whether the run is over: a fifth of a second, once.
+const ZEROS: u64 = 1 << 30;
 
 /// Bytes per second that no disk with a head delivers: the most that SATA transfers.
 const FASTER_THAN_DISKS: f64 = 600e6;
@@ -66,16 +63,12 @@ pub(super) struct File<F: Fold> {
     pub given_back: u64,
     state: F::State,
     digests: [Option<F::Digest>; SPANS],
-    /// `Some` if it is only a part of a file, with the number of the part.
-    part: Option<(Arc<Parts<F>>, usize)>,
     /// It is not decided yet whether it is read to its end.
     pub undecided: bool,
     /// Bytes read at a time past the page cache.
     longest: u64,
     /// The holes of the file, for reads and for announcements.
     holes: [Holes; 2],
-    /// It is a part, and all of it is a hole.
-    is_one_hole: bool,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
     /// All of it was in the page cache.
@@ -95,7 +88,7 @@ pub(super) struct Piece {
 }
 
 impl<F: Fold> File<F> {
-    pub fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool, is_thin: bool) -> Self {
+    pub fn new(task: Task, fd: Arc<OwnedFd>, (is_direct, is_thin): (bool, bool), fold: &F) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
@@ -106,33 +99,21 @@ impl<F: Fold> File<F> {
             read: 0,
             skipped: 0,
             given_back: 0,
-            state: F::State::default(),
+            state: if is_thin && is_whole(&task, task.spans[usize::from(along)]) {
+                fold.begin_sparse()
+            } else {
+                F::State::default()
+            },
             digests: [None; SPANS],
-            part: None,
             undecided: along
                 && task.may_end_early
                 && head.len <= UNDECIDED
                 && whole.len > UNDECIDED,
             longest: 0,
             holes: [Holes::of(is_thin); 2],
-            is_one_hole: false,
             is_left_to_readahead: false,
             is_cached: false,
             begun: task.one_uncached.then(Instant::now),
-        }
-    }
-
-    /// The part with this number.
-    pub fn part(parts: &Arc<Parts<F>>, number: usize, task: Task, fold: &F) -> Self {
-        Self {
-            state: fold.begin_part(task.spans[0].offset),
-            part: Some((Arc::clone(parts), number)),
-            ..Self::new(
-                task,
-                Arc::clone(parts.file()),
-                parts.is_direct(),
-                parts.is_thin(),
-            )
         }
     }
 
@@ -158,9 +139,7 @@ impl<F: Fold> File<F> {
         if is_announced || self.open.is_direct || is_limited {
             return;
         }
-        let all = self.part.is_some()
-            || len == self.task.expect.size
-            || self.task.ask == Ask::BytesFromDisk;
+        let all = len == self.task.expect.size || self.task.ask == Ask::BytesFromDisk;
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
             // It would double the readahead: FUSE splits that into requests, of which some overtake others.
@@ -222,13 +201,10 @@ impl<F: Fold> File<F> {
         let piece = self.piece_at(after, most);
         let run = self.holes[cursor as usize].at(&self.open.fd, piece.offset);
         let left = run.end - piece.offset;
-        // What a part that is one hole comes to may be known.
-        let is_all = after == 0 && self.part.is_some() && left >= self.len();
-        let at_once = if is_all { u64::MAX } else { ZEROS };
         match run.is_hole {
             true => Piece {
                 is_hole: true,
-                ..self.piece_at(after, left.min(self.decided() - after).min(at_once))
+                ..self.piece_at(after, left.min(self.decided() - after).min(ZEROS))
             },
             false => Piece {
                 len: piece.len.min(left),
@@ -276,10 +252,6 @@ impl<F: Fold> File<F> {
             let digest = reader.digest_of_piece(head.len as usize, is_whole(&self.task, head));
             self.digests[0] = Some(digest);
         }
-        if self.part.is_some() {
-            reader.feed_piece(&mut self.state, len);
-            return;
-        }
         let span = self.task.spans[piece.span];
         let whole = is_whole(&self.task, span);
         if piece.len == span.len {
@@ -292,13 +264,8 @@ impl<F: Fold> File<F> {
 
     fn fold_zeros(&mut self, reader: &Reader<F>, piece: Piece) {
         self.skipped += piece.len;
-        self.is_one_hole = self.part.is_some() && piece.len == self.len();
-        if !self.is_one_hole {
-            reader.fold.feed_zeros(&mut self.state, piece.len);
-        }
-        if self.part.is_none() {
-            self.end_span(reader, piece);
-        }
+        reader.fold.feed_zeros(&mut self.state, piece.len);
+        self.end_span(reader, piece);
     }
 
     /// Ends the span of a piece if that was its last.
@@ -318,20 +285,11 @@ impl<F: Fold> File<F> {
         was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
-    /// The outcome after the read, or its failure; `None` if another thread reports it.
-    pub fn outcome(
-        &mut self,
-        failure: Option<Failure>,
-        reader: &Reader<F>,
-    ) -> Option<Outcome<F::Digest>> {
+    /// The outcome after the read, or its failure.
+    pub fn outcome(&self, failure: Option<Failure>) -> Outcome<F::Digest> {
         // What failed was read as far as it goes.
         let read = self.read - self.skipped.min(self.read);
-        if let Some((parts, number)) = self.part.take() {
-            let part = failure.map_or_else(|| self.end_part(reader), Err);
-            let so_far = self.open.take_so_far();
-            return parts.end(number, part, (read, so_far), &reader.fold);
-        }
-        Some(match failure {
+        match failure {
             Some(failure) => Outcome::Failed(failure),
             None => {
                 // The program that answers may have its own cache, or the page cache may hold the disk below it.
@@ -339,17 +297,7 @@ impl<F: Fold> File<F> {
                 let cached = self.is_cached || self.begun.is_some_and(is_fast);
                 finished(&self.task, self.open.fd.as_fd(), self.digests, read, cached)
             }
-        })
-    }
-
-    fn end_part(&mut self, reader: &Reader<F>) -> Result<F::Part, Failure> {
-        let span = self.task.spans[0];
-        if !self.is_one_hole {
-            return Ok(reader.fold.end_part(std::mem::take(&mut self.state)));
         }
-        let goes_on = || !reader.stopped();
-        let zeros = reader.fold.zero_part(span.offset, span.len, &goes_on);
-        zeros.ok_or(Failure::Refused(Errno::CANCELED))
     }
 
     /// Queues the pages read so far, to be dropped.

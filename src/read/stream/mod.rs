@@ -19,7 +19,6 @@ use crate::sys::page_cache::{self, Advice};
 
 use super::buffer::PIECE;
 use super::fold::Fold;
-use super::parts::{Parts, Team};
 use super::reader::{Reader, expected, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
@@ -55,36 +54,16 @@ pub struct Stream<F: Fold> {
     files: VecDeque<File<F>>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
-    /// The team that helps with long files, if any.
-    team: Option<Team<F>>,
-    /// The file whose parts are taken.
-    parts: Option<Arc<Parts<F>>>,
-    /// The file belongs to another thread: tasks come first.
-    helps: bool,
 }
 
 impl<F: Fold> Stream<F> {
     /// A stream without files.
-    pub fn new(window: Window, team: Option<Team<F>>) -> Self {
+    pub fn new(window: Window) -> Self {
         Self {
             window,
             files: VecDeque::new(),
             ahead: 0,
-            team,
-            parts: None,
-            helps: false,
         }
-    }
-
-    /// Takes parts of a file that another thread has begun with, as long as there are no tasks.
-    pub fn help(
-        &mut self,
-        parts: Arc<Parts<F>>,
-        reader: &mut Reader<F>,
-        source: &mut Source<'_, F>,
-    ) {
-        (self.parts, self.helps) = (Some(parts), true);
-        self.run(reader, source);
     }
 
     /// Carries out tasks as long as there are any.
@@ -92,7 +71,6 @@ impl<F: Fold> Stream<F> {
         loop {
             self.announce(reader, source);
             let Some((piece, failure)) = self.read_on(reader) else {
-                self.parts = None;
                 return;
             };
             // The disk is to be busy while the processor is.
@@ -131,11 +109,8 @@ impl<F: Fold> Stream<F> {
         if self.files.len() >= self.window.files.max(1) || last.is_some_and(|file| file.undecided) {
             return false;
         }
-        if !self.helps && self.take_part(reader) {
-            return true;
-        }
         let Some((task, name)) = source.peek() else {
-            return self.helps && !source.met_another() && self.take_part(reader);
+            return false;
         };
         let opened = match reader.stopped() {
             true => Err(Failure::Refused(Errno::CANCELED)),
@@ -174,28 +149,9 @@ impl<F: Fold> Stream<F> {
         let is_thin = reader.is_thin(fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
-        // Threads that help each other read at several places.
-        let is_alone = task.one_uncached && reader.uncached_bytes(&task, fd.as_fd()) != Some(0);
-        let team = self.team.as_ref().filter(|_| !is_alone);
-        let parts = team.and_then(|team| team.cut(&task, fd, is_direct, is_thin));
-        if parts.is_some() {
-            (self.parts, self.helps) = (parts, false);
-            self.take_part(reader);
-        } else {
-            self.push(reader, File::new(task, Arc::clone(fd), is_direct, is_thin));
-        }
+        let file = File::new(task, Arc::clone(fd), (is_direct, is_thin), &reader.fold);
+        self.push(reader, file);
         Ok(())
-    }
-
-    /// Takes the next part of the file whose parts are taken; false if there is none.
-    fn take_part(&mut self, reader: &mut Reader<F>) -> bool {
-        let taken = |parts: Arc<Parts<F>>| parts.take().map(|(number, task)| (parts, number, task));
-        let Some((parts, number, task)) = self.parts.take().and_then(taken) else {
-            return false;
-        };
-        self.push(reader, File::part(&parts, number, task, &reader.fold));
-        self.parts = Some(parts);
-        true
     }
 
     fn push(&mut self, reader: &mut Reader<F>, mut file: File<F>) {
@@ -253,9 +209,7 @@ impl<F: Fold> Stream<F> {
         };
         // A failure leaves some of the file announced and not read.
         self.ahead -= file.announced - file.read.min(file.announced);
-        if let Some(outcome) = file.outcome(failure, reader) {
-            source.complete(&file.task, outcome);
-        }
+        source.complete(&file.task, file.outcome(failure));
         // What was long to read may be what others wait for.
         source.flush();
         file.give_back(&reader.settings.access.behind);

@@ -127,7 +127,7 @@ fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
         "--threads 1",
         "--threads default:4,2",
         "--threads default:4,2 --page-cache drop --bwlimit 2G",
-        "--threads default:4,2 --without parts",
+        "--threads default:4,2 --without holes",
         "--threads hdd",
     ] {
         let arguments = format!("find -f json --digest always {options} .");
