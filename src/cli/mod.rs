@@ -68,6 +68,7 @@ mod root_list;
 mod sanitize;
 mod search_args;
 mod shell_word;
+mod slips;
 mod summary;
 mod sweep;
 mod talk_args;
@@ -96,7 +97,8 @@ pub fn main() -> ExitCode {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     // As long as there is no second thread.
     make_room();
-    if let Some(line) = words::refused(&words) {
+    let refused = words::refused(&words).or_else(|| words::mistyped(&words, &command));
+    if let Some(line) = refused {
         sanitize::complain(&line);
         return Exit::Nothing.into();
     }

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::definition::DEFAULT;
-use super::shell_word;
+use super::definition::{DEFAULT, command_of};
+use super::{shell_word, slips};
 
 /// Says what is wrong and the way out, in the words of the parser where it has more to say.
 pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> String {
@@ -31,10 +31,7 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Str
         ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues => {
             arg.map(|args| format!("'seekless {asked}' needs {args} here: add it"))
         }
-        ErrorKind::UnknownArgument => arg.map(|word| match word.starts_with('-') {
-            true => format!("'seekless {asked}' has no option {word}"),
-            false => format!("{word} is one argument too many"),
-        }),
+        ErrorKind::UnknownArgument => arg.map(|word| unknown(&word, asked, program)),
         _ => None,
     };
     let said = said.unwrap_or_else(|| in_one_line(error));
@@ -43,6 +40,29 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Str
         said
     } else {
         format!("{said}; 'seekless {asked} --help' lists all options")
+    }
+}
+
+/// Options that take away a question or a check: none of them is proposed.
+const DANGEROUS: [&str; 3] = ["yes", "allow", "cache"];
+
+/// Says what is like a word that the command does not have.
+fn unknown(word: &str, asked: &str, program: &Command) -> String {
+    let typed = word.split('=').next().unwrap_or(word);
+    if let Some(answer) = slips::answer(typed) {
+        return format!("no such option: {typed}; {answer}");
+    }
+    let Some(long) = typed.strip_prefix("--") else {
+        return match word.starts_with('-') {
+            true => format!("'seekless {asked}' has no option {word}"),
+            false => format!("{word} is one argument too many"),
+        };
+    };
+    let options = command_of(program, asked).get_arguments();
+    let options = options.filter_map(|arg| arg.get_long());
+    match slips::nearly(long, options.filter(|name| !DANGEROUS.contains(name))) {
+        Some(meant) => format!("no such option: {typed}. Did you mean --{meant}?"),
+        None => format!("'seekless {asked}' has no option {typed}"),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use seekless::file::within;
 
-use super::sanitize;
+use super::{sanitize, slips};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
 /// keep a command waiting that may not need it.
@@ -45,13 +45,33 @@ pub fn misplaced(words: &[OsString], matches: &ArgMatches, program: &Command) ->
     ))
 }
 
+/// Refuses a first word that is no file here, and nearly a command or one of another program.
+pub fn mistyped(words: &[OsString], program: &Command) -> Option<String> {
+    let word = words.get(1)?.to_str()?;
+    let lower = word.to_ascii_lowercase();
+    if program.find_subcommand(word).is_some() || first_here([OsStr::new(word)]).is_some() {
+        return None;
+    }
+    let names = program.get_subcommands().map(Command::get_name);
+    match slips::nearly(&lower, names.chain(["help"])) {
+        Some("help") if word == "help" => None,
+        Some(meant) => Some(format!(
+            "no such file: {word}. Did you mean the command 'seekless {meant}'?"
+        )),
+        None if word.starts_with('-') => None,
+        None => slips::answer(&lower).map(|answer| format!("no such file: {word}; {answer}")),
+    }
+}
+
 /// Says that a word was taken as a command if the current folder has an entry of that name.
 pub fn tell(matches: &ArgMatches) {
     let Some((name, options)) = matches.subcommand() else {
         return;
     };
     let is_quiet = matches!(options.try_get_one("quiet"), Ok(Some(true)));
-    if !is_quiet && first_here([OsStr::new(name)]).is_some() {
+    // With a command of its own behind it, nothing else can be meant.
+    let is_certain = options.subcommand().is_some();
+    if !is_quiet && !is_certain && first_here([OsStr::new(name)]).is_some() {
         sanitize::complain(&format!(
             "'{name}' is read as a command; to search the entry of that name in the current folder, write ./{name}"
         ));

@@ -3,6 +3,59 @@
 use crate::common::{Tree, seekless};
 
 #[test]
+fn a_mistyped_command_is_no_search() {
+    let tree = Tree::new().copies(["A/1", "B/1"], "same");
+    for (line, meant) in [
+        ("remov A B", "seekless remove"),
+        ("hardlnik A B", "seekless hardlink"),
+        // Commands of other programs.
+        ("group A", "seekless find"),
+        ("rm A", "seekless remove"),
+        ("dedupe A", "use the command 'seekless reflink'"),
+        ("trash A", "(--dry-run shows the plan)"),
+        ("REMOVE A", "seekless remove'?"),
+        ("hlep", "seekless help'?"),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2).says(meant);
+        assert!(
+            run.stdout.is_empty() && run.stderr_text().lines().count() == 1,
+            "{run}"
+        );
+    }
+    // A folder of that name is a folder.
+    let tree = tree.copies(["remov/1", "remov/2"], "other");
+    for (line, found) in [
+        ("-f nul remov", "remov/1 remov/2"),
+        ("-f nul -- A B", "A/1 B/1"),
+    ] {
+        seekless(tree.root(), line).run().exits(0).finds([found]);
+    }
+    seekless(tree.root(), "remov").run().exits(0);
+    let run = seekless(tree.root(), "Pictures").run().exits(2);
+    run.never_says("Did you mean");
+}
+
+#[test]
+fn options_of_other_programs_are_answered_with_ours_and_no_dangerous_one_is_proposed() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    for (line, ours) in [
+        ("-r .", "always descends into folders"),
+        ("find -r .", "always descends into folders"),
+        ("--delete .", "seekless remove"),
+        ("--minsize=1k .", "use --min-size"),
+        ("--linkhard .", "seekless hardlink"),
+        ("-B .", "seekless reflink"),
+        ("remove --dry-rum .", "Did you mean --dry-run?"),
+        ("remove --yess .", "'seekless remove' has no option --yess"),
+        ("remove --alow .", "'seekless remove' has no option --alow"),
+        ("--force .", "--help' lists all options"),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2).says(ours);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    }
+}
+
+#[test]
 fn values_that_are_nearly_right_are_answered_with_the_right_ones() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for (line, ours) in [

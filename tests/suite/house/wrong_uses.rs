@@ -242,7 +242,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("probe none", "none", "No such file"),
     ("config undo", "undo", "find, "),
     // Words of other programs and of other commands.
-    ("--recurse t", "--recurse", "--help"),
+    ("--recurse t", "--recurse", "descends into folders"),
     ("--from none t", "none", "seekless -o FILE PATH"),
     ("--from t/a t", "t/a", "create it again"),
     ("--from gen.py", "gen.py: not a report", "-f json"),

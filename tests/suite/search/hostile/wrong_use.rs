@@ -69,7 +69,7 @@ fn other_malformed_values_are_named() {
 #[test]
 fn a_report_that_cannot_be_written_is_refused_before_the_search() {
     refuses("-o no/such/folder/report .", "no/such/folder");
-    refuses("-o . .", "report to .");
+    refuses("-o . .", "cannot write .");
 }
 
 #[test]
