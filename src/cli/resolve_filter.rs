@@ -9,7 +9,6 @@ use seekless::units::Bytes;
 
 use super::environment::Environment;
 use super::filter_args::FilterArgs;
-use super::shell_word;
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -48,29 +47,15 @@ pub fn filter_spec(
         Some(Moment::At(_)) => around.started_ns(),
         _ => i64::MAX,
     };
-    let newer = || shell_word::word(args.newer.as_deref().unwrap_or_default().as_bytes());
     spec.check(now, wants_empty).or_else(|none| {
-        contradiction(match none {
-            NoFile::Sizes(min, max) => {
-                format!("--min-size {min} is larger than --max-size {max}: swap them")
-            }
-            NoFile::OnlyEmpty => {
-                "--max-size 0 includes only empty files, which are skipped: add --empty".to_owned()
-            }
-            NoFile::NoEmpty(min) => format!(
-                "--empty includes empty files and --min-size {min} skips them: omit one of them"
-            ),
-            NoFile::Future => format!(
-                "--newer {} is in the future: use a time in the past",
-                newer()
-            ),
-            NoFile::Times { are_equal: true } => {
-                "--newer and --older are the same time, so no file matches: omit one".to_owned()
-            }
-            NoFile::Times { are_equal: false } => {
-                "--newer is later than --older, so no file matches: swap them".to_owned()
-            }
-        })
+        let options = match none {
+            NoFile::Sizes(..) => "--min-size, --max-size",
+            NoFile::OnlyEmpty => "--max-size, --empty",
+            NoFile::NoEmpty => "--min-size, --empty",
+            NoFile::Future => "--newer",
+            NoFile::Times => "--newer, --older",
+        };
+        contradiction(format!("{options}: {none}"))
     })?;
     Ok(spec)
 }

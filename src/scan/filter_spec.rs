@@ -58,17 +58,14 @@ pub enum NoFile {
     /// Only empty files are small enough.
     #[error("only empty files have 0 bytes, and these are left out: include them")]
     OnlyEmpty,
-    /// Empty files are asked for, and the least size is this.
+    /// Empty files are asked for, and there is a least size.
     #[error("empty files are included, and a least size leaves them out: omit one of the two")]
-    NoEmpty(Bytes),
+    NoEmpty,
     /// The earliest time is not before the latest.
     #[error(
-        "no file is newer than the later time and older than the earlier one: swap the two times"
+        "no file is newer than the later time and older than the earlier one: swap the two times, or omit one"
     )]
-    Times {
-        /// They are the same.
-        are_equal: bool,
-    },
+    Times,
     /// The earliest time is in the future.
     #[error("files modified in the future are asked for: give a time in the past")]
     Future,
@@ -93,8 +90,8 @@ impl FilterSpec {
         if max.is_some_and(|max| max.0 == 0) && !self.keep_empty {
             return Err(NoFile::OnlyEmpty);
         }
-        if let Some(min) = min.filter(|min| wants_empty && min.0 > 0) {
-            return Err(NoFile::NoEmpty(min));
+        if wants_empty && min.is_some_and(|min| min.0 > 0) {
+            return Err(NoFile::NoEmpty);
         }
         if let Some((min, max)) = min.zip(max).filter(|(min, max)| min > max) {
             return Err(NoFile::Sizes(min, max));
@@ -103,9 +100,7 @@ impl FilterSpec {
             return Err(NoFile::Future);
         }
         match self.newer_ns.zip(self.older_ns) {
-            Some((newer, older)) if newer >= older => Err(NoFile::Times {
-                are_equal: newer == older,
-            }),
+            Some((newer, older)) if newer >= older => Err(NoFile::Times),
             _ => Ok(()),
         }
     }

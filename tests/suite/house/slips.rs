@@ -62,7 +62,7 @@ fn values_that_are_nearly_right_are_answered_with_the_right_ones() {
         ("remove --yes --trash --no-trash .", "cannot be used with"),
         (
             "--newer today --older today .",
-            "are the same time, so no file matches: omit one",
+            "no file is newer than the later time and older",
         ),
         (
             "--ext *.jpg,*.png .",
