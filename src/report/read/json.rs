@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind};
 
-use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 
 use super::bounded::{OneLine, ShortTexts, skip_blank};
 use super::json_records::{HeaderIn, SetIn, SummaryIn, known_format};
@@ -21,8 +21,8 @@ pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadE
         frame: Frame::default(),
     };
     let mut json = serde_json::Deserializer::from_reader(ShortTexts::new(input));
-    let read = Object(&mut document)
-        .deserialize(&mut json)
+    let read = json
+        .deserialize_map(&mut document)
         .and_then(|()| json.end());
     match (read, document.schema) {
         (_, Some(other)) if other != SCHEMA => Err(ReadError::Schema(other)),
@@ -44,7 +44,8 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
         let first_of_all = line == 1;
         let whole = BufReader::new(ShortTexts::new(OneLine::new(&mut input)));
         let mut json = serde_json::Deserializer::from_reader(whole);
-        let read = ReadLine::deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+        let read = json.deserialize_map(LineVisitor);
+        let read = read.and_then(|read| json.end().map(|()| read));
         match read {
             Err(error) if error.io_error_kind() == Some(ErrorKind::InvalidData) => {
                 return Err(bad(BadLine::TooLong));
@@ -105,12 +106,6 @@ enum ReadLine {
     Summary(SummaryIn),
 }
 
-impl<'de> Deserialize<'de> for ReadLine {
-    fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_map(LineVisitor)
-    }
-}
-
 struct LineVisitor;
 
 impl<'de> Visitor<'de> for LineVisitor {
@@ -138,7 +133,7 @@ impl<'de> Visitor<'de> for LineVisitor {
     }
 }
 
-/// The parts of a document that were read so far.
+/// The parts of a document that were read so far; its keys may come in any order and further ones are passed over.
 struct Document<'a> {
     each: Each<'a>,
     format: Option<String>,
@@ -146,18 +141,7 @@ struct Document<'a> {
     frame: Frame,
 }
 
-/// The document itself; its keys may come in any order and further ones are passed over.
-struct Object<'d, 'a>(&'d mut Document<'a>);
-
-impl<'de> DeserializeSeed<'de> for Object<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Object<'_, '_> {
+impl<'de> Visitor<'de> for &mut Document<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,17 +149,16 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let document = self.0;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "format" => {
                     let name: String = map.next_value()?;
                     known_format(&name).map_err(A::Error::custom)?;
-                    document.format = Some(name);
+                    self.format = Some(name);
                 }
                 "schema" => {
                     let schema = map.next_value()?;
-                    document.schema = Some(schema);
+                    self.schema = Some(schema);
                     if schema != SCHEMA {
                         return Err(A::Error::custom(ReadError::Schema(schema)));
                     }
@@ -183,19 +166,19 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
                 "header" => {
                     let header: HeaderIn = map.next_value()?;
                     let header = header.check().map_err(A::Error::custom)?;
-                    document.frame.header = Some(header);
+                    self.frame.header = Some(header);
                 }
                 "sets" => map.next_value_seed(Sets {
-                    header: document.frame.header.as_ref(),
-                    each: &mut *document.each,
+                    header: self.frame.header.as_ref(),
+                    each: &mut *self.each,
                 })?,
-                "summary" => document.frame.ending = map.next_value::<SummaryIn>()?.ending(),
+                "summary" => self.frame.ending = map.next_value::<SummaryIn>()?.ending(),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        match (&document.format, document.schema) {
+        match (&self.format, self.schema) {
             (Some(_), Some(_)) => Ok(()),
             _ => Err(A::Error::custom(BadLine::Foreign)),
         }

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use super::escape::{BadEscape, escape};
-use super::{Header, SCHEMA};
+use super::{Header, Layout, SCHEMA};
 use crate::hash::ContentDigest;
 
 mod bounded;
@@ -263,38 +263,27 @@ pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadErro
         Some(after_byte_order_mark) => after_byte_order_mark.to_vec(),
         None => start,
     };
-    let kind = detect(&start);
+    let layout = layout_of(&start)?;
     let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(input));
-    match kind {
-        Detected::Json => json::read_document(whole, each),
-        Detected::NdJson => json::read_lines(whole, each),
-        Detected::Text => text::read(whole, each),
-        Detected::OfFolders => Err(ReadError::OfFolders),
-        Detected::Other => Err(ReadError::OtherFormat),
-        Detected::Empty => Err(ReadError::Empty),
+    match layout {
+        Some(Layout::Document) => json::read_document(whole, each),
+        Some(Layout::Lines) => json::read_lines(whole, each),
+        None => text::read(whole, each),
     }
 }
 
-enum Detected {
-    Text,
-    Json,
-    NdJson,
-    /// A report of folders in any format.
-    OfFolders,
-    /// `csv`, `fdupes`, `nul`, or no report at all.
-    Other,
-    Empty,
-}
-
-/// A line of ndjson starts with its type; a document has no such key.
-fn detect(start: &[u8]) -> Detected {
+/// How the JSON of a report is put together; `None` for text. A line of ndjson starts with its type; a document has no
+/// such key.
+fn layout_of(start: &[u8]) -> Result<Option<Layout>, ReadError> {
     match start.trim_ascii_start() {
-        [] => Detected::Empty,
-        _ if is_of_folders(start) => Detected::OfFolders,
-        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Detected::NdJson,
-        [b'{', ..] => Detected::Json,
-        _ if start.contains(&0) || start.starts_with(b"set,file,") => Detected::Other,
-        _ => Detected::Text,
+        [] => Err(ReadError::Empty),
+        _ if is_of_folders(start) => Err(ReadError::OfFolders),
+        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => {
+            Ok(Some(Layout::Lines))
+        }
+        [b'{', ..] => Ok(Some(Layout::Document)),
+        _ if start.contains(&0) || start.starts_with(b"set,file,") => Err(ReadError::OtherFormat),
+        _ => Ok(None),
     }
 }
 
