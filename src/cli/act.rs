@@ -96,7 +96,6 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
 fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (mut run, console) = begin(
-        in_force,
         |around| resolve(args, special, around),
         |run: &ActRun| run.talk,
     )?;

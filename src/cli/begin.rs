@@ -8,26 +8,19 @@ use tracing_subscriber::fmt::format;
 use super::console::Console;
 use super::environment::Environment;
 use super::exit::Exit;
-use super::in_force::InForce;
 use super::sanitize;
 use super::talk_args::Talk;
 use super::watch;
 use super::wrong_use::WrongUse;
 
 /// Decides, or says why the arguments cannot be followed.
-///
-/// An option of the configuration file that the message names is named with its line: nobody typed it.
 pub fn begin<T>(
-    in_force: &InForce,
     resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
     talk: impl FnOnce(&T) -> Talk,
 ) -> Result<(T, Console), Exit> {
     let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
         Ok(run) => run,
-        Err(error) => {
-            sanitize::complain(&in_force.explained(&error.to_string()));
-            return Err(Exit::Nothing);
-        }
+        Err(error) => return sanitize::refuse(error),
     };
     let talk = talk(&run);
     let console = Console::telling(talk.progress);

@@ -45,7 +45,6 @@ struct ComparisonRun {
 pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (run, console) = begin(
-        in_force,
         |around| resolve(args, around),
         |run: &ComparisonRun| run.talk,
     )?;

@@ -132,7 +132,8 @@ fn check(lines: &[Line], name: &str, program: &Command) -> Result<(), String> {
             ) =>
         {
             let said = refusal::answer(&error, &words, program);
-            Err(in_force.explained(&said))
+            let sources = in_force.line().unwrap_or_default();
+            Err(format!("{said}. {sources}"))
         }
         // Something else may be missing, such as the destination of a move.
         _ => Ok(()),

@@ -95,21 +95,16 @@ pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), Str
     };
     let is_settable = match *file {
         Files::All => having.iter().all(|name| may_set(name, option)),
-        Files::Command(name) => may_set(name, option),
-        Files::Preset(name) if having_own(name) => may_set(name, option),
-        Files::Preset(_) => having.iter().any(|name| may_set(name, option)),
+        Files::Preset(name) if !having_own(name) => having.iter().any(|name| may_set(name, option)),
+        Files::Command(name) | Files::Preset(name) => may_set(name, option),
     };
     if !is_settable {
-        let is_for_others = having.iter().any(|name| may_set(name, option));
-        return Err(line.wrong(&match file {
-            Files::All if may_set("find", option) => format!(
-                "--{option} must be typed for other commands than find: move this line to config.find"
-            ),
-            Files::Preset(name) if is_for_others => {
-                format!("--{option} must be typed for {name}: omit --preset")
-            }
-            _ => format!("--{option} must be typed each time: delete this line"),
-        }));
+        let way_out = match file {
+            Files::All if may_set("find", option) => "move this line to config.find",
+            Files::Preset(_) => "omit --preset",
+            _ => "delete this line",
+        };
+        return Err(line.wrong(&format!("--{option} must be typed each time: {way_out}")));
     }
     let wrong = match (takes_value(arg), line.value()) {
         (true, None) => format!("--{option} needs a value: write --{option}=VALUE"),

@@ -30,11 +30,7 @@ use seekless::engine::{self, Control, Delivery};
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
-    let (mut run, console) = begin(
-        in_force,
-        |around| resolve(args, around),
-        |run: &FindRun| run.talk,
-    )?;
+    let (mut run, console) = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.

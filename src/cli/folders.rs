@@ -23,11 +23,7 @@ use super::watch;
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs, in_force: &InForce) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
-    let (run, console) = begin(
-        in_force,
-        |around| resolve(args, around),
-        |run: &FoldersRun| run.talk,
-    )?;
+    let (run, console) = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk)?;
     // Before any work is done.
     let place = OutputStream::open(run.output.as_deref(), &console);
     let place = place.or_else(|error| console.refuse(error))?;

@@ -52,26 +52,6 @@ impl InForce {
         });
     }
 
-    /// Adds to a message where the options come from that it names and nobody typed. Then nothing more is said of them.
-    pub fn explained(&self, message: &str) -> String {
-        let is_named = |line: &&Line| {
-            let option = format!("--{}", line.option);
-            message.match_indices(&option).any(|(at, _)| {
-                let next = message[at + option.len()..].chars().next();
-                !next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-')
-            })
-        };
-        let named = self.lines.iter().filter(is_named);
-        let named = named.map(|line| format!("{} comes from {}", line.shown(), line.place()));
-        let named: Vec<String> = named.collect();
-        if named.is_empty() {
-            message.to_owned()
-        } else {
-            self.is_told.set(true);
-            format!("{message} ({})", named.join("; "))
-        }
-    }
-
     /// Says which options come from where; nothing if all were typed, or if it was said before.
     pub fn line(&self) -> Option<String> {
         if self.is_told.replace(true) || self.lines.is_empty() {

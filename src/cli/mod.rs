@@ -164,13 +164,18 @@ fn obey(cli: Cli, in_force: &InForce) -> Exit {
         Some(Command::Man(args)) => man::write(&args),
     };
     let exit = exit.unwrap_or_else(|exit| exit);
-    // What was not typed may be what is wrong.
-    if exit == Exit::Nothing
-        && let Some(line) = in_force.line()
-    {
-        sanitize::complain(&line);
+    if exit == Exit::Nothing {
+        tell_sources(in_force);
     }
     exit
+}
+
+/// What was not typed may be what is wrong.
+fn tell_sources(in_force: &InForce) {
+    in_force
+        .line()
+        .iter()
+        .for_each(|line| sanitize::complain(line));
 }
 
 /// Says why the words are not understood. Help and version come as errors, too.
@@ -182,7 +187,8 @@ fn refuse(
 ) -> Exit {
     if error.use_stderr() {
         let answer = refusal::answer(error, words, command);
-        sanitize::complain(&in_force.explained(&answer));
+        sanitize::complain(&answer);
+        tell_sources(in_force);
         return Exit::Nothing;
     }
     let printed = sanitize::printed(error.print());
