@@ -15,7 +15,7 @@ use crate::sys::process;
 use crate::tree::Unseen;
 
 use super::cached_reads::CachedReads;
-use super::descriptors::Share;
+use super::process_limits::Share;
 use super::session::Session;
 
 impl Session<'_> {

@@ -15,16 +15,15 @@ use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::account::Account;
-use super::address_space::{self, AddressSpace};
 use super::blake3_fold::Blake3;
 use super::cached_reads::{CachedReads, tell, unusable};
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
-use super::descriptors::{self, Share};
 use super::error::Error;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
+use super::process_limits::{self, Share};
 use super::requests::SMALL;
 use super::session::Session;
 use super::silence::Silence;
@@ -81,18 +80,13 @@ pub fn begin<'a>(
     control: &'a Control,
 ) -> Result<Begun<'a>, Error> {
     config.overrides.check(&config.system())?;
-    descriptors::check()?;
-    let space = AddressSpace::left()?;
-    let memory = Memory::new(config.memory).within(space);
-    let walkers = memory.walkers().min(space.threads());
-    let share = Share::of_all().with_walkers(walkers);
-    let share = match config.uses(Mechanism::OpenFolders) {
-        true => share,
-        false => Share {
-            folders: 1,
-            ..share
-        },
-    };
+    process_limits::check()?;
+    let memory = Memory::new(config.memory);
+    let mut share = Share::of_all();
+    share.walkers = share.walkers.min(memory.walkers());
+    if !config.uses(Mechanism::OpenFolders) {
+        share.folders = 1;
+    }
     let dirs = Arc::new(SharedDirs::default());
     dirs.write().open_by(PathRules {
         follow: config.follow_links,
@@ -221,10 +215,7 @@ fn unique() -> u128 {
 fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
     // What is scarce is left to the reads, unless the user wants the cache.
-    let is_plenty = || {
-        descriptors::are_plenty() && address_space::is_unlimited() && process::files_are_unlimited()
-    };
-    if wanted.choice == CacheChoice::Default && !is_plenty() {
+    if wanted.choice == CacheChoice::Default && !process_limits::are_plenty() {
         let said = "no cache is used: open files, file sizes or the address space are limited";
         observer.notice(Notice(said.to_owned()));
         return None;

@@ -4,9 +4,8 @@ use std::io;
 
 use crate::device::BadOverride;
 
-use super::address_space::TooLittle;
-use super::descriptors::TooFew;
 use super::nested::Nested;
+use super::process_limits::TooLittle;
 
 /// Why a run ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -20,10 +19,7 @@ pub enum Error {
     /// A root lies in another one, where each must stand for itself.
     #[error(transparent)]
     Nested(#[from] Nested),
-    /// Too few files can be open at a time.
+    /// A limit of the process leaves too little.
     #[error(transparent)]
-    Descriptors(#[from] TooFew),
-    /// Too little address space is left.
-    #[error(transparent)]
-    AddressSpace(#[from] TooLittle),
+    Limits(#[from] TooLittle),
 }

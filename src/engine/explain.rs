@@ -9,9 +9,9 @@ use crate::read::has_rings;
 use crate::sys::process;
 
 use super::config::Config;
-use super::descriptors::Share;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
+use super::process_limits::Share;
 use super::volumes::{fitting, limits};
 
 /// A text for each root that is there: device, class, executor, pool sizes, and why; and for what they have in common.

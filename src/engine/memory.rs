@@ -6,8 +6,6 @@ use crate::read::Limits;
 use crate::sys::process;
 use crate::units::Bytes;
 
-use super::address_space::AddressSpace;
-
 /// Minimum memory of a run: one folder, one sample and one step of a whole file at a time.
 pub const LEAST: Bytes = Bytes(8_000_000);
 
@@ -26,8 +24,6 @@ const WALKER: u64 = (64 << 10) + BATCH;
 pub struct Memory {
     bytes: Bytes,
     is_told: bool,
-    /// Maximum number of threads of each pool.
-    threads: usize,
     /// The limits of the pools for the volumes so far.
     pools: Limits,
 }
@@ -39,18 +35,7 @@ impl Memory {
         Self {
             bytes: told.unwrap_or(share).max(LEAST),
             is_told: told.is_some(),
-            threads: usize::MAX,
             pools: Limits::NOTHING,
-        }
-    }
-
-    /// The same, within what is left of the address space.
-    #[must_use]
-    pub fn within(self, space: AddressSpace) -> Self {
-        Self {
-            bytes: self.bytes.min(Bytes(space.in_flight())).max(LEAST),
-            threads: space.threads(),
-            ..self
         }
     }
 
@@ -71,12 +56,7 @@ impl Memory {
     }
 
     /// Cuts a volume's limits until its pools and the pools before it fit. The largest item is cut first.
-    pub fn fit(&mut self, limits: Limits) -> Limits {
-        let mut limits = Limits {
-            random_threads: limits.random_threads.min(self.threads),
-            sequential_threads: limits.sequential_threads.min(self.threads),
-            ..limits
-        };
+    pub fn fit(&mut self, mut limits: Limits) -> Limits {
         let left = self.bytes.0 - self.bytes.0 / 8 * 3;
         while self.pools.max(limits).bytes_in_flight() > left
             && let Some(less) = limits.less()

@@ -1,7 +1,6 @@
 //! Binds scan, pipeline and executors into a run.
 
 mod account;
-mod address_space;
 mod ambiguous;
 mod answers;
 mod arrivals;
@@ -13,7 +12,6 @@ mod classify;
 mod config;
 mod control;
 mod deliver;
-mod descriptors;
 mod error;
 mod explain;
 mod find;
@@ -25,6 +23,7 @@ mod metadata;
 mod names;
 mod nested;
 mod order;
+mod process_limits;
 mod progress;
 mod reclaim;
 mod reopen;
@@ -48,10 +47,10 @@ pub use classify::classify;
 pub use config::{CacheUse, Config, Root};
 pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;
-pub use descriptors::{are_free as are_descriptors_free, make_room};
 pub use error::Error;
 pub use explain::explain;
 pub use find::find;
 pub use mechanisms::Mechanism;
 pub use memory::LEAST as LEAST_MEMORY;
+pub use process_limits::{are_free as are_descriptors_free, make_room};
 pub use set_order::{SetFacts, SetOrder};

@@ -28,7 +28,7 @@ use super::cached_reads::CachedReads;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
-use super::descriptors::Share;
+use super::process_limits::Share;
 use super::silence::Silence;
 use super::tally::{EndedStages, Tally};
 use super::verification::Verification;

@@ -71,9 +71,7 @@ impl Error {
             Cause::Occupied(_) | Cause::Journal(JournalError::Busy(_)) => ErrorKind::Busy,
             Cause::Journal(_) => ErrorKind::Journal,
             Cause::NotKept(_) => ErrorKind::System,
-            Cause::Engine(engine::Error::Descriptors(_) | engine::Error::AddressSpace(_)) => {
-                ErrorKind::Limits
-            }
+            Cause::Engine(engine::Error::Limits(_)) => ErrorKind::Limits,
             Cause::Engine(engine::Error::Override(_) | engine::Error::Nested(_)) => {
                 ErrorKind::Setting
             }

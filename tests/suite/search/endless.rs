@@ -57,7 +57,7 @@ fn ctrl_c_ends_the_listing_of_a_folder_without_end() {
 #[ignore = "mounts a file system of its own: root only"]
 fn a_folder_without_end_ends_where_address_space_does() {
     let limit = || {
-        let most = Some(100 << 20);
+        let most = Some(200 << 20);
         let limit = Rlimit {
             current: most,
             maximum: most,

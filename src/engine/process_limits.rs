@@ -1,8 +1,7 @@
-//! Limits on the number of files and folders that are open at a time.
+//! Limits of the process: files and folders that are open at a time, and address space (`ulimit -v`, `RLIMIT_AS`).
 
 use crate::sys::{memory, process};
-
-use super::address_space;
+use crate::units::Bytes;
 
 /// Descriptors that are not for reading: standard streams, report, rings, runtime.
 const OTHER_DESCRIPTORS: usize = 28;
@@ -17,25 +16,38 @@ const LEAST: usize = 10;
 /// Limit of descriptors from which a run uses the default cache: up to six for each file system.
 const PLENTY: u64 = 256;
 
-/// Fewer descriptors than a run needs.
+/// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks of
+/// threads.
+const LEAST_ADDRESSES: Bytes = Bytes(128 << 20);
+
+/// A limit of the process that leaves less than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "only {free} more files can be open at a time, and a search needs {LEAST}: \
-     raise the limit (ulimit -n 64), or close descriptors that this program inherits"
-)]
-pub struct TooFew {
-    free: usize,
+pub enum TooLittle {
+    /// Free descriptors.
+    #[error(
+        "only {0} more files can be open at a time, and a search needs {LEAST}: \
+         raise the limit (ulimit -n 64), or close descriptors that this program inherits"
+    )]
+    Descriptors(usize),
+    /// Address space that is left.
+    #[error(
+        "a search needs {LEAST_ADDRESSES} of address space, and only {0} are left: \
+         raise the limit (ulimit -v unlimited)"
+    )]
+    AddressSpace(Bytes),
 }
 
-/// Checks that enough descriptors are free.
+/// Checks that enough descriptors are free, and that enough address space is left.
 ///
 /// # Errors
-/// If there are too few.
-pub fn check() -> Result<(), TooFew> {
+/// If there is too little.
+pub fn check() -> Result<(), TooLittle> {
     let free = process::free_descriptors(LEAST);
-    match free < LEAST {
-        true => Err(TooFew { free }),
-        false => Ok(()),
+    let left = process::free_address_space().map_or(LEAST_ADDRESSES, Bytes);
+    match () {
+        () if free < LEAST => Err(TooLittle::Descriptors(free)),
+        () if left < LEAST_ADDRESSES => Err(TooLittle::AddressSpace(left)),
+        () => Ok(()),
     }
 }
 
@@ -44,16 +56,20 @@ pub fn are_free(descriptors: usize) -> bool {
     process::free_descriptors(descriptors) == descriptors
 }
 
-/// True if a cache takes no descriptors that the reads need.
+/// True if a cache takes nothing that the reads need.
 pub fn are_plenty() -> bool {
     process::open_files() >= PLENTY
+        && process::free_address_space().is_none()
+        && process::files_are_unlimited()
 }
 
 /// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before
 /// it has a second thread. Without this call, a run stops several times for some 10 ms while the kernel makes room for
 /// descriptors.
 pub fn make_room() {
-    address_space::spare();
+    if process::free_address_space().is_some() {
+        memory::share_one_heap();
+    }
     memory::map_large_blocks();
     process::make_room(process::raise_open_files().min(USUAL));
 }
@@ -74,14 +90,6 @@ impl Share {
     pub fn of_all() -> Self {
         let descriptors = usize::try_from(process::open_files()).unwrap_or(usize::MAX);
         Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))
-    }
-
-    /// The same with no more walkers than this.
-    pub fn with_walkers(self, most: usize) -> Self {
-        Self {
-            walkers: self.walkers.min(most),
-            ..self
-        }
     }
 
     fn of(descriptors: usize) -> Self {
