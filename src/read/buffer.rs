@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::sys::memory::{self, Aligned, Slice};
+use bytes::BytesMut;
+
+use crate::sys::memory::{self, aligned};
 
 /// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
 /// since the piece is still in the second-level cache when it is hashed.
@@ -13,52 +15,36 @@ pub const PIECE: usize = 256 << 10;
 /// (medians of five in turns; 16 threads).
 pub const LARGE: usize = 1 << 20;
 
-/// A buffer that grows to the longest piece, until it gets memory in large pages.
-pub struct Buffer {
-    own: Aligned,
-    large: Option<Slice>,
-}
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self {
-            own: Aligned::new(0),
-            large: None,
-        }
-    }
-}
+/// A buffer that grows to the longest piece.
+#[derive(Default)]
+pub struct Buffer(BytesMut);
 
 impl Buffer {
     /// The first bytes, as a destination for a read.
     pub fn first_mut(&mut self, len: usize) -> &mut [u8] {
-        match &mut self.large {
-            Some(large) if len <= large.len() => &mut large[..len],
-            _ => {
-                if self.own.len() < len {
-                    self.own = Aligned::new(len);
-                }
-                &mut self.own[..len]
-            }
+        if self.0.len() < len {
+            self.0 = aligned(len);
         }
+        &mut self.0[..len]
     }
 
     /// The first bytes as they were read.
     pub fn first(&self, len: usize) -> &[u8] {
-        match &self.large {
-            Some(large) if len <= large.len() => &large[..len],
-            _ => &self.own[..len],
-        }
+        &self.0[..len]
     }
 
     /// Places the pieces that are read past the page cache in a large page, if one is available; returns their maximum
     /// length.
     pub fn enlarge(&mut self, pages: &LargePages) -> usize {
-        if self.large.is_none()
+        if self.0.len() < LARGE
             && let Some(large) = pages.take()
         {
-            (self.large, self.own) = (Some(large), Aligned::new(0));
+            self.0 = large;
         }
-        self.large.as_ref().map_or(PIECE, |large| large.len())
+        match self.0.len() < LARGE {
+            true => PIECE,
+            false => LARGE,
+        }
     }
 }
 
@@ -69,7 +55,7 @@ pub struct LargePages {
 }
 
 struct Pages {
-    spare: Vec<Slice>,
+    spare: Vec<BytesMut>,
     /// Number of further pages that may be allocated.
     left: usize,
 }
@@ -86,11 +72,11 @@ impl LargePages {
         }
     }
 
-    fn take(&self) -> Option<Slice> {
+    fn take(&self) -> Option<BytesMut> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if pages.spare.is_empty() && pages.left > 0 {
             pages.left -= 1;
-            pages.spare = Slice::page(LARGE);
+            pages.spare = memory::large_page(LARGE);
         }
         pages.spare.pop()
     }

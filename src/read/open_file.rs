@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::io::{Errno, Result};
 
 use crate::device::VolumeId;
-use crate::sys::memory::{ALIGNMENT, Aligned};
+use crate::sys::memory::{ALIGNMENT, aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
@@ -167,7 +167,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         mut take: impl FnMut(&[u8], u64) -> Result<()>,
     ) -> Result<()> {
         let most = len.min(PIECE as u64) as usize;
-        let mut buffer = Aligned::new(most.next_multiple_of(ALIGNMENT));
+        let mut buffer = aligned(most.next_multiple_of(ALIGNMENT));
         let mut offset = 0;
         while offset < len {
             let want = (len - offset).min(most as u64) as usize;

@@ -1,10 +1,10 @@
 //! Memory: aligned buffers, large pages, what the allocator does, and how much is left.
 
 use std::fs;
-use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::ptr::{self, NonNull};
-use std::sync::{Arc, Once};
+use std::sync::Once;
+
+use bytes::{Buf, BytesMut};
 
 use super::page_cache::page_size;
 use super::process;
@@ -15,37 +15,16 @@ use super::process;
 /// 512; asking each is not worth it.)
 pub const ALIGNMENT: usize = 4096;
 
-/// Bytes that begin at a multiple of [`ALIGNMENT`], zeroed.
-pub struct Aligned {
-    bytes: Box<[u8]>,
-    start: usize,
-    len: usize,
+/// Zeroed bytes that begin at a multiple of [`ALIGNMENT`].
+pub fn aligned(len: usize) -> BytesMut {
+    aligned_to(len, ALIGNMENT)
 }
 
-impl Aligned {
-    /// Room for this many bytes.
-    pub fn new(len: usize) -> Self {
-        let bytes = vec![0; len + ALIGNMENT - 1].into_boxed_slice();
-        let address = bytes.as_ptr().addr();
-        Self {
-            start: address.next_multiple_of(ALIGNMENT) - address,
-            bytes,
-            len,
-        }
-    }
-}
-
-impl Deref for Aligned {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        &self.bytes[self.start..self.start + self.len]
-    }
-}
-
-impl DerefMut for Aligned {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + self.len]
-    }
+fn aligned_to(len: usize, alignment: usize) -> BytesMut {
+    let mut bytes = BytesMut::zeroed(len + alignment - 1);
+    bytes.advance(bytes.as_ptr().align_offset(alignment));
+    bytes.truncate(len);
+    bytes
 }
 
 // Memory in large pages: a device that reads into it has few pieces to look at.
@@ -56,95 +35,13 @@ impl DerefMut for Aligned {
 /// Bytes of a large page on most machines, and what it is aligned to.
 pub const LARGE_PAGE: usize = 2 << 20;
 
-/// Zeroed memory that is given back when its last slice goes.
-struct Mapping {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: a mapping is bound to no thread, and is only reached through slices, which do not overlap.
-unsafe impl Send for Mapping {}
-// SAFETY: as above; a shared mapping gives nothing but its address.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    fn new(len: usize) -> Option<Self> {
-        // SAFETY: a fresh private mapping at an address of the kernel's choice.
-        let start = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return None;
-        }
-        let start = NonNull::new(start.cast())?;
-        Some(Self { start, len })
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and no slice of it is left.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
-    }
-}
-
-/// A part of a large page that begins at a multiple of its length.
-pub struct Slice {
-    start: NonNull<u8>,
-    len: usize,
-    _mapping: Arc<Mapping>,
-}
-
-// SAFETY: a slice is the only way to its bytes, as a `Box<[u8]>` is.
-unsafe impl Send for Slice {}
-
-impl Slice {
-    /// A large page cut into slices of `len` bytes, a power of two and at most [`LARGE_PAGE`]; none where memory is
-    /// short.
-    pub fn page(len: usize) -> Vec<Self> {
-        assert!(len.is_power_of_two() && len <= LARGE_PAGE, "{len}");
-        // Twice as much, so that an aligned page lies within: what is never touched takes no memory.
-        let Some(mapping) = Mapping::new(2 * LARGE_PAGE) else {
-            return Vec::new();
-        };
-        let address = mapping.start.as_ptr().addr();
-        let before = address.next_multiple_of(LARGE_PAGE) - address;
-        let mapping = Arc::new(mapping);
-        // SAFETY: `before` is less than LARGE_PAGE, so that the page lies within the mapping. It is advice.
-        unsafe {
-            let page = mapping.start.add(before);
-            libc::madvise(page.as_ptr().cast(), LARGE_PAGE, libc::MADV_HUGEPAGE);
-        }
-        let slice = |number: usize| Self {
-            // SAFETY: within the page, as above.
-            start: unsafe { mapping.start.add(before + number * len) },
-            len,
-            _mapping: Arc::clone(&mapping),
-        };
-        (0..LARGE_PAGE / len).map(slice).collect()
-    }
-}
-
-impl Deref for Slice {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        // SAFETY: the bytes are mapped as long as the mapping is held, and no other slice has them.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-}
-
-impl DerefMut for Slice {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
-    }
+/// A large page cut into slices of `len` zeroed bytes, a power of two and at most [`LARGE_PAGE`].
+pub fn large_page(len: usize) -> Vec<BytesMut> {
+    // What lies before an aligned page is never touched, and takes no memory.
+    let mut page = aligned_to(LARGE_PAGE, LARGE_PAGE);
+    // SAFETY: the page is ours. It is advice.
+    unsafe { libc::madvise(page.as_mut_ptr().cast(), LARGE_PAGE, libc::MADV_HUGEPAGE) };
+    (0..LARGE_PAGE / len).map(|_| page.split_to(len)).collect()
 }
 
 /// Tables with room for this many bytes are put into large pages. A guess: it costs up to one large page of memory, of
@@ -291,7 +188,7 @@ mod aligned_tests {
     #[test]
     fn memory_begins_where_direct_reads_want_it() {
         for len in [0, 1, 4096, 100_000] {
-            let memory = Aligned::new(len);
+            let memory = aligned(len);
             assert_eq!(memory.len(), len);
             assert_eq!(memory.as_ptr().addr() % ALIGNMENT, 0);
         }
@@ -305,7 +202,7 @@ mod large_page_tests {
     #[test]
     fn slices_are_apart_and_outlive_each_other() {
         const LEN: usize = 256 << 10;
-        let mut slices = Slice::page(LEN);
+        let mut slices = large_page(LEN);
         assert_eq!(slices.len(), LARGE_PAGE / LEN);
         for (number, slice) in (1_u8..).zip(&mut slices) {
             assert!(slice.iter().all(|&byte| byte == 0));

@@ -95,7 +95,7 @@ pub fn read_direct(fd: impl AsFd, buffer: &mut [u8], least: usize, offset: u64) 
 mod tests {
     use std::io::Write;
 
-    use crate::sys::memory::Aligned;
+    use crate::sys::memory::aligned;
 
     use super::*;
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_end_of_a_file_is_reached_and_nothing_beyond_it() {
         let (file, bytes) = file();
-        let mut buffer = Aligned::new(16 << 10);
+        let mut buffer = aligned(16 << 10);
         for direct in [false, true] {
             if direct && !begin_direct(file.as_file()) {
                 return;
@@ -138,7 +138,7 @@ mod tests {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
                     scope.spawn(|| {
-                        let mut buffer = Aligned::new(LEN);
+                        let mut buffer = aligned(LEN);
                         let n =
                             read_direct(file.as_file(), &mut buffer[1..101], 100, 3).expect("read");
                         assert_eq!(buffer[1..][..n], bytes[3..][..n]);
@@ -155,7 +155,7 @@ mod tests {
             return;
         }
         // Neither the memory nor the offset is what direct reads want.
-        let mut buffer = Aligned::new(LEN);
+        let mut buffer = aligned(LEN);
         let n = read_direct(file.as_file(), &mut buffer[1..101], 100, 3).expect("read");
         assert_eq!(buffer[1..][..n], bytes[3..][..n]);
         assert_eq!(n, 100);

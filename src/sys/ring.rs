@@ -12,8 +12,6 @@ use std::sync::{Arc, OnceLock};
 
 use io_uring::{IoUring, opcode, types};
 
-use super::memory::Aligned;
-
 /// A ring with a fixed number of slots, each with a buffer for one read.
 pub struct Ring {
     ring: IoUring,
@@ -22,7 +20,7 @@ pub struct Ring {
 }
 
 struct Slot {
-    buffer: Aligned,
+    buffer: Box<[u8]>,
     /// The file that is being read into it; none unless a read is in flight.
     file: Option<Arc<OwnedFd>>,
 }
@@ -56,7 +54,7 @@ impl Ring {
             .ok()?;
         let slots = (0..slots)
             .map(|_| Slot {
-                buffer: Aligned::new(buffer_size),
+                buffer: vec![0; buffer_size].into_boxed_slice(),
                 file: None,
             })
             .collect();

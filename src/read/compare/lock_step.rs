@@ -1,6 +1,8 @@
 //! The comparison itself: files of one length, block by block. Files that differ move to classes of their own.
 
-use crate::sys::memory::Aligned;
+use bytes::BytesMut;
+
+use crate::sys::memory::aligned;
 
 use super::blocks::Blocks;
 use super::side::Side;
@@ -8,16 +10,16 @@ use super::split::Block;
 
 /// Buffers for comparison: a block of the first of a class, and one of another.
 pub struct Buffers {
-    first: Aligned,
-    piece: Aligned,
+    first: BytesMut,
+    piece: BytesMut,
 }
 
 impl Buffers {
     /// Buffers for blocks of this many bytes.
     pub fn new(len: usize) -> Self {
         Self {
-            first: Aligned::new(len),
-            piece: Aligned::new(len),
+            first: aligned(len),
+            piece: aligned(len),
         }
     }
 
