@@ -60,8 +60,8 @@ impl Begun<'_> {
             session.scheduler.leave();
         }
         if let Some(cache) = session.cache.take() {
-            session.summary.cached = cache.spared();
-            session.summary.cached_by_mtime = cache.spared_by_mtime();
+            session.summary.cached = cache.spared;
+            session.summary.cached_by_mtime = cache.spared_by_mtime;
             let folder = cache.folder().to_owned();
             let _call = current::limited_call(&folder);
             cache.finish(session.observer, session.summary.interrupted);

@@ -11,9 +11,8 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 
-use super::cached_reads::{CachedReads, Unfit, now_ns, unusable};
+use super::cached_reads::{CachedReads, RowKey, Unfit, now_ns, unusable};
 use super::requests::{SMALL, wanted_bytes};
-use super::row_key::RowKey;
 use super::session::Session;
 
 /// Room for the row of a file.

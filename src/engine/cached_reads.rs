@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use crate::cache::{
-    CacheError, CacheFolder, Choice as CacheChoice, FileState, Learned, NotCached, Row, RowPart,
-    RunMark, Trust, VolumeKey, is_settled,
+    CacheError, CacheFolder, Choice as CacheChoice, Day, FileState, KnownRows, Learned, NotCached,
+    Row, RowPart, RunMark, Store, Trust, VolumeKey, Writer, is_settled,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
@@ -18,8 +18,26 @@ use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex, within};
 
 use super::config::{CacheUse, Root};
-use super::row_file::RowFile;
-use super::row_key::RowKey;
+
+/// The place of a file's row in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKey {
+    /// The file table's number of the file's device number.
+    pub volume: DevIndex,
+    /// Subvolume and inode number, or two numbers computed from its path.
+    pub numbers: (u64, u64),
+    /// The numbers are computed from its path.
+    pub by_path: bool,
+}
+
+/// The file of rows of one file system. It is created when there is a row to write.
+struct RowFile {
+    path: PathBuf,
+    known: KnownRows,
+    writer: Writer,
+    /// How long it is waited for, if its file system may not answer.
+    patience: Option<Duration>,
+}
 
 /// The cache of one run.
 pub struct CachedReads {
@@ -44,10 +62,10 @@ pub struct CachedReads {
     /// Keys of volumes and the places of their files of rows, by the file table's number of a device number.
     places: Vec<Option<(VolumeKey, usize)>>,
     /// The mount points of file systems whose files are identified by their paths.
-    mounts: Mounts,
-    /// Files and bytes that were not read.
+    pub(super) mounts: Mounts,
+    /// Files that the cache answered for, and the bytes that were not read for this reason.
     pub(super) spared: Unread,
-    /// Of these, files and bytes that may have been changed, with the modification time set back afterwards.
+    /// Those of them whose change time differs or is unknown.
     pub(super) spared_by_mtime: Unread,
     /// Files whose tokens apply although the files may have been changed, with the modification time set back
     /// afterwards.
@@ -113,16 +131,6 @@ impl CachedReads {
         CacheFolder::is_name_of_kept(name)
     }
 
-    /// Files that the cache answered for, and the bytes that were not read for this reason.
-    pub fn spared(&self) -> Unread {
-        self.spared
-    }
-
-    /// Those of them whose change time differs or is unknown.
-    pub fn spared_by_mtime(&self) -> Unread {
-        self.spared_by_mtime
-    }
-
     /// The key of the files of a volume.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
         self.place_of(volume).map(|(key, _)| key)
@@ -145,11 +153,6 @@ impl CachedReads {
         *self.places.get(usize::from(volume))?
     }
 
-    /// The mount points when the last file system was met.
-    pub fn mounts(&self) -> &Mounts {
-        &self.mounts
-    }
-
     /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
     /// number.
     pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
@@ -170,7 +173,7 @@ impl CachedReads {
         }
         let (file, told) = match self.open_file(&key, folder) {
             Ok(file) => {
-                self.any_rows |= file.any();
+                self.any_rows |= file.known.any();
                 (Some(file), Ok(()))
             }
             Err(error) => {
@@ -187,7 +190,18 @@ impl CachedReads {
             began_ns: self.began_ns,
             folder: self.searched(folder)?,
         };
-        RowFile::open(&self.folder, key, run, self.patience)
+        let patience = self.folder.may_not_answer().then_some(self.patience);
+        let (place, key, today) = (Arc::clone(&self.folder), *key, Day::of(self.began_ns));
+        let known = within(patience, move || {
+            let store = Store::existing(&place, &key)?;
+            KnownRows::new(store, today, patience)
+        })??;
+        Ok(RowFile {
+            path: self.folder.path().join(key.file_name()),
+            known,
+            writer: Writer::new(Arc::clone(&self.folder), key, run),
+            patience,
+        })
     }
 
     /// The searched path on the file system of this folder, or the folder if none leads there without another mount.
@@ -208,7 +222,7 @@ impl CachedReads {
     /// none.
     pub(super) fn read_row(&mut self, at: RowKey, row: &mut Row) -> Result<bool, CacheError> {
         match self.file(at.volume) {
-            Some(file) => file.read_row(at.numbers, row),
+            Some(file) => file.known.read_row(at.numbers, row),
             None => Ok(false),
         }
     }
@@ -216,7 +230,7 @@ impl CachedReads {
     pub(super) fn learned(&mut self, at: RowKey, state: FileState, part: RowPart) {
         let (subvolume, inode) = at.numbers;
         if let Some(file) = self.file(at.volume) {
-            file.learned(Learned {
+            file.writer.learned(Learned {
                 subvolume,
                 inode,
                 state,
@@ -227,27 +241,41 @@ impl CachedReads {
 
     /// Drops the rows in memory.
     pub fn forget(&mut self) {
-        let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
-        files.for_each(RowFile::forget);
+        self.each(|file| file.known.forget());
     }
 
     /// Hands the results so far over to the writers.
     pub fn hand_over(&mut self) {
+        self.each(|file| file.writer.hand_over());
+    }
+
+    fn each(&mut self, act: impl FnMut(&mut RowFile)) {
         let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
-        files.for_each(RowFile::hand_over);
+        files.for_each(act);
     }
 
     /// Stops using the file of rows of a volume; returns its path.
     pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
         let (_, at) = self.place_of(volume)?;
-        self.files.get_mut(at)?.1.take().map(RowFile::into_path)
+        self.files.get_mut(at)?.1.take().map(|file| file.path)
     }
 
     /// Waits until all rows and the end of the run (if it was not cut short) are written. Says what is not written.
     pub fn finish(self, observer: &dyn Observer, cut_short: bool) {
-        let files = self.files.into_iter().filter_map(|(_, file)| file);
-        let failed = files.filter_map(|file| file.finish(cut_short).err());
-        failed.for_each(|(path, error)| tell(observer, self.choice, unusable(path, error)));
+        let today = Day::of(self.began_ns);
+        for file in self.files.into_iter().filter_map(|(_, file)| file) {
+            let (read, used) = file.known.into_used();
+            // Rows that have not been used for long go.
+            let end = move |written: Option<Store>| match written.or(read) {
+                Some(mut store) if !cut_short => store.prune(&used, today),
+                _ => Ok(()),
+            };
+            let written = file.writer.finish();
+            let ended = written.and_then(|written| within(file.patience, move || end(written))?);
+            if let Err(error) = ended {
+                tell(observer, self.choice, unusable(file.path, error));
+            }
+        }
     }
 }
 

@@ -28,8 +28,6 @@ mod progress;
 mod reclaim;
 mod reopen;
 mod requests;
-mod row_file;
-mod row_key;
 mod row_keys;
 mod same_blocks;
 mod session;

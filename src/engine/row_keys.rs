@@ -10,7 +10,7 @@ use crate::heartbeat::current;
 use crate::sys::{file_handle, stat};
 
 use super::answers::to_path;
-use super::row_key::RowKey;
+use super::cached_reads::RowKey;
 use super::session::Session;
 
 impl Session<'_> {
@@ -44,7 +44,7 @@ impl Session<'_> {
             return None;
         }
         let path = self.real_path(dir, &name)?;
-        let mounts = self.cache.as_ref()?.mounts();
+        let mounts = &self.cache.as_ref()?.mounts;
         let place = mounts.place_on(st_dev, path.as_os_str().as_bytes())?;
         let [first, second] = halves(*SampleDigest::of(&place).as_bytes());
         Some((first, second))
