@@ -23,22 +23,6 @@ pub struct Expected {
     pub not_after_ns: Option<i64>,
 }
 
-impl Expected {
-    /// The current state of a file, for a comparison when the step is carried out.
-    pub fn of_metadata(metadata: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-        Self {
-            size: metadata.len(),
-            dev: Some(metadata.dev()),
-            ino: Some(metadata.ino()),
-            mtime_ns: Some(ns(metadata.mtime(), metadata.mtime_nsec())),
-            ctime_ns: Some(ns(metadata.ctime(), metadata.ctime_nsec())),
-            not_after_ns: None,
-        }
-    }
-}
-
 /// A file of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepFile {

@@ -271,7 +271,15 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
 }
 
 pub fn target(path: &Path) -> StepFile {
-    let expected = fs::metadata(path).map(|m| Expected::of_metadata(&m));
+    let ns = |seconds: i64, rest: i64| seconds * 1_000_000_000 + rest;
+    let expected = fs::metadata(path).map(|metadata| Expected {
+        size: metadata.len(),
+        dev: Some(metadata.dev()),
+        ino: Some(metadata.ino()),
+        mtime_ns: Some(ns(metadata.mtime(), metadata.mtime_nsec())),
+        ctime_ns: Some(ns(metadata.ctime(), metadata.ctime_nsec())),
+        not_after_ns: None,
+    });
     StepFile {
         path: path.as_os_str().as_bytes().to_vec(),
         expected: expected.unwrap_or_default(),
