@@ -36,23 +36,33 @@ const TOGETHER: usize = 8;
 /// Receives sets.
 pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
+/// What a run knows of its files.
+#[derive(Clone, Copy)]
+pub struct Known<'r> {
+    pub machine: &'r Machine,
+    pub dirs: &'r DirTable,
+    pub volumes: &'r Volumes,
+}
+
 /// A set before its members are written out.
-#[derive(Default)]
 pub struct Draft {
-    /// The class of its content, from which the digest comes if it is to be shown.
-    content: Option<ClassId>,
+    about: About,
     /// Its members in their order.
     pub files: Vec<FileIndex>,
-    replicas: u64,
+}
+
+/// What is known of a set beside its members.
+#[derive(Clone, Copy, Default)]
+struct About {
+    /// The class of its content, from which the digest comes if it is to be shown.
+    content: Option<ClassId>,
     reclaimable: u64,
     sidecars: bool,
 }
 
 /// A set that is kept for the end. There may be very many of them.
 struct KeptSet {
-    reclaimable: u64,
-    sidecars: bool,
-    content: Option<ClassId>,
+    about: About,
     /// The position of its files among those of all kept sets, and their number.
     start: u32,
     count: u32,
@@ -68,9 +78,7 @@ struct KeptSets {
 impl KeptSets {
     fn keep(&mut self, draft: &Draft) {
         self.sets.push(KeptSet {
-            reclaimable: draft.reclaimable,
-            sidecars: draft.sidecars,
-            content: draft.content,
+            about: draft.about,
             start: self.files.len() as u32,
             count: draft.files.len() as u32,
         });
@@ -114,14 +122,8 @@ impl<'a> Deliverer<'a> {
     }
 
     /// Takes all files of these sizes that were read.
-    pub fn sizes(
-        &mut self,
-        sizes: &[ClassId],
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
-    ) -> io::Result<()> {
-        let mut all = sizes.iter().flat_map(|&size| machine.contents(size));
+    pub fn sizes(&mut self, sizes: &[ClassId], known: &Known<'_>) -> io::Result<()> {
+        let mut all = sizes.iter().flat_map(|&size| known.machine.contents(size));
         let mut contents = Vec::new();
         loop {
             // Of one size there may be very many.
@@ -130,43 +132,36 @@ impl<'a> Deliverer<'a> {
                 return Ok(());
             }
             let files = contents.iter().flat_map(|(_, files)| files);
-            machine.file_table().prefetch(files.copied());
+            known.machine.file_table().prefetch(files.copied());
             for (content, files) in contents.drain(..) {
-                self.equal(Some(content), files, machine, dirs, volumes)?;
+                self.equal(Some(content), files, known)?;
             }
         }
     }
 
     /// Takes a file with a unique content.
-    pub fn alone(
-        &mut self,
-        file: FileIndex,
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
-    ) -> io::Result<()> {
-        self.equal(None, vec![file], machine, dirs, volumes)
+    pub fn alone(&mut self, file: FileIndex, known: &Known<'_>) -> io::Result<()> {
+        self.equal(None, vec![file], known)
     }
 
     fn equal(
         &mut self,
         content: Option<ClassId>,
         mut files: Vec<FileIndex>,
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
+        known: &Known<'_>,
     ) -> io::Result<()> {
+        let Known {
+            machine,
+            dirs,
+            volumes,
+        } = *known;
         let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
         // Files on a volume that does not answer cannot be acted on.
         let before = files.len();
         files.retain(|&file| !volumes.is_given_up(file_table.volume(file)));
         self.summary.left_out.unanswered += (before - files.len()) as u64;
-        if files.is_empty() {
-            return Ok(());
-        }
-        let replicas = self.replicas(&files, file_table, dirs);
-        if !self.is_reported(&files, replicas, machine) {
+        if !self.is_reported(&files, known) {
             return Ok(());
         }
         // No action keeps a managed file for one elsewhere.
@@ -174,23 +169,23 @@ impl<'a> Deliverer<'a> {
         order::sort(&mut files, is_managed, file_table, dirs);
         // An action keeps the older ones of a set with newer files.
         files.sort_by_key(|&file| machine.is_any_newer(&[file]));
-        let draft = Draft {
+        let about = About {
             content,
-            replicas,
-            reclaimable: 0,
-            sidecars: false,
-            files,
+            ..About::default()
         };
+        let draft = Draft { about, files };
         if self.config.verify && draft.files.len() > 1 {
             self.unverified.push(draft);
             return Ok(());
         }
-        self.hand_over(draft, machine, dirs, volumes)
+        self.hand_over(draft, known)
     }
 
-    fn is_reported(&self, files: &[FileIndex], replicas: u64, machine: &Machine) -> bool {
+    fn is_reported(&self, files: &[FileIndex], known: &Known<'_>) -> bool {
         let inodes = files.len() as u64;
-        inodes > 0 && self.counting.reported(inodes, replicas) && machine.is_any_newer(files)
+        inodes > 0
+            && self.counting.reported(inodes, self.replicas(files, known))
+            && known.machine.is_any_newer(files)
     }
 
     /// Takes the sets whose members have to be compared first.
@@ -199,27 +194,19 @@ impl<'a> Deliverer<'a> {
     }
 
     /// Takes a set whose members were compared.
-    pub fn verified(
-        &mut self,
-        mut draft: Draft,
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
-    ) -> io::Result<()> {
-        draft.replicas = self.replicas(&draft.files, machine.file_table(), dirs);
-        match self.is_reported(&draft.files, draft.replicas, machine) {
-            true => self.hand_over(draft, machine, dirs, volumes),
+    pub fn verified(&mut self, draft: Draft, known: &Known<'_>) -> io::Result<()> {
+        match self.is_reported(&draft.files, known) {
+            true => self.hand_over(draft, known),
             false => Ok(()),
         }
     }
 
-    fn hand_over(
-        &mut self,
-        mut draft: Draft,
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
-    ) -> io::Result<()> {
+    fn hand_over(&mut self, mut draft: Draft, known: &Known<'_>) -> io::Result<()> {
+        let Known {
+            machine,
+            dirs,
+            volumes,
+        } = *known;
         let file_table = machine.file_table();
         let any_shares = volumes.any_shares_extents();
         let sharing = |file| match any_shares {
@@ -229,7 +216,7 @@ impl<'a> Deliverer<'a> {
         let kept = self.staying(&draft.files, file_table, dirs);
         let stays = |file| kept(file) || !machine.is_any_newer(&[file]);
         let mut managed = 0_u64;
-        draft.reclaimable = reclaim::reclaimable(
+        draft.about.reclaimable = reclaim::reclaimable(
             file_table,
             dirs,
             &draft.files,
@@ -248,18 +235,15 @@ impl<'a> Deliverer<'a> {
         // Whether a digest that was not requested is known depends on what lay in the page cache, and so does whether a
         // file that is alone was read as a whole. The same tree gives the same report.
         if !self.config.digests || draft.files.len() < 2 {
-            draft.content = None;
+            draft.about.content = None;
         }
         let mut names = draft.files.iter().flat_map(|&file| file_table.names(file));
-        draft.sidecars = names.all(|(_, name)| self.config.filter.is_carried(name));
-        if !draft.sidecars {
-            self.summary.count(redundant, size, draft.reclaimable);
+        draft.about.sidecars = names.all(|(_, name)| self.config.filter.is_carried(name));
+        if !draft.about.sidecars {
+            self.summary.count(redundant, size, draft.about.reclaimable);
         }
         match self.delivery {
-            Delivery::AsFinal => {
-                write_out(&draft, machine, dirs, volumes, &mut self.set);
-                (self.sink)(&self.set)
-            }
+            Delivery::AsFinal => self.write_out(draft.about, &draft.files, known),
             Delivery::Sorted(_) => {
                 self.kept.keep(&draft);
                 Ok(())
@@ -268,25 +252,19 @@ impl<'a> Deliverer<'a> {
     }
 
     /// Hands over the sets that were kept for the end.
-    pub fn finish(
-        &mut self,
-        machine: &Machine,
-        dirs: &DirTable,
-        volumes: &Volumes,
-    ) -> io::Result<()> {
-        let file_table = machine.file_table();
+    pub fn finish(&mut self, known: &Known<'_>) -> io::Result<()> {
+        let file_table = known.machine.file_table();
         let KeptSets { mut sets, files } = mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
         };
-        let replicas = |kept: &KeptSet| self.replicas(kept.files(&files), file_table, dirs);
         let first = |kept: &KeptSet| files[kept.start as usize];
         let facts = |kept: &KeptSet| SetFacts {
-            reclaimable: kept.reclaimable,
+            reclaimable: kept.about.reclaimable,
             size: file_table.size(first(kept)),
             replicas: match order {
-                SetOrder::Count => replicas(kept),
+                SetOrder::Count => self.replicas(kept.files(&files), known),
                 _ => 0,
             },
         };
@@ -295,23 +273,15 @@ impl<'a> Deliverer<'a> {
             |kept| order.key(&facts(kept)),
             |kept| kept.files(&files),
             file_table,
-            dirs,
+            known.dirs,
         );
-        let mut draft = Draft::default();
         for (nth, kept) in sets.iter().enumerate() {
             if nth.is_multiple_of(TOGETHER) {
                 let next = sets[nth..].iter().take(TOGETHER);
                 let files = next.flat_map(|kept| kept.files(&files));
                 file_table.prefetch(files.copied());
             }
-            draft.content = kept.content;
-            draft.replicas = self.replicas(kept.files(&files), file_table, dirs);
-            draft.reclaimable = kept.reclaimable;
-            draft.sidecars = kept.sidecars;
-            draft.files.clear();
-            draft.files.extend_from_slice(kept.files(&files));
-            write_out(&draft, machine, dirs, volumes, &mut self.set);
-            (self.sink)(&self.set)?;
+            self.write_out(kept.about, kept.files(&files), known)?;
         }
         Ok(())
     }
@@ -336,11 +306,12 @@ impl<'a> Deliverer<'a> {
         }
     }
 
-    fn replicas(&self, files: &[FileIndex], file_table: &FileTable, dirs: &DirTable) -> u64 {
+    fn replicas(&self, files: &[FileIndex], known: &Known<'_>) -> u64 {
+        let file_table = known.machine.file_table();
         let names = || files.iter().flat_map(|&file| file_table.names(file));
         let (mut name_count, mut root_count) = (0, 0);
         if self.counting.isolate {
-            let mut roots: Vec<u32> = names().map(|(dir, _)| dirs.root(dir)).collect();
+            let mut roots: Vec<u32> = names().map(|(dir, _)| known.dirs.root(dir)).collect();
             roots.sort_unstable();
             roots.dedup();
             root_count = roots.len() as u64;
@@ -349,6 +320,70 @@ impl<'a> Deliverer<'a> {
         }
         self.counting
             .replicas(files.len() as u64, name_count, root_count)
+    }
+
+    /// Writes out a set with its paths, the best of each file's names first.
+    fn write_out(
+        &mut self,
+        about: About,
+        files: &[FileIndex],
+        known: &Known<'_>,
+    ) -> io::Result<()> {
+        let Known {
+            machine,
+            dirs,
+            volumes,
+        } = *known;
+        let replicas = self.replicas(files, known);
+        let set = &mut self.set;
+        let file_table = machine.file_table();
+        let mut ambiguous = ambiguous(files, file_table, dirs);
+        if files.len() > 1 && volumes.any_may_show_others() {
+            ambiguous.extend(shown_twice(files, file_table, volumes));
+        }
+        let mut several = files
+            .iter()
+            .filter(|&&file| file_table.has_further_names(file));
+        let names = several
+            .next()
+            .map(|_| SetNames::new(files, file_table, dirs));
+        set.members.resize_with(files.len(), Member::default);
+        for (member, &file) in set.members.iter_mut().zip(files) {
+            let only = || (file_table.dir(file), file_table.first_name(file));
+            let best = names.as_ref().map_or_else(only, |names| names.best(file));
+            let mut names = mem::take(&mut member.names);
+            names.resize_with(1, Vec::new);
+            dirs.path_of(best.0, best.1, &mut names[0]);
+            if file_table.has_further_names(file) {
+                for (dir, name) in file_table.names(file).filter(|&name| name != best) {
+                    let mut path = Vec::new();
+                    dirs.path_of(dir, name, &mut path);
+                    names.push(path);
+                }
+                names[1..].sort_unstable();
+            }
+            let fingerprint = file_table.fingerprint(file);
+            *member = Member {
+                names,
+                ambiguous: ambiguous.contains(&file),
+                dev: fingerprint.dev,
+                ino: fingerprint.ino,
+                links: file_table.links(file).into(),
+                mtime_ns: fingerprint.mtime_ns,
+                allocated: file_table.allocated(file),
+                disk: std::sync::Arc::clone(volumes.disks(volumes.of(file_table.volume(file)))),
+                root: dirs.root(best.0),
+            };
+        }
+        let digest = about.content.and_then(|content| machine.digest(content));
+        let is_recalled = |&file: &FileIndex| machine.is_recalled(file);
+        set.size = file_table.size(files[0]);
+        set.digest = digest;
+        set.cached = digest.is_some() && files.iter().any(is_recalled);
+        set.replicas = replicas;
+        set.reclaimable = about.reclaimable;
+        set.sidecars = about.sidecars;
+        (self.sink)(&self.set)
     }
 }
 
@@ -360,62 +395,4 @@ fn is_managed(file: FileIndex, file_table: &FileTable, dirs: &DirTable) -> bool 
     } else {
         is_so((file_table.dir(file), file_table.first_name(file)))
     }
-}
-
-/// Writes out a set with its paths, the best of each file's names first.
-fn write_out(
-    draft: &Draft,
-    machine: &Machine,
-    dirs: &DirTable,
-    volumes: &Volumes,
-    set: &mut DuplicateSet,
-) {
-    let file_table = machine.file_table();
-    let mut ambiguous = ambiguous(&draft.files, file_table, dirs);
-    if draft.files.len() > 1 && volumes.any_may_show_others() {
-        ambiguous.extend(shown_twice(&draft.files, file_table, volumes));
-    }
-    let mut several = draft
-        .files
-        .iter()
-        .filter(|&&file| file_table.has_further_names(file));
-    let names = several
-        .next()
-        .map(|_| SetNames::new(&draft.files, file_table, dirs));
-    set.members.resize_with(draft.files.len(), Member::default);
-    for (member, &file) in set.members.iter_mut().zip(&draft.files) {
-        let only = || (file_table.dir(file), file_table.first_name(file));
-        let best = names.as_ref().map_or_else(only, |names| names.best(file));
-        let mut names = mem::take(&mut member.names);
-        names.resize_with(1, Vec::new);
-        dirs.path_of(best.0, best.1, &mut names[0]);
-        if file_table.has_further_names(file) {
-            for (dir, name) in file_table.names(file).filter(|&name| name != best) {
-                let mut path = Vec::new();
-                dirs.path_of(dir, name, &mut path);
-                names.push(path);
-            }
-            names[1..].sort_unstable();
-        }
-        let fingerprint = file_table.fingerprint(file);
-        *member = Member {
-            names,
-            ambiguous: ambiguous.contains(&file),
-            dev: fingerprint.dev,
-            ino: fingerprint.ino,
-            links: file_table.links(file).into(),
-            mtime_ns: fingerprint.mtime_ns,
-            allocated: file_table.allocated(file),
-            disk: std::sync::Arc::clone(volumes.disks(volumes.of(file_table.volume(file)))),
-            root: dirs.root(best.0),
-        };
-    }
-    let digest = draft.content.and_then(|content| machine.digest(content));
-    let is_recalled = |&file: &FileIndex| machine.is_recalled(file);
-    set.size = file_table.size(draft.files[0]);
-    set.digest = digest;
-    set.cached = digest.is_some() && draft.files.iter().any(is_recalled);
-    set.replicas = draft.replicas;
-    set.reclaimable = draft.reclaimable;
-    set.sidecars = draft.sidecars;
 }

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::decide::{ClassId, Machine, Summary, Want};
 use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash};
+use crate::file::{DirHandles, DirId, DirTable, FileIndex, SharedDirs, UnnamedTrash};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
@@ -27,7 +27,7 @@ use super::blake3_fold::{Blake3, Heads};
 use super::cached_reads::CachedReads;
 use super::config::Config;
 use super::control::Control;
-use super::deliver::Deliverer;
+use super::deliver::{Deliverer, Known};
 use super::process_limits::Share;
 use super::silence::Silence;
 use super::tally::{EndedStages, Tally};
@@ -299,7 +299,7 @@ impl Session<'_> {
             let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
             self.settle_sizes(&sizes);
             let dirs = self.dirs.read();
-            deliverer.sizes(&sizes, &self.machine, &dirs, &self.volumes)?;
+            deliverer.sizes(&sizes, &self.known(&dirs))?;
         }
         match self.config.verify {
             true => self.deliver_verified(deliverer),
@@ -320,9 +320,17 @@ impl Session<'_> {
         let done = self.verification.take_done();
         let dirs = self.dirs.read();
         for draft in done {
-            deliverer.verified(draft, &self.machine, &dirs, &self.volumes)?;
+            deliverer.verified(draft, &self.known(&dirs))?;
         }
         Ok(())
+    }
+
+    fn known<'r>(&'r self, dirs: &'r DirTable) -> Known<'r> {
+        Known {
+            machine: &self.machine,
+            dirs,
+            volumes: &self.volumes,
+        }
     }
 
     fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
@@ -341,10 +349,10 @@ impl Session<'_> {
         }
         if !self.knows_too_little() {
             let dirs = self.dirs.read();
-            deliverer.sizes(&unfinished, &self.machine, &dirs, &self.volumes)?;
+            deliverer.sizes(&unfinished, &self.known(&dirs))?;
             if reports_single_files {
                 for file in self.machine.alone() {
-                    deliverer.alone(file, &self.machine, &dirs, &self.volumes)?;
+                    deliverer.alone(file, &self.known(&dirs))?;
                 }
             }
         }
@@ -352,7 +360,7 @@ impl Session<'_> {
             self.deliver_verified(deliverer)?;
         }
         let dirs = self.dirs.read();
-        deliverer.finish(&self.machine, &dirs, &self.volumes)
+        deliverer.finish(&self.known(&dirs))
     }
 
     /// Looks up the names of files of these sizes that may be reported.
