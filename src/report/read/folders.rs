@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::{BadLine, LineEnd, ReadError, checked_name, next_line, room};
+use super::{BadLine, ReadError, bad_line, checked_name, each_line};
 use crate::folders::CanGo;
 use crate::report::escape::unescape;
 use crate::report::folders::{COLUMNS, FOLDERS_SCHEMA, FORMAT, entry_in, other_in};
@@ -68,8 +68,6 @@ fn schema(line: &[u8]) -> Option<u32> {
 pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
     let mut input = BufReader::new(input);
     let mut reader = Reader::default();
-    let mut bytes = Vec::new();
-    let mut line = 0;
     // A byte order mark comes before everything.
     if input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         input.consume(3);
@@ -78,22 +76,14 @@ pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
     if first.is_some_and(is_other_format) {
         return Err(ReadError::FoldersNotText);
     }
-    while let Some(end) = next_line(&mut input, &mut bytes, room::TEXT)? {
-        line += 1;
-        let taken = match end {
-            LineEnd::TooLong => Err(BadLine::TooLong),
-            LineEnd::EndOfInput if !bytes.trim_ascii().is_empty() => {
-                return Err(ReadError::CutOff(line));
-            }
-            LineEnd::EndOfInput | LineEnd::Newline => reader.take(&bytes),
-        };
-        taken.map_err(|reason| ReadError::Line { line, reason })?;
-        if let Some(other) = reader.schema.filter(|&schema| schema != FOLDERS_SCHEMA) {
-            return Err(ReadError::Schema(other));
+    let line = each_line(&mut input, |line, bytes| {
+        reader.take(bytes).map_err(bad_line(line))?;
+        match reader.schema {
+            Some(other) if other != FOLDERS_SCHEMA => Err(ReadError::Schema(other)),
+            _ => Ok(()),
         }
-    }
-    let whole = reader.no_verdict_is_missing();
-    whole.map_err(|reason| ReadError::Line { line, reason })?;
+    })?;
+    reader.no_verdict_is_missing().map_err(bad_line(line))?;
     if !reader.is_complete {
         return Err(ReadError::NoEnd { line, wanted: END });
     }

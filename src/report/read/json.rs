@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer as _};
 
 use super::bounded::{OneLine, ShortTexts, skip_blank};
 use super::json_records::{HeaderIn, SetIn, SummaryIn, known_format};
-use super::{BadLine, Each, Ending, Frame, ReadError};
+use super::{BadLine, Each, Ending, Frame, ReadError, bad_line};
 use crate::report::{Header, SCHEMA};
 
 /// Reads what `json` wrote.
@@ -40,7 +40,7 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
     let mut line = 0;
     while let Some(passed) = skip_blank(&mut input)? {
         line += passed;
-        let bad = |reason| ReadError::Line { line, reason };
+        let bad = bad_line(line);
         let first_of_all = line == 1;
         let whole = BufReader::new(ShortTexts::new(OneLine::new(&mut input)));
         let mut json = serde_json::Deserializer::from_reader(whole);
@@ -60,13 +60,13 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
                 if !first_of_all {
                     return Err(bad(BadLine::Second));
                 }
-                known_format(header.format.as_deref().unwrap_or_default()).map_err(bad)?;
-                frame.header = Some(header.check().map_err(bad)?);
+                known_format(header.format.as_deref().unwrap_or_default()).map_err(&bad)?;
+                frame.header = Some(header.check().map_err(&bad)?);
             }
             Ok(ReadLine::Set(set)) => {
                 // What follows the end has none.
                 frame.ending = Ending::Unsaid;
-                each(frame.header.as_ref(), set.check().map_err(bad)?);
+                each(frame.header.as_ref(), set.check().map_err(&bad)?);
             }
             Ok(ReadLine::Summary(summary)) => frame.ending = summary.ending(),
         }

@@ -299,28 +299,37 @@ fn digest(hex: &str) -> Result<ContentDigest, BadLine> {
     ContentDigest::from_hex(hex).ok_or_else(|| BadLine::Digest(hex.to_owned()))
 }
 
-/// Reads one line without its end; `None` at the end of the input.
-fn next_line(
+/// Hands over each line without its end, with its number; returns the number of the last.
+fn each_line(
     input: &mut impl BufRead,
-    line: &mut Vec<u8>,
-    longest: u64,
-) -> io::Result<Option<LineEnd>> {
-    line.clear();
-    input.by_ref().take(longest).read_until(b'\n', line)?;
-    Ok(match line.last() {
-        None => None,
-        Some(b'\n') => {
-            line.pop();
-            line.pop_if(|last| *last == b'\r');
-            Some(LineEnd::Newline)
+    mut take: impl FnMut(usize, &[u8]) -> Result<(), ReadError>,
+) -> Result<usize, ReadError> {
+    let mut bytes = Vec::new();
+    let mut line = 0;
+    loop {
+        bytes.clear();
+        input
+            .by_ref()
+            .take(room::TEXT)
+            .read_until(b'\n', &mut bytes)?;
+        match bytes.last() {
+            None => return Ok(line),
+            Some(b'\n') => {
+                bytes.pop();
+                bytes.pop_if(|last| *last == b'\r');
+            }
+            Some(_) if bytes.len() as u64 == room::TEXT => {
+                return Err(bad_line(line + 1)(BadLine::TooLong));
+            }
+            // A name may have lost its end, and then be another file's name.
+            Some(_) if !bytes.trim_ascii().is_empty() => return Err(ReadError::CutOff(line + 1)),
+            Some(_) => {}
         }
-        Some(_) if line.len() as u64 == longest => Some(LineEnd::TooLong),
-        Some(_) => Some(LineEnd::EndOfInput),
-    })
+        line += 1;
+        take(line, &bytes)?;
+    }
 }
 
-enum LineEnd {
-    Newline,
-    TooLong,
-    EndOfInput,
+fn bad_line(line: usize) -> impl Fn(BadLine) -> ReadError {
+    move |reason| ReadError::Line { line, reason }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::room::{self, Room};
+use super::room::Room;
 use super::{
-    BadLine, Each, Ending, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name, digest,
-    next_line,
+    BadLine, Each, Ending, Frame, ReadError, ReadMember, ReadSet, bad_line, checked_name, digest,
+    each_line,
 };
 use crate::report::escape::unescape;
 use crate::report::text::{CACHED, SIDECARS};
@@ -18,46 +18,27 @@ const END: &str = "# interrupted: ended by hand";
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
-    let mut bytes = Vec::new();
-    let mut line = 0;
-    while let Some(end) = next_line(&mut input, &mut bytes, room::TEXT)? {
-        line += 1;
-        match end {
-            LineEnd::TooLong => {
-                return Err(ReadError::Line {
-                    line,
-                    reason: BadLine::TooLong,
-                });
-            }
-            // A name may have lost its end, and then be another file's name.
-            LineEnd::EndOfInput if !bytes.trim_ascii().is_empty() => {
-                return Err(ReadError::CutOff(line));
-            }
-            LineEnd::EndOfInput | LineEnd::Newline => {}
-        }
+    let line = each_line(&mut input, |line, bytes| {
         reader.line = line;
-        reader.take(&bytes, each).map_err(|reason| {
+        reader.take(bytes, each).map_err(|reason| {
             if !reader.is_report && reason == BadLine::NoSet {
                 return ReadError::OtherFormat;
             }
-            let line = match reason {
+            bad_line(match reason {
                 BadLine::LargeSet { .. } => reader.head,
                 _ => line,
-            };
-            ReadError::Line { line, reason }
+            })(reason)
         })?;
-        if let Some(other) = reader.schema.filter(|&schema| schema != SCHEMA) {
-            return Err(ReadError::Schema(other));
+        match reader.schema {
+            Some(other) if other != SCHEMA => Err(ReadError::Schema(other)),
+            _ => Ok(()),
         }
-    }
+    })?;
     if !reader.is_report {
         return Err(ReadError::OtherFormat);
     }
-    let line = reader.head;
-    let finished = reader.finish_set(each);
-    finished.map_err(|reason| ReadError::Line { line, reason })?;
+    reader.finish_set(each).map_err(bad_line(reader.head))?;
     if reader.ending == Ending::Unsaid {
-        let line = reader.line;
         return Err(ReadError::NoEnd { line, wanted: END });
     }
     Ok(Frame {
@@ -95,7 +76,7 @@ impl Reader {
             (None, _) => Ok(()),
             (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
-            _ if self.header.options.is_of_unique_files() => Err(BadLine::Unique),
+            _ if self.header.header.options.is_of_unique_files() => Err(BadLine::Unique),
             _ => {
                 self.finish_set(each)?;
                 self.head = self.line;
@@ -130,7 +111,7 @@ impl Reader {
             }
             self.schema = Some(schema);
             self.is_report = true;
-            self.header.version = Some(version);
+            self.header.header.version = version;
             return Ok(());
         }
         if comment.starts_with(b"complete: ") {
@@ -164,12 +145,8 @@ fn first_line(comment: &[u8]) -> Option<(String, u32)> {
 /// The header as far as its lines are still there.
 #[derive(Default)]
 struct PartialHeader {
-    version: Option<String>,
-    command: Vec<Vec<u8>>,
-    folder: Option<Vec<u8>>,
-    roots: Vec<Vec<u8>>,
-    started_ns: Option<i64>,
-    options: Options,
+    header: Header,
+    is_dated: bool,
     room: Room,
 }
 
@@ -180,31 +157,29 @@ impl PartialHeader {
         }
         if let Some(words) = comment.strip_prefix(b"command: ") {
             let words = words.split(|&b| b == b' ').map(unescape);
-            self.command = words.collect::<Result<_, _>>()?;
+            self.header.command = words.collect::<Result<_, _>>()?;
         } else if let Some(folder) = comment.strip_prefix(b"folder: ") {
-            self.folder = Some(unescape(folder)?);
+            self.header.folder = unescape(folder)?;
         } else if let Some(root) = comment.strip_prefix(b"root: ") {
-            self.roots.push(unescape(root)?);
+            self.header.roots.push(unescape(root)?);
         } else if let Some(started) = comment.strip_prefix(b"started: ") {
             let started = String::from_utf8_lossy(started.trim_ascii());
             let ns = time::from_rfc3339(&started);
-            self.started_ns = Some(ns.ok_or_else(|| BadLine::Time(started.into_owned()))?);
+            self.header.started_ns = ns.ok_or_else(|| BadLine::Time(started.into_owned()))?;
+            self.is_dated = true;
         } else if let Some(words) = comment.strip_prefix(b"options: ") {
-            self.options = options(&String::from_utf8_lossy(words))?;
+            self.header.options = options(&String::from_utf8_lossy(words))?;
         }
         Ok(())
     }
 
     /// Without the folder, names relative to it would be taken for others.
     fn complete(self) -> Option<Header> {
-        Some(Header {
-            version: self.version?,
-            command: self.command,
-            folder: self.folder?,
-            roots: self.roots,
-            started_ns: self.started_ns?,
-            options: self.options,
-        })
+        let Header {
+            version, folder, ..
+        } = &self.header;
+        let is_complete = self.is_dated && !version.is_empty() && !folder.is_empty();
+        is_complete.then_some(self.header)
     }
 }
 
