@@ -67,7 +67,9 @@ impl Console {
 
     /// Prints a sentence: on a terminal, lines are broken between words.
     pub fn sentence(&self, text: &str) {
-        self.fitted(|columns| fit::message(text, columns), text);
+        fit::for_stderr(text)
+            .iter()
+            .for_each(|line| self.line(line));
     }
 
     /// Prints a message in the program's name.
@@ -83,16 +85,7 @@ impl Console {
 
     /// Prints a message about a path, which is not broken.
     pub fn complain_about(&self, path: &str, text: &str) {
-        let whole = format!("seekless: {path}: {text}");
-        self.fitted(|columns| fit::message_about(path, text, columns), &whole);
-    }
-
-    fn fitted(&self, fit: impl FnOnce(usize) -> Vec<String>, whole: &str) {
-        let lines = match fit::stderr_columns() {
-            Some(columns) => fit(columns),
-            None => vec![whole.to_owned()],
-        };
-        lines.iter().for_each(|line| self.line(line));
+        self.complain(&format!("{}: {text}", fit::whole(path)));
     }
 
     fn raw(&self, bytes: &[u8]) {

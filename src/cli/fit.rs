@@ -7,20 +7,16 @@ use seekless::report::fit::{GLUE, columns_that_fit, fitting};
 
 use super::color;
 
-/// Columns of the terminal that standard error leads to; none elsewhere.
-pub fn stderr_columns() -> Option<usize> {
+/// A message in lines for the terminal that standard error leads to; in one line elsewhere.
+pub fn for_stderr(text: &str) -> Vec<String> {
     let stderr = io::stderr();
-    stderr.is_terminal().then(|| color::columns(&stderr))
+    let columns = stderr.is_terminal().then(|| color::columns(&stderr));
+    message(text, columns.unwrap_or(usize::MAX))
 }
 
 /// Breaks a message between words. A command at the end, which is there to be copied, stays on one line.
 pub fn message(text: &str, columns: usize) -> Vec<String> {
     fitting([glue_command(text)], columns)
-}
-
-/// The same for a message about a path, which stays on one line.
-pub fn message_about(path: &str, text: &str, columns: usize) -> Vec<String> {
-    message(&format!("seekless: {}: {text}", whole(path)), columns)
 }
 
 /// Glues `seekless …` after a colon, up to the end or a semicolon.
@@ -71,7 +67,10 @@ mod tests {
         ] {
             assert_eq!(message(text, 14), lines, "{text}");
         }
-        let about = message_about("a b/c d", "cannot open it", 20);
+        let about = message(
+            &format!("seekless: {}: cannot open it", whole("a b/c d")),
+            20,
+        );
         assert_eq!(about, ["seekless: a b/c d:", "  cannot open it"]);
     }
 }

@@ -49,11 +49,7 @@ pub fn message(text: &str) -> Cow<'_, str> {
 
 /// Prints a message on stderr in the program's name; for what goes wrong before there is a run.
 pub fn complain(text: &str) {
-    let text = format!("seekless: {text}");
-    let lines = match fit::stderr_columns() {
-        Some(columns) => fit::message(&text, columns),
-        None => vec![text],
-    };
+    let lines = fit::for_stderr(&format!("seekless: {text}"));
     lines.iter().for_each(|line| say(line));
 }
 
