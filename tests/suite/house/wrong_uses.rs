@@ -251,7 +251,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("help nope", "nope", "--help"),
     ("-X rm t", "option -X", "--help"),
     ("remove -f t", "--format t", "text, json"),
-    ("remove -rf t", "-r", "--help"),
+    ("remove -rf t", "-r", "omit it"),
     ("-1 t", "-1", "--help"),
     ("--sidecars ignore t", "--sidecars", "--help"),
     ("devices --cache d", "--cache", "--help"),
