@@ -48,19 +48,19 @@ pub fn misplaced(words: &[OsString], matches: &ArgMatches, program: &Command) ->
 /// Refuses a first word that is no file here, and nearly a command or one of another program.
 pub fn mistyped(words: &[OsString], program: &Command) -> Option<String> {
     let word = words.get(1)?.to_str()?;
-    let lower = word.to_ascii_lowercase();
-    if program.find_subcommand(word).is_some() || first_here([OsStr::new(word)]).is_some() {
+    if program.find_subcommand(word).is_some() || word == "help" {
         return None;
     }
+    let lower = word.to_ascii_lowercase();
     let names = program.get_subcommands().map(Command::get_name);
-    match slips::nearly(&lower, names.chain(["help"])) {
-        Some("help") if word == "help" => None,
-        Some(meant) => Some(format!(
-            "no such file: {word}. Did you mean the command 'seekless {meant}'?"
-        )),
-        None if word.starts_with('-') => None,
-        None => slips::answer(&lower).map(|answer| format!("no such file: {word}; {answer}")),
-    }
+    let answer = match slips::nearly(&lower, names.chain(["help"])) {
+        Some(meant) => format!(". Did you mean the command 'seekless {meant}'?"),
+        None if word.starts_with('-') => return None,
+        None => format!("; {}", slips::answer(&lower)?),
+    };
+    // Last, since it asks the file system.
+    let is_here = first_here([OsStr::new(word)]).is_some();
+    (!is_here).then(|| format!("no such file: {word}{answer}"))
 }
 
 /// Says that a word was taken as a command if the current folder has an entry of that name.
