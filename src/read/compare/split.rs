@@ -1,6 +1,7 @@
 //! Tells files apart by one block.
 
 use std::collections::HashMap;
+use std::iter;
 
 use super::side::Side;
 
@@ -18,14 +19,6 @@ pub struct Block<'b> {
 
 /// The key of blocks that differ from the first file's.
 type Key = [u8; 32];
-
-/// The blocks of some files.
-struct Seen<S: Side> {
-    like_first: Vec<S>,
-    /// Files with their keys: comparing each with each would be quadratic.
-    others: Vec<(Key, S)>,
-    failed: Vec<S::Failed>,
-}
 
 impl Block<'_> {
     /// Adds the files with equal blocks to `split`, class by class, and those that could not be read to `failed`.
@@ -59,13 +52,28 @@ impl Block<'_> {
     ) -> Vec<Likely<S>> {
         let (offset, len) = (self.offset, self.len);
         let mut files = class.into_iter();
-        let mut seen = Seen::new();
-        let first = next_read(&mut || files.next(), self.first, len, offset, failed);
-        seen.like_first.extend(first);
-        let first = &self.first[..len];
-        seen.look(&mut || files.next(), first, offset, self.piece, key);
-        failed.append(&mut seen.failed);
-        seen.classes()
+        let mut next = || files.next();
+        let Some(first) = next_read(&mut next, self.first, len, offset, failed) else {
+            return Vec::new();
+        };
+        let mut like_first = vec![first];
+        // Files with one key, which is looked up: comparing each with each would be quadratic.
+        let mut alike: Vec<Vec<S>> = Vec::new();
+        let mut places: HashMap<Key, usize> = HashMap::new();
+        while let Some(file) = next_read(&mut next, self.piece, len, offset, failed) {
+            let (piece, first) = (&self.piece[..len], &self.first[..len]);
+            if piece == first {
+                like_first.push(file);
+                continue;
+            }
+            let place = *places.entry(key(piece, first)).or_insert(alike.len());
+            if place == alike.len() {
+                alike.push(Vec::new());
+            }
+            alike[place].push(file);
+        }
+        let alike = alike.into_iter().map(Likely::Alike);
+        iter::once(Likely::Equal(like_first)).chain(alike).collect()
     }
 }
 
@@ -99,50 +107,6 @@ impl<S> Likely<S> {
         match self {
             Self::Equal(files) | Self::Alike(files) => files,
         }
-    }
-}
-
-impl<S: Side> Seen<S> {
-    fn new() -> Self {
-        Self {
-            like_first: Vec::new(),
-            others: Vec::new(),
-            failed: Vec::new(),
-        }
-    }
-
-    /// Reads the next block of each file, and compares it with the block of the first file.
-    fn look(
-        &mut self,
-        next: &mut dyn FnMut() -> Option<S>,
-        first: &[u8],
-        offset: u64,
-        piece: &mut [u8],
-        key: fn(&[u8], &[u8]) -> Key,
-    ) {
-        let len = first.len();
-        while let Some(file) = next_read(next, piece, len, offset, &mut self.failed) {
-            match &piece[..len] {
-                piece if piece == first => self.like_first.push(file),
-                piece => self.others.push((key(piece, first), file)),
-            }
-        }
-    }
-
-    fn classes(self) -> Vec<Likely<S>> {
-        let mut classes = Vec::new();
-        classes.extend((!self.like_first.is_empty()).then_some(Likely::Equal(self.like_first)));
-        let mut alike: Vec<Vec<S>> = Vec::new();
-        let mut places: HashMap<Key, usize> = HashMap::new();
-        for (key, file) in self.others {
-            let place = *places.entry(key).or_insert(alike.len());
-            if place == alike.len() {
-                alike.push(Vec::new());
-            }
-            alike[place].push(file);
-        }
-        classes.extend(alike.into_iter().map(Likely::Alike));
-        classes
     }
 }
 
