@@ -24,7 +24,6 @@ mod neighbours;
     expect(dead_code, reason = "no rows are written")
 )]
 mod pack;
-
 #[cfg(feature = "cache")]
 mod prune;
 mod refused;
@@ -45,7 +44,6 @@ pub use error::CacheError;
 pub use folder::{CacheFolder, Choice};
 pub use kept::StoredVolume;
 pub use neighbours::KnownRows;
-
 pub use row::{Row, RowPart};
 pub use rule::{MARGIN, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use state::FileState;

@@ -101,9 +101,7 @@ impl Leaves {
             let step = self.room().min(len);
             if step == LEAF {
                 let leaf = self.zeros.leaf(self.offset());
-                self.done.push(leaf);
-                self.now = at(self.offset());
-                self.fed = 0;
+                self.end_range(leaf);
             } else {
                 zeros(&mut self.now, step);
                 self.fed += step;
@@ -120,11 +118,15 @@ impl Leaves {
     /// Bytes that the range in progress still takes; one that is full is ended first.
     fn room(&mut self) -> u64 {
         if self.fed == LEAF {
-            self.done.push(self.now.finalize_non_root());
-            self.now = at(self.offset());
-            self.fed = 0;
+            self.end_range(self.now.finalize_non_root());
         }
         LEAF - self.fed
+    }
+
+    fn end_range(&mut self, leaf: ChainingValue) {
+        self.done.push(leaf);
+        self.now = at(self.offset());
+        self.fed = 0;
     }
 
     pub(super) fn finish(mut self) -> blake3::Hash {
