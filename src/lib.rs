@@ -123,20 +123,19 @@ mod units;
 pub mod units;
 
 #[doc(inline)]
-pub use action::ActionKind;
-#[doc(inline)]
-pub use action::plan::{Choice, Sidecars};
+pub use action::plan::{Choice, Fate, Sidecars};
 #[doc(inline)]
 pub use action::reason::{Class, Code, Facts, Reason};
+#[doc(inline)]
+pub use action::{ActionKind, Done, Outcome, UndoTally, Undone};
 #[doc(inline)]
 pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
-    Difference, DiskAdvice, Error, ErrorKind, Fate, File, FilesOnlyHere, FolderEntry,
-    FolderFinding, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
-    Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
-    Searching, Set, Sets, Step, StepOutcome, Sum, Summary, Undo, UndoOutcome, UndoPreview,
-    UndoSummary, UndoneFile,
+    Difference, DiskAdvice, Error, ErrorKind, File, FilesOnlyHere, FolderEntry, FolderFinding,
+    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places, Plan,
+    PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
+    Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview, UndoneFile,
 };

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::{env, process};
 
-use seekless::{Action, Choice, Fate, Journals, PlannedSet, Rule, Search, StepOutcome};
+use seekless::{Action, Choice, Fate, Journals, Outcome, PlannedSet, Rule, Search};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<_> = env::args_os().skip(1).collect();
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let applied = plan
         .on_step(|step| match &step.outcome {
-            StepOutcome::Skipped(why) | StepOutcome::Failed(why) => {
+            Outcome::Skipped(why) | Outcome::Failed(why) => {
                 eprintln!("{}: {why}", step.path.display());
             }
             _ => {

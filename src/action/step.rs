@@ -1,5 +1,7 @@
 //! Types that planning and acting have in common.
 
+use std::path::PathBuf;
+
 use super::action_kind::ActionKind;
 use super::reads::Reads;
 use super::reason::{Code, Reason};
@@ -81,7 +83,7 @@ pub struct Settings {
 }
 
 /// The outcome of a step.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The step was carried out.
     Done(Done),
@@ -107,7 +109,7 @@ pub struct Done {
     /// shared, and 0 for a move within a file system.
     pub freed: u64,
     /// The present path of the file (`move`, `trash`).
-    pub destination: Option<Vec<u8>>,
+    pub destination: Option<PathBuf>,
     /// Notes for the user: metadata that the link does not have, the trash that was used.
     pub notes: Vec<String>,
 }

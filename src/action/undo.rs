@@ -21,7 +21,6 @@ use super::runs;
 use super::torn_groups;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
-use super::undo_folder;
 use super::undo_folders;
 use super::undo_parent::Parents;
 use super::undo_step;
@@ -124,36 +123,9 @@ impl Reversion {
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        let torn = torn_groups::of(&self.past);
-        let parents = Parents::of(&self.past);
-        let context = Context::new(Manner::Look, &self.reads, &parents);
-        let mut back = HashSet::new();
-        for folder in undo_folders::removed(&self.past) {
-            let undone = match back.contains(parent(&folder.intent.folder.0)) {
-                true => Undone::Restored,
-                false => undo_folder::foretell(folder, &parents),
-            };
-            if undone == Undone::Restored {
-                back.insert(&folder.intent.folder.0[..]);
-            }
-            tally.count_folder(&folder.intent, undone, tell);
-        }
-        for step in self.past.steps.iter().rev() {
-            if step.undone || step.fate == Fate::NotDone {
-                tally.as_before += 1;
-                tally.never_changed += u64::from(!step.undone);
-            } else if back.contains(parent(&step.intent.victim.0)) {
-                tally.count(step, undo_step::foretell_in_new_folder(step, context), tell);
-            } else {
-                let (undone, _) = recover(step, Purpose::Undo, None, (&torn, context));
-                tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
-                tally.count(step, undone, tell);
-            }
-        }
-        for (path, folder) in new_folders::of(&self.past) {
-            let undone = new_folders::clear(path, folder, Manner::Look);
-            tally.count_new_folder((path, folder.action), undone, tell);
-        }
+        let stop = AtomicBool::new(false);
+        let past = (&self.past, &self.reads);
+        pass(past, Purpose::Undo, None, &stop, &mut tally, tell);
         tally
     }
 
@@ -162,63 +134,10 @@ impl Reversion {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let times = Before::undo_of(&self.past);
-        let begun = self.journal.note(&[Record::Undoing]);
-        tally.note(begun);
-        let mut batch = Batch::new();
-        let mut linked = Linked::of(&self.past);
-        let torn = torn_groups::of(&self.past);
-        let parents = Parents::of(&self.past);
-        let context = Context::new(Manner::Act, &self.reads, &parents);
-        let made = undo_folders::make(
-            &self.past,
-            &parents,
-            &mut self.journal,
-            &mut tally,
-            stop,
-            tell,
-        );
-        for step in self.past.steps.iter().rev() {
-            if stop.load(Ordering::Relaxed) {
-                tally.interrupted = true;
-                break;
-            }
-            if step.undone || step.fate == Fate::NotDone {
-                tally.as_before += 1;
-                tally.never_changed += u64::from(!step.undone);
-                linked.is_back(step, false);
-                continue;
-            }
-            let companion = linked.companion(step);
-            let (undone, folder) = recover(step, Purpose::Undo, companion, (&torn, context));
-            if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
-                linked.is_back(step, undone.is_restored());
-            }
-            if undone.is_restored() || undone == Undone::Cleaned {
-                let pushed = batch.push(&mut self.journal, step.intent.step, folder);
-                tally.note(pushed);
-            }
-            tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
-            tally.count(step, undone, tell);
-        }
-        if !tally.interrupted {
-            for folder in made.iter().rev() {
-                let (undone, above) = folder.finish();
-                if undone.is_restored() {
-                    let pushed = batch.push(&mut self.journal, folder.intent.step, above);
-                    tally.note(pushed);
-                }
-                tally.count_folder(folder.intent, undone, tell);
-            }
-        }
-        let flushed = batch.flush(&mut self.journal);
-        tally.note(flushed);
-        if !tally.interrupted {
-            for (path, folder) in new_folders::of(&self.past) {
-                let undone = new_folders::clear(path, folder, Manner::Act);
-                tally.count_new_folder((path, folder.action), undone, tell);
-            }
-        }
-        tally.apart = linked.apart();
+        tally.note(self.journal.note(&[Record::Undoing]));
+        let past = (&self.past, &self.reads);
+        let journal = Some(&mut self.journal);
+        pass(past, Purpose::Undo, journal, stop, &mut tally, tell);
         for (folder, why) in times.give_back() {
             tracing::warn!("{}: {why}", String::from_utf8_lossy(&folder));
         }
@@ -243,34 +162,9 @@ impl Reversion {
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        let mut batch = Batch::new();
-        let torn = torn_groups::of(&self.past);
-        let parents = Parents::of(&self.past);
-        let context = Context::new(Manner::Act, &self.reads, &parents);
-        for step in self.past.steps.iter().rev() {
-            if stop.load(Ordering::Relaxed) {
-                tally.interrupted = true;
-                break;
-            }
-            let is_half_done = leftovers::half_done(step, &torn, false).is_some();
-            if !is_half_done && !leftovers::is_out_of_reach(step) {
-                continue;
-            }
-            let (undone, folder) = recover(step, Purpose::Sweep, None, (&torn, context));
-            // A step of which only leftovers were removed may be done.
-            if undone.is_restored() {
-                let pushed = batch.push(&mut self.journal, step.intent.step, folder);
-                tally.note(pushed);
-            }
-            tally.never_changed += u64::from(was_not_reached(&self.past, step, &undone));
-            tally.count(step, undone, tell);
-        }
-        let flushed = batch.flush(&mut self.journal);
-        tally.note(flushed);
-        for (path, folder) in new_folders::unfilled(&self.past) {
-            let undone = new_folders::clear(path, folder, Manner::Act);
-            tally.count_new_folder((path, folder.action), undone, tell);
-        }
+        let past = (&self.past, &self.reads);
+        let journal = Some(&mut self.journal);
+        pass(past, Purpose::Sweep, journal, stop, &mut tally, tell);
         if tally.refused + tally.folders_refused == 0 && !tally.interrupted {
             let written = self.journal.write(&[Record::Swept]);
             tally.note(written);
@@ -286,6 +180,87 @@ impl Reversion {
             ..UndoTally::default()
         }
     }
+}
+
+/// Recovers the steps of a run, the last one first, and its folders. Without a journal, it only looks.
+fn pass<'a>(
+    (past, reads): (&'a Past, &Reads),
+    purpose: Purpose,
+    mut journal: Option<&mut Journal>,
+    stop: &AtomicBool,
+    tally: &mut UndoTally,
+    tell: &mut dyn FnMut(&Undo),
+) {
+    let is_undo = purpose == Purpose::Undo;
+    let manner = match journal {
+        Some(_) => Manner::Act,
+        None => Manner::Look,
+    };
+    let torn = torn_groups::of(past);
+    let parents = Parents::of(past);
+    let context = Context::new(manner, reads, &parents);
+    let mut linked = Linked::default();
+    let mut made = Vec::new();
+    let mut back = HashSet::new();
+    match &mut journal {
+        None => back = undo_folders::foretell(past, &parents, tally, tell),
+        Some(journal) if is_undo => {
+            linked = Linked::of(past);
+            made = undo_folders::make(past, &parents, journal, tally, stop, tell);
+        }
+        Some(_) => {}
+    }
+    let mut batch = Batch::new(journal);
+    for step in past.steps.iter().rev() {
+        if stop.load(Ordering::Relaxed) {
+            tally.interrupted = true;
+            break;
+        }
+        if is_undo && (step.undone || step.fate == Fate::NotDone) {
+            tally.as_before += 1;
+            tally.never_changed += u64::from(!step.undone);
+            linked.is_back(step, false);
+            continue;
+        }
+        let is_unfinished = || {
+            leftovers::half_done(step, &torn, false).is_some() || leftovers::is_out_of_reach(step)
+        };
+        if !is_undo && !is_unfinished() {
+            continue;
+        }
+        let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
+            true => (undo_step::foretell_in_new_folder(step, context), None),
+            false => recover(step, purpose, linked.companion(step), (&torn, context)),
+        };
+        let restored = undone.is_restored();
+        if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
+            linked.is_back(step, restored);
+        }
+        // A step of which a sweep only removed leftovers may be done.
+        if restored || is_undo && undone == Undone::Cleaned {
+            tally.note(batch.push(step.intent.step, folder));
+        }
+        tally.never_changed += u64::from(was_not_reached(past, step, &undone));
+        tally.count(step, undone, tell);
+    }
+    if !tally.interrupted {
+        for folder in made.iter().rev() {
+            let (undone, above) = folder.finish();
+            if undone.is_restored() {
+                tally.note(batch.push(folder.intent.step, above));
+            }
+            tally.count_folder(folder.intent, undone, tell);
+        }
+    }
+    tally.note(batch.flush());
+    if !tally.interrupted {
+        let folders = new_folders::of(past).filter(|(_, folder)| is_undo || folder.made.is_none());
+        for (path, folder) in folders {
+            let undone = new_folders::clear(path, folder, manner);
+            tally.count_new_folder((path, folder.action), undone, tell);
+        }
+    }
+    tally.apart = linked.apart();
 }
 
 /// True if the run was killed before it changed the file of this step. After an undo that was cut short, that undo may

@@ -14,30 +14,28 @@ const MOST: usize = 64;
 
 /// Undone steps that are not recorded yet: first their folders must be on the disk.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct Batch<'a> {
+    /// Nothing is recorded without one.
+    journal: Option<&'a mut Journal>,
     steps: Vec<u64>,
     folders: HashMap<Identity, OwnedFd>,
     /// Maximum number of steps that wait: each keeps its folder open.
     most: usize,
 }
 
-impl Batch {
+impl<'a> Batch<'a> {
     /// An empty batch. A dozen descriptors are for the present step; the batch may use half of the others.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(journal: Option<&'a mut Journal>) -> Self {
         let spare = process::unused_descriptors().saturating_sub(12) / 2;
         Self {
+            journal,
             steps: Vec::new(),
             folders: HashMap::new(),
             most: spare.clamp(1, MOST),
         }
     }
 
-    pub(super) fn push(
-        &mut self,
-        journal: &mut Journal,
-        step: u64,
-        folder: Option<OwnedFd>,
-    ) -> Result<(), JournalError> {
+    pub(super) fn push(&mut self, step: u64, folder: Option<OwnedFd>) -> Result<(), JournalError> {
         self.steps.push(step);
         if let Some(folder) = folder
             && let Ok(stat) = stat::descriptor(&folder)
@@ -46,15 +44,17 @@ impl Batch {
         }
         match self.steps.len() < self.most {
             true => Ok(()),
-            false => self.flush(journal),
+            false => self.flush(),
         }
     }
 
     /// Records the undone steps. If a folder cannot be synced, its steps are not recorded: undo checks them again.
-    pub(super) fn flush(&mut self, journal: &mut Journal) -> Result<(), JournalError> {
+    pub(super) fn flush(&mut self) -> Result<(), JournalError> {
         let folders = std::mem::take(&mut self.folders);
         let steps = std::mem::take(&mut self.steps);
-        if folders.values().all(|folder| sync::folder(folder).is_ok()) {
+        if let Some(journal) = &mut self.journal
+            && folders.values().all(|folder| sync::folder(folder).is_ok())
+        {
             let undone = steps.into_iter().map(|step| Record::Undone { step });
             journal.note(&undone.collect::<Vec<_>>())?;
         }

@@ -3,6 +3,7 @@
 //! Each folder is in the journal before it gets its name. Several folders are recorded together, because each sync of
 //! the journal takes long.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folder_entry::parent;
@@ -17,9 +18,30 @@ use crate::sys::process;
 const MOST: usize = 256;
 
 /// Removed folders that were not restored; a folder comes before those in it.
-pub(super) fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
+fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
     let folders = past.folders.values().rev();
     folders.filter(|folder| !folder.undone && !folder.stayed)
+}
+
+/// Reports which removed folders would be created again, and returns their paths.
+pub(super) fn foretell<'a>(
+    past: &'a Past,
+    parents: &Parents,
+    tally: &mut UndoTally,
+    tell: &mut dyn FnMut(&Undo),
+) -> HashSet<&'a [u8]> {
+    let mut back = HashSet::new();
+    for folder in removed(past) {
+        let undone = match back.contains(parent(&folder.intent.folder.0)) {
+            true => Undone::Restored,
+            false => undo_folder::foretell(folder, parents),
+        };
+        if undone == Undone::Restored {
+            back.insert(&folder.intent.folder.0[..]);
+        }
+        tally.count_folder(&folder.intent, undone, tell);
+    }
+    back
 }
 
 /// Creates the removed folders of a run, and reports those that need nothing more.

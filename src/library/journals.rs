@@ -13,7 +13,7 @@ use super::error::{Cause, Error};
 use super::paths::{path, real};
 use super::reading::reads;
 use super::times::time;
-use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
+use crate::action::{self, ActionKind, Reversion, TreeLock, UndoTally, Undone};
 
 /// A folder of journals: what each run did, so that it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,26 +158,7 @@ pub struct UndoneFile {
     /// The action that was taken.
     pub action: ActionKind,
     /// The outcome.
-    pub outcome: UndoOutcome,
-}
-
-/// The outcome of undoing a step for one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UndoOutcome {
-    /// It is as it was, except for what is listed: metadata that this user may not set, such as another owner, or
-    /// that nothing proves.
-    Restored(Vec<&'static str>),
-    /// It was as before; a leftover of a killed run beside it was removed.
-    Cleaned,
-    /// The path was an empty folder that the run had created. It was removed.
-    FolderRemoved,
-    /// It is as before: the step was never done, or undone before.
-    AsBefore,
-    /// It has changed since, or the system refused, for this reason. It was left alone.
-    Refused(String),
-    /// It was removed permanently.
-    Impossible,
+    pub outcome: Undone,
 }
 
 /// The expected results of an undo.
@@ -187,35 +168,7 @@ pub struct UndoPreview {
     /// Each file, the last step first.
     pub files: Vec<UndoneFile>,
     /// The totals.
-    pub summary: UndoSummary,
-}
-
-/// The totals of an undo, or of its dry run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UndoSummary {
-    /// Files that are as before, and were not when the undo began.
-    pub restored: u64,
-    /// Of these, files that lack some of their metadata.
-    pub lacking: u64,
-    /// Files beside which a leftover was removed.
-    pub cleaned: u64,
-    /// Files that already were as before.
-    pub as_before: u64,
-    /// Files that were left as they are.
-    pub refused: u64,
-    /// Files that were removed permanently.
-    pub impossible: u64,
-    /// Folders that are as before, and were gone when the undo began.
-    pub folders: u64,
-    /// Folders that did not come back.
-    pub folders_refused: u64,
-    /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
-    pub folders_removed: u64,
-    /// Damaged lines of the journal: their steps are unknown, and were not undone.
-    pub damaged: u64,
-    /// True if it was cancelled and steps are left. Another undo continues there.
-    pub incomplete: bool,
+    pub summary: UndoTally,
 }
 
 impl<'a> Undo<'a> {
@@ -273,7 +226,7 @@ impl<'a> Undo<'a> {
         let tally = self.reversion.preview(&mut |step| files.push(step.into()));
         UndoPreview {
             files,
-            summary: tally.into(),
+            summary: tally,
         }
     }
 
@@ -282,7 +235,7 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// If another run acts on these files, or a setting cannot be used. Nothing was done then.
-    pub fn run(self) -> Result<UndoSummary, Error> {
+    pub fn run(self) -> Result<UndoTally, Error> {
         reads(self.bytes_per_second)?;
         let _lock = TreeLock::take(&self.reversion.places()).map_err(Cause::from)?;
         let mut on_file = self.on_file;
@@ -291,7 +244,7 @@ impl<'a> Undo<'a> {
                 tell(&step.into());
             }
         });
-        Ok(tally.into())
+        Ok(tally)
     }
 }
 
@@ -300,35 +253,7 @@ impl From<&action::Undo> for UndoneFile {
         Self {
             path: path(&step.path),
             action: step.action,
-            outcome: match &step.undone {
-                Undone::Restored => UndoOutcome::Restored(Vec::new()),
-                Undone::RestoredWithout(missing) | Undone::RestoredUnproven(missing) => {
-                    UndoOutcome::Restored(missing.clone())
-                }
-                Undone::Cleaned => UndoOutcome::Cleaned,
-                Undone::FolderRemoved => UndoOutcome::FolderRemoved,
-                Undone::AsBefore => UndoOutcome::AsBefore,
-                Undone::Refused(why) => UndoOutcome::Refused(why.clone()),
-                Undone::Impossible | Undone::Torn => UndoOutcome::Impossible,
-            },
-        }
-    }
-}
-
-impl From<action::UndoTally> for UndoSummary {
-    fn from(tally: action::UndoTally) -> Self {
-        Self {
-            restored: tally.restored,
-            lacking: tally.lacking,
-            cleaned: tally.cleaned,
-            as_before: tally.as_before,
-            refused: tally.refused,
-            impossible: tally.impossible,
-            folders: tally.folders,
-            folders_refused: tally.folders_refused,
-            folders_removed: tally.folders_removed,
-            damaged: tally.damaged.len() as u64,
-            incomplete: tally.interrupted,
+            outcome: step.undone.clone(),
         }
     }
 }

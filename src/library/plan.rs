@@ -17,10 +17,8 @@ use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
 use crate::acting::{Carry, Host, Session};
-use crate::action::plan::{self, Choice, LinkPlaces, Planner, SetPlan};
-use crate::action::{
-    self, ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings,
-};
+use crate::action::plan::{self, Choice, Fate, LinkPlaces, Planner, SetPlan};
+use crate::action::{ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings};
 use crate::hash::ContentDigest;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
@@ -76,23 +74,6 @@ pub struct BrokenLink {
     pub leads_to: PathBuf,
 }
 
-/// The fate of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fate {
-    /// It stays, for this reason.
-    Keep(Reason),
-    /// It is acted on.
-    Act {
-        /// The place of the file that stays for it, among [`PlannedSet::files`].
-        kept: usize,
-        /// Bytes that are freed on the disk.
-        frees: u64,
-    },
-    /// It is neither kept nor changed, for this reason.
-    Leave(Reason),
-}
-
 /// A step that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,26 +85,7 @@ pub struct Step {
     /// The file that stays for it, an absolute path; noise has none.
     pub kept: Option<PathBuf>,
     /// The outcome.
-    pub outcome: StepOutcome,
-}
-
-/// The outcome of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StepOutcome {
-    /// It was done.
-    Done {
-        /// Bytes that were freed on the disk.
-        freed: u64,
-        /// Where the file is now, if it was moved.
-        to: Option<PathBuf>,
-    },
-    /// Nothing had to be done.
-    Already,
-    /// A check failed, for this reason. Nothing was changed.
-    Skipped(Reason),
-    /// The system refused. The file is as it was, or the message says where it is.
-    Failed(Reason),
+    pub outcome: Outcome,
 }
 
 /// The result of executing a plan.
@@ -331,7 +293,12 @@ impl Host for Caller<'_> {
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
         work(plan, &control, &mut |step, outcome| {
             if let Some(tell) = &mut self.on_step {
-                tell(&Step::new(step, outcome));
+                tell(&Step {
+                    action: step.action,
+                    path: path(&step.victim.path),
+                    kept: step.keeper.as_ref().map(|keeper| path(&keeper.path)),
+                    outcome: outcome.clone(),
+                });
             }
         })
     }
@@ -340,14 +307,7 @@ impl Host for Caller<'_> {
 fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
     let files = set.files.iter().map(|file| PlannedFile {
         paths: file.names.iter().map(|name| path(&name.path)).collect(),
-        fate: match &file.fate {
-            plan::Fate::Keep(why) => Fate::Keep(why.clone()),
-            plan::Fate::Act { keeper, frees } => Fate::Act {
-                kept: *keeper,
-                frees: *frees,
-            },
-            plan::Fate::Leave(why) => Fate::Leave(why.clone()),
-        },
+        fate: file.fate.clone(),
         names_elsewhere: file.names_elsewhere(),
         other_owner: set.other_owner(file, action),
     });
@@ -366,24 +326,5 @@ impl PlannedFile {
     /// Its first path.
     pub fn path(&self) -> &Path {
         self.paths.first().map_or(Path::new(""), PathBuf::as_path)
-    }
-}
-
-impl Step {
-    fn new(step: &action::Step, outcome: &Outcome) -> Self {
-        Self {
-            action: step.action,
-            path: path(&step.victim.path),
-            kept: step.keeper.as_ref().map(|keeper| path(&keeper.path)),
-            outcome: match outcome {
-                Outcome::Done(done) => StepOutcome::Done {
-                    freed: done.freed,
-                    to: done.destination.as_deref().map(path),
-                },
-                Outcome::Already => StepOutcome::Already,
-                Outcome::Skipped(why) => StepOutcome::Skipped(why.clone()),
-                Outcome::Failed(why) => StepOutcome::Failed(why.clone()),
-            },
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Checks the files again, carries out a step, and records the result in the journal.
 
 use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use super::Actor;
@@ -261,7 +262,7 @@ fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
 /// The state of the file that has the name now, or that was moved.
 fn now(pair: &Pair, done: &Done) -> Option<RecordedState> {
     let now = match &done.destination {
-        Some(path) => NameInFolder::of(path).ok()?.stat(),
+        Some(path) => NameInFolder::of(path.as_os_str().as_bytes()).ok()?.stat(),
         None => pair.victim.place.stat(),
     };
     Some((&now.ok()?).into())

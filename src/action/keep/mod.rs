@@ -76,18 +76,10 @@ type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum BadRule {
     /// No rule has this name.
-    #[error("{text:?} is not a rule: {}", meant(text))]
+    #[error("{text:?} is not a rule: use {}", names())]
     Unknown {
         /// The text.
         text: String,
-    },
-    /// The rule comes after its opposite, and files that the opposite leaves tied are also equal for this rule.
-    #[error("{name} never decides after {after}: omit one of them")]
-    Opposite {
-        /// The rule.
-        name: &'static str,
-        /// The rule before it.
-        after: &'static str,
     },
     /// The rule needs an argument.
     #[error("{name} needs {argument}: write '{name} {argument}'")]
@@ -121,23 +113,6 @@ pub enum BadRule {
         /// The reason.
         reason: String,
     },
-}
-
-/// Rules of which the second never decides, whichever comes first.
-const OPPOSITES: [(&str, &str); 3] = [
-    ("newest", "oldest"),
-    ("shortest-path", "longest-path"),
-    ("shallowest", "deepest"),
-];
-
-/// What to write in place of a text that is not a rule: the same in lower case, or one of all rules.
-fn meant(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let is_rule = |part: &&str| RULES.iter().any(|rule| rule.name == *part);
-    match parts(&lower).iter().all(is_rule) {
-        true => format!("write {lower}"),
-        false => format!("use {}", names()),
-    }
 }
 
 fn names() -> String {
@@ -266,9 +241,6 @@ impl Rules {
             _ => (rule.make)(argument),
         };
         let score = score?;
-        if let Some((name, after)) = opposite(&text, self.rules.iter().map(|rule| &rule.text)) {
-            return Err(BadRule::Opposite { name, after });
-        }
         let has_pattern = rule.argument.is_some() && !Path::new(argument).exists();
         self.rules.push(Rule {
             text,
@@ -371,18 +343,6 @@ fn is_bare(part: &str) -> bool {
     rules.any(|rule| rule.name == part && rule.argument.is_none())
 }
 
-/// The rule and its opposite, if the opposite is among the rules before it.
-fn opposite<'r>(
-    rule: &str,
-    before: impl Iterator<Item = &'r String>,
-) -> Option<(&'static str, &'static str)> {
-    let pairs = OPPOSITES.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
-    let mut pairs = pairs.filter(|(name, _)| *name == rule);
-    let (name, after) = pairs.next()?;
-    let mut before = before;
-    before.any(|text| text == after).then_some((name, after))
-}
-
 /// The rule that a text names, and the argument.
 fn parse_one(text: &str) -> Result<(&'static KeepRule, &str), BadRule> {
     let (name, rest) = text
@@ -390,22 +350,9 @@ fn parse_one(text: &str) -> Result<(&'static KeepRule, &str), BadRule> {
         .map_or((text, ""), |(name, rest)| (name, rest.trim()));
     let rule = RULES.iter().find(|rule| rule.name == name);
     let rule = rule.ok_or_else(|| BadRule::Unknown {
-        text: unknown(text).to_owned(),
+        text: text.to_owned(),
     })?;
     Ok((rule, rest))
-}
-
-/// The first part of a list that is no rule, if those before it are rules without arguments in any spelling; else the
-/// whole text.
-fn unknown(text: &str) -> &str {
-    let mut parts = text.split(',').map(str::trim);
-    let part = parts.find(|part| !is_bare(&part.to_ascii_lowercase()));
-    let part = part.unwrap_or(text);
-    let name = part.split([' ', '=', ':']).next();
-    match RULES.iter().any(|rule| Some(rule.name) == name) {
-        true => text,
-        false => part,
-    }
 }
 
 /// Compiles a folder, or a pattern of folders, for `under` and `not-under`.

@@ -1,8 +1,9 @@
 //! Carries out steps by the table. A step that fails is taken back.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::rc::Rc;
 
 use rustix::io::Errno;
@@ -88,7 +89,7 @@ impl<'a> Carried<'a> {
             part: temporary::part(&act.temporary),
             note: None,
             done: Done {
-                destination: destination.map(|path| path.0.clone()),
+                destination: destination.map(|path| OsString::from_vec(path.0.clone()).into()),
                 ..Done::default()
             },
         }

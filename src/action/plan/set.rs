@@ -194,7 +194,7 @@ pub enum Fate {
     Keep(Reason),
     /// It is acted on.
     Act {
-        /// Place of the file that stays for it.
+        /// The place of the file that stays for it, among the files of the set.
         keeper: usize,
         /// Bytes that are freed on the disk.
         frees: u64,

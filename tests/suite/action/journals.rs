@@ -557,7 +557,7 @@ fn a_program_sweeps_what_was_cut_short_below_its_paths() {
         .iter()
         .map(|file| (&file.path, &file.outcome))
         .collect();
-    let restored = seekless::UndoOutcome::Restored(vec![]);
+    let restored = seekless::Undone::Restored;
     assert_eq!(swept, [(&scene.victim(), &restored)]);
     assert_eq!(picture(&scene.tree()), before);
 }

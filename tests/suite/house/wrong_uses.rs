@@ -24,7 +24,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--top 99999999999999999999",
         "whole number",
     ),
-    ("--keep newest,foo t", "--keep: \"foo\"", "shortest-path"),
+    (
+        "--keep newest,foo t",
+        "--keep: \"newest,foo\"",
+        "shortest-path",
+    ),
     ("--verbose=x t", "--verbose", "--help"),
     ("--bwlimit 1 t", "allows 1 byte per second", "1M"),
     ("--copies x t", "--copies x", "3, 3.., ..3 or 2..3"),
@@ -129,13 +133,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("-E t t", "--exclude t skips t itself", "omit one"),
     ("-E t/ -E x ./t t", "skips all 2 given paths", "omit it"),
     ("--ignore-file * t", "--ignore-file '*'", "--exclude GLOB"),
-    ("--keep Newest t", "Newest", "write newest"),
-    ("--keep oldest,newest t", "newest never decides", "omit one"),
-    (
-        "remove -n --keep deepest --keep shallowest t",
-        "shallowest never decides",
-        "omit one",
-    ),
+    ("--keep Newest t", "Newest", "use newest"),
     ("--from gen.py -o gen.py", "-o gen.py", "another file"),
     (
         "remove -n --from gen.py -o ./gen.py",
