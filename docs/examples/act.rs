@@ -18,9 +18,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let sets = Search::new([path]).run()?;
     let plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
-    let plan = plan.choose(|set| match asked(&shown(set)) {
-        true => Choice::ByRule,
-        false => Choice::KeepAll,
+    let plan = plan.choose(|set| {
+        if asked(&shown(set)) {
+            Choice::ByRule
+        } else {
+            Choice::KeepAll
+        }
     })?;
     let totals = plan.totals();
     println!("{} links, {} bytes are freed", totals.steps, totals.frees);
@@ -54,7 +57,6 @@ fn shown(set: &PlannedSet) -> String {
             Fate::Keep(why) => format!("keep ({why})"),
             Fate::Act { frees, .. } => format!("link, frees {frees}"),
             Fate::Leave(why) => format!("leave: {why}"),
-            _ => String::new(),
         };
         format!("{}: {what}\n", file.path().display())
     });
