@@ -81,7 +81,7 @@ pub fn plan_report(
             origin_known = true;
             planner.set_origin(origin(header).within(limits));
         }
-        files.fetch_add(set.members.len() as u64, Ordering::Relaxed);
+        files.fetch_add(set.set.members.len() as u64, Ordering::Relaxed);
         if kept.is_ok() {
             kept = planner.add(claim(set));
         }
@@ -114,14 +114,16 @@ pub(super) fn origin(header: Option<&Header>) -> Origin {
     }
 }
 
-pub(super) fn claim(set: ReadSet) -> Claim {
-    let files = set.members.into_iter().map(|member| ClaimedFile {
+pub(super) fn claim(read: ReadSet) -> Claim {
+    let set = read.set;
+    let files = set.members.into_iter().enumerate();
+    let files = files.map(|(place, member)| ClaimedFile {
         names: member.names,
-        marked: member.marked,
-        facts: member.facts.map(|facts| ClaimedFacts {
-            dev: facts.dev,
-            ino: facts.ino,
-            mtime_ns: facts.mtime_ns,
+        marked: read.marked.binary_search(&place).is_ok(),
+        facts: read.has_facts.then_some(ClaimedFacts {
+            dev: member.dev,
+            ino: member.ino,
+            mtime_ns: member.mtime_ns,
         }),
     });
     Claim {

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use crate::action::Code;
 use crate::action::plan::{Inspector, LeftName, SetPlan};
 use crate::decide::{Counting, DuplicateSet, Member, Summary};
-use crate::report::read::{Facts, ReadSet};
+use crate::report::read::ReadSet;
 use crate::scan::filter::Verdict;
 
 use super::from_report::claim;
 use super::listed_names::ListedNames;
 use super::selection::Selection;
+
+/// What a report says of a file and nothing shows now: its disks, whether it is ambiguous, and its root.
+type Said = (Arc<str>, bool, u32);
 
 /// Looks up the sets of a report, one after the other.
 pub struct ListedSets<'a> {
@@ -34,7 +37,8 @@ pub struct ListedSets<'a> {
 
 impl ListedSets<'_> {
     /// The set as it is now; `None` if it is none any more.
-    pub fn set(&mut self, mut set: ReadSet) -> Option<DuplicateSet> {
+    pub fn set(&mut self, mut read: ReadSet) -> Option<DuplicateSet> {
+        let set = &mut read.set;
         let (size, digest, cached, sidecars) = (set.size, set.digest, set.cached, set.sidecars);
         let listed: usize = set.members.iter().map(|member| member.names.len()).sum();
         set.members.retain_mut(|member| {
@@ -44,16 +48,15 @@ impl ListedSets<'_> {
             stays
         });
         // By the names that it was listed with.
-        let mut facts: HashMap<Vec<u8>, Facts> = HashMap::new();
-        for member in &set.members {
-            if let Some(of_member) = &member.facts {
-                let names = member.names.iter();
-                facts.extend(names.map(|name| (name.clone(), of_member.clone())));
-            }
+        let mut said: HashMap<Vec<u8>, Said> = HashMap::new();
+        for member in set.members.iter().filter(|_| read.has_facts) {
+            let (disk, ambiguous, root) = (&member.disk, member.ambiguous, member.root);
+            let names = member.names.iter().cloned();
+            said.extend(names.map(|name| (name, (Arc::clone(disk), ambiguous, root))));
         }
         let (reclaimable, reported_replicas) = (set.reclaimable, set.replicas);
-        let looked = self.inspector.look_at_all(claim(set));
-        let mut members = self.members(looked, &facts);
+        let looked = self.inspector.look_at_all(claim(read));
+        let mut members = self.members(looked, &said);
         if let Some(since) = self.newer_ns {
             // An action keeps the older ones.
             members.sort_by_key(|member| member.mtime_ns >= since);
@@ -97,7 +100,7 @@ impl ListedSets<'_> {
     }
 
     /// The files that are as the report says, and are wanted.
-    fn members(&mut self, looked: SetPlan, facts: &HashMap<Vec<u8>, Facts>) -> Vec<Member> {
+    fn members(&mut self, looked: SetPlan, said: &HashMap<Vec<u8>, Said>) -> Vec<Member> {
         for name in looked.left {
             match name.why.code {
                 Code::Gone => self.summary.left_out.vanished += 1,
@@ -121,28 +124,23 @@ impl ListedSets<'_> {
             self.summary.files += 1;
             self.summary.extra_names += file.names.len() as u64 - 1;
             self.summary.bytes_present = self.summary.bytes_present.saturating_add(looked.size);
-            let said = facts.get(&file.names[0].listed);
+            let names = file.names.iter();
+            let names: Vec<Vec<u8>> = names.map(|name| self.names.shown(&name.listed)).collect();
+            let said = said.get(&file.names[0].listed).cloned();
+            let (disk, ambiguous, root) = said.unwrap_or_else(|| {
+                let root = self.names.root_of(&names[0]).0;
+                (Arc::from(""), false, root)
+            });
             members.push(Member {
-                names: file
-                    .names
-                    .iter()
-                    .map(|name| self.names.shown(&name.listed))
-                    .collect(),
+                names,
                 dev: file.dev,
                 ino: file.ino,
                 links: file.links,
                 mtime_ns: file.mtime_ns,
                 allocated: file.allocated,
-                disk: said.map_or_else(|| Arc::from(""), |facts| Arc::from(facts.disk.as_str())),
-                ambiguous: said.is_some_and(|facts| facts.ambiguous),
-                root: said.map_or_else(
-                    || {
-                        self.names
-                            .root_of(&self.names.shown(&file.names[0].listed))
-                            .0
-                    },
-                    |facts| facts.root,
-                ),
+                disk,
+                ambiguous,
+                root,
             });
         }
         members

@@ -118,7 +118,7 @@ pub fn reported(
     };
     let sets = report.sets.into_iter();
     let sets = sets.filter_map(|set| {
-        let files = set.members.len();
+        let files = set.set.members.len();
         let set = listed.set(set);
         looked_up(files);
         set

@@ -37,7 +37,7 @@ impl ReportProgress {
             input,
             bytes: &self.bytes,
         })?;
-        let files = report.sets.iter().map(|set| set.members.len() as u64);
+        let files = report.sets.iter().map(|read| read.set.members.len() as u64);
         self.files.store(files.sum(), Ordering::Relaxed);
         Ok(report)
     }

@@ -53,6 +53,6 @@ impl<'de> Deserialize<'de> for Raw {
         let bytes = Name::deserialize(deserializer)?.into_bytes();
         bytes
             .map(Self)
-            .ok_or_else(|| serde::de::Error::custom("no base64"))
+            .ok_or_else(|| serde::de::Error::custom("the bytes of a name are not valid base64"))
     }
 }

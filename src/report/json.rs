@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::record::{HeaderRecord, Keyed, Layout, Objects, SetRecord, SummaryRecord};
+use super::record::{Keyed, Layout, Objects, SetRecord, Start, SummaryRecord};
 use super::{Header, Report, SCHEMA};
 use crate::decide::{DuplicateSet, Summary};
 
@@ -17,34 +15,23 @@ impl Json {
     }
 }
 
-/// The first keys of a document. In a line, those of the header follow.
-#[derive(Serialize)]
-struct Start<T: Serialize> {
-    format: &'static str,
-    schema: u32,
-    #[serde(flatten)]
-    header: T,
-}
-
-impl<T: Serialize> Start<T> {
-    fn new(header: T) -> Self {
-        Self {
-            format: "seekless",
-            schema: SCHEMA,
-            header,
-        }
+/// What a report begins with.
+fn start<T>(rest: T) -> Start<T> {
+    Start {
+        format: FORMAT.into(),
+        schema: SCHEMA,
+        rest,
     }
 }
 
+/// The name of the format in its header.
+pub(super) const FORMAT: &str = "seekless";
+
 impl Report for Json {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
-        let header = &HeaderRecord::new(header);
         match self.0.layout() {
-            Layout::Lines => self.0.begin(out, "header", &Start::new(header)),
-            Layout::Document => {
-                let header = Keyed("header", header);
-                self.0.begin_document(out, &Start::new(header))
-            }
+            Layout::Lines => self.0.begin(out, "header", &start(header)),
+            Layout::Document => self.0.begin_document(out, &start(Keyed("header", header))),
         }
     }
 

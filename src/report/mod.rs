@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decide::{Copies, DuplicateSet, Summary};
 
+mod bad_line;
 mod bare;
 pub mod comparison;
 mod csv;
@@ -21,6 +22,7 @@ pub mod fit;
 pub mod folders;
 mod json;
 pub mod kept;
+mod names;
 pub mod output_error;
 mod place;
 pub mod printable;
@@ -141,19 +143,24 @@ pub struct Style {
 }
 
 /// The header of a report: the facts before the first set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of the program.
     pub version: String,
     /// The command line as the system gave it, the program's name first.
+    #[serde(with = "names::several")]
     pub command: Vec<Vec<u8>>,
     /// The folder the program ran in: relative names start there.
+    #[serde(with = "names")]
     pub folder: Vec<u8>,
     /// The roots as the user wrote them; [`crate::decide::Member::root`] counts them from 0.
+    #[serde(with = "names::several")]
     pub roots: Vec<Vec<u8>>,
     /// When the run began, nanoseconds since 1970. A file changed later is not the one reported.
+    #[serde(rename = "started", with = "time")]
     pub started_ns: i64,
     /// The options that change what a set means.
+    #[serde(default)]
     pub options: Options,
 }
 

@@ -1,4 +1,4 @@
-//! The documented JSON objects that `json` and `ndjson` share, and how they are written.
+//! The documented JSON objects that `json` and `ndjson` share: how they are written, and read.
 //!
 //! Their keys are a promise (`docs/reference/formats.md`): a field may be renamed, a key may not.
 
@@ -6,107 +6,153 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::ser::Serializer;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::ser::Formatter;
 
+use super::bad_line::{BadLine, checked_name, digest};
 use super::printable::{characters, is_printable};
-use super::{Header, Options, time};
+use super::time;
 use crate::decide::{DuplicateSet, Member, Summary};
-use crate::file::Name;
+use crate::file::{Name, Raw};
 use crate::hash::ContentDigest;
 
-#[derive(Serialize)]
-pub struct HeaderRecord<'a> {
-    pub version: Cow<'a, str>,
-    pub command: Vec<Name<'a>>,
-    pub folder: Name<'a>,
-    pub roots: Vec<Name<'a>>,
-    pub started: Cow<'a, str>,
-    pub options: Options,
+/// The first keys of a document. In a line, those of the header follow.
+#[derive(Serialize, Deserialize)]
+pub struct Start<T> {
+    pub format: Cow<'static, str>,
+    pub schema: u32,
+    #[serde(flatten)]
+    pub rest: T,
 }
 
-impl<'a> HeaderRecord<'a> {
-    pub fn new(header: &'a Header) -> Self {
-        Self {
-            version: Cow::Borrowed(&header.version),
-            command: Name::all(&header.command),
-            folder: Name::new(&header.folder),
-            roots: Name::all(&header.roots),
-            started: Cow::Owned(time::rfc3339(header.started_ns)),
-            options: header.options,
-        }
-    }
-}
-
-/// A set, with the keys of [`SetKeys`].
+/// A set that is written, with the keys of [`SetKeys`].
 #[derive(Serialize)]
 pub struct SetRecord<'a>(#[serde(with = "SetKeys")] pub &'a DuplicateSet);
 
-#[derive(Serialize)]
+/// The same, read.
+#[derive(Deserialize)]
+pub struct SetIn(#[serde(with = "SetKeys")] pub DuplicateSet);
+
+#[derive(Serialize, Deserialize)]
 #[serde(remote = "DuplicateSet")]
 struct SetKeys {
     size: u64,
-    #[serde(serialize_with = "hexadecimal")]
+    #[serde(default, with = "hexadecimal")]
     digest: Option<ContentDigest>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sidecars: bool,
     replicas: u64,
     reclaimable: u64,
-    #[serde(serialize_with = "members")]
+    #[serde(with = "members")]
     members: Vec<Member>,
 }
 
-fn hexadecimal<S: Serializer>(digest: &Option<ContentDigest>, to: S) -> Result<S::Ok, S::Error> {
-    digest.map(|digest| digest.to_string()).serialize(to)
-}
-
-fn members<S: Serializer>(members: &[Member], to: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct MemberRecord<'a>(#[serde(with = "MemberKeys")] &'a Member);
-    to.collect_seq(members.iter().map(MemberRecord))
-}
-
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(remote = "Member")]
 struct MemberKeys {
-    #[serde(flatten, serialize_with = "names")]
+    #[serde(flatten, with = "names_of_member")]
     names: Vec<Vec<u8>>,
-    #[serde(rename = "mtime", serialize_with = "rfc3339")]
+    #[serde(rename = "mtime", with = "time")]
     mtime_ns: i64,
     dev: u64,
     ino: u64,
     links: u64,
     allocated: u64,
-    #[serde(serialize_with = "text")]
+    #[serde(with = "text")]
     disk: Arc<str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ambiguous: bool,
     root: u32,
 }
 
-fn names<S: Serializer>(names: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
+mod hexadecimal {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(
+        digest: &Option<ContentDigest>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        digest.map(|digest| digest.to_string()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D>(from: D) -> Result<Option<ContentDigest>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let hex: Option<String> = Option::deserialize(from)?;
+        hex.map(|hex| digest(&hex).map_err(D::Error::custom))
+            .transpose()
+    }
+}
+
+mod members {
+    use super::*;
+
     #[derive(Serialize)]
-    struct Names<'a> {
+    struct MemberRecord<'a>(#[serde(with = "MemberKeys")] &'a Member);
+
+    #[derive(Deserialize)]
+    struct MemberIn(#[serde(with = "MemberKeys")] Member);
+
+    pub fn serialize<S: Serializer>(members: &[Member], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(members.iter().map(MemberRecord))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Member>, D::Error> {
+        let members: Vec<MemberIn> = Vec::deserialize(from)?;
+        match members.is_empty() {
+            false => Ok(members.into_iter().map(|member| member.0).collect()),
+            true => Err(D::Error::custom(BadLine::NoMember)),
+        }
+    }
+}
+
+mod names_of_member {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct NamesRecord<'a> {
         path: Name<'a>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         hard_links: Vec<Name<'a>>,
     }
-    let (first, more) = names
-        .split_first()
-        .map_or((&[][..], &[][..]), |it| (it.0, it.1));
-    let (path, hard_links) = (Name::new(first), Name::all(more));
-    Names { path, hard_links }.serialize(to)
+
+    #[derive(Deserialize)]
+    struct NamesIn {
+        path: Raw,
+        #[serde(default)]
+        hard_links: Vec<Raw>,
+    }
+
+    pub fn serialize<S: Serializer>(names: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
+        let (first, more) = names
+            .split_first()
+            .map_or((&[][..], &[][..]), |it| (it.0, it.1));
+        let (path, hard_links) = (Name::new(first), Name::all(more));
+        NamesRecord { path, hard_links }.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {
+        let read = NamesIn::deserialize(from)?;
+        let names = [read.path].into_iter().chain(read.hard_links);
+        let names: Result<_, BadLine> = names.map(|name| checked_name(name.0)).collect();
+        names.map_err(D::Error::custom)
+    }
 }
 
-fn rfc3339<S: Serializer>(ns: &i64, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&time::rfc3339(*ns))
-}
+mod text {
+    use super::*;
 
-fn text<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(text)
+    pub fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(from).map(Arc::from)
+    }
 }
 
 #[derive(Serialize)]

@@ -4,6 +4,10 @@
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::bad_line::BadLine;
 
 const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
 
@@ -28,22 +32,27 @@ pub fn from_rfc3339(text: &str) -> Option<i64> {
     i64::try_from(time.as_nanosecond()).ok()
 }
 
-/// Such a time as a field of JSON, if there is one.
+/// Such a time as a field of JSON.
+pub fn serialize<S: Serializer>(ns: &i64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&rfc3339(*ns))
+}
+
+/// Reads it.
+pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    let text = String::deserialize(from)?;
+    from_rfc3339(&text).ok_or_else(|| D::Error::custom(BadLine::Time(text)))
+}
+
+/// The same, if there is one.
 pub mod optional {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use super::*;
 
     pub fn serialize<S: Serializer>(ns: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
-        ns.map(super::rfc3339).serialize(to)
+        ns.map(rfc3339).serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-        let text: Option<String> = Option::deserialize(from)?;
-        let ns = |text: String| {
-            super::from_rfc3339(&text)
-                .ok_or_else(|| D::Error::custom(format!("{text:?} is not an RFC 3339 time")))
-        };
-        text.map(ns).transpose()
+        super::deserialize(from).map(Some)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Reads the text report of `folders`, with whatever folders its user took out.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
 
-use super::{BadLine, ReadError, bad_line, checked_name, each_line};
+use super::{BadLine, PORTION, Portions, ReadError, bad_line, each_line};
 use crate::folders::CanGo;
+use crate::report::bad_line::checked_name;
 use crate::report::escape::unescape;
 use crate::report::folders::{COLUMNS, FOLDERS_SCHEMA, FORMAT, entry_in, other_in};
 
@@ -66,7 +68,8 @@ fn schema(line: &[u8]) -> Option<u32> {
 /// # Errors
 /// If it is no such report, or not a whole one.
 pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
-    let mut input = BufReader::new(input);
+    let left = &Cell::new(PORTION);
+    let mut input = BufReader::new(Portions { input, left });
     let mut reader = Reader::default();
     // A byte order mark comes before everything.
     if input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
@@ -76,7 +79,7 @@ pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
     if first.is_some_and(is_other_format) {
         return Err(ReadError::FoldersNotText);
     }
-    let line = each_line(&mut input, |line, bytes| {
+    let line = each_line(&mut input, true, |line, bytes| {
         reader.take(bytes).map_err(bad_line(line))?;
         match reader.schema {
             Some(other) if other != FOLDERS_SCHEMA => Err(ReadError::Schema(other)),

@@ -3,20 +3,18 @@
 //! What is read is what somebody wrote, not what is true: names may lead anywhere and numbers may
 //! be invented. Whoever acts on a report checks each file again.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use super::escape::{BadEscape, escape};
 use super::{Header, Layout, SCHEMA};
-use crate::hash::ContentDigest;
+use crate::decide::DuplicateSet;
 
-mod bounded;
 mod folders;
 mod json;
-mod json_records;
-mod room;
 mod source;
 mod text;
 
+pub use super::bad_line::BadLine;
 pub use folders::{ReadFolders, ReadPair, is_of_folders, read_folders};
 pub use source::{OpenError, Source};
 
@@ -53,52 +51,13 @@ pub enum Ending {
 /// One set as reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSet {
-    /// Length of each member, bytes.
-    pub size: u64,
-    /// BLAKE3 of the content, where the run computed it.
-    pub digest: Option<ContentDigest>,
-    /// The digest of one member at least comes from the cache.
-    pub cached: bool,
-    /// Sidecar files that are listed for actions only.
-    pub sidecars: bool,
-    /// How many replicas the set counted when it was written.
-    pub replicas: u64,
-    /// The bytes that are freed if all files but one are removed.
-    pub reclaimable: u64,
-    /// The files that are still listed, the one marked to be kept first; never empty.
-    pub members: Vec<ReadMember>,
-}
-
-/// One file as reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadMember {
-    /// Its names as reported; never empty, and none of them is.
-    pub names: Vec<Vec<u8>>,
-    /// The facts about the file in this format; `text` has none.
-    pub facts: Option<Facts>,
-    /// The user put the mark of what stays here; a mark that is where the report had it is none.
-    pub marked: bool,
-}
-
-/// A file's metadata at the time of the scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// `st_dev` of the file system.
-    pub dev: u64,
-    /// Inode number.
-    pub ino: u64,
-    /// How many names the inode had in all.
-    pub links: u64,
-    /// Time of last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Bytes allocated on disk.
-    pub allocated: u64,
-    /// Names of the physical disks below.
-    pub disk: String,
-    /// It may be one file with another member.
-    pub ambiguous: bool,
-    /// Index of the root through which the file was reached.
-    pub root: u32,
+    /// The set as it was written, but for names that were taken out. The file marked to be kept comes first; there is at
+    /// least one, and no name is empty.
+    pub set: DuplicateSet,
+    /// True if the report says more of a file than its names, which `text` does not.
+    pub has_facts: bool,
+    /// The places of the members that the user marked to stay; a mark that is where the report had it is none.
+    pub marked: Vec<usize>,
 }
 
 /// Says why a report could not be read, and where.
@@ -159,88 +118,6 @@ pub enum ReadError {
     },
 }
 
-/// A defect of a line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadLine {
-    /// A line at the margin is neither a comment nor the head of a set.
-    #[error(
-        "expected a set (SIZE (N bytes) * REPLICAS, reclaimable SIZE (N bytes)), \
-         an indented file or a comment starting with #"
-    )]
-    NoSet,
-    /// The report is a list of unique files, without their sizes.
-    #[error(
-        "a list of unique files cannot be read back as text: create it again as json or ndjson"
-    )]
-    Unique,
-    /// A file is listed before any set.
-    #[error("a file before the first set")]
-    NoSetYet,
-    /// An indented line does not start with a file's number and mark.
-    #[error("expected a file: its number, then `*`, `=` or a space, then its name")]
-    NoFile,
-    /// Two files of a set have one number.
-    #[error("file {0} of this set is listed twice (a further name of it is marked =)")]
-    Twice(u64),
-    /// The name has a broken escape.
-    #[error(transparent)]
-    Escape(#[from] BadEscape),
-    /// The name is empty or holds a NUL, which no name can.
-    #[error("no file can have the name \"{}\"", escape(.0))]
-    NoName(Vec<u8>),
-    /// The digest is not 64 hexadecimal digits.
-    #[error("{0:?} is not a BLAKE3 digest")]
-    Digest(String),
-    /// A base64 name is not base64.
-    #[error("the bytes of a name are not valid base64")]
-    Base64,
-    /// A time is not as in RFC 3339.
-    #[error("{0:?} is not an RFC 3339 time between 1677 and 2262")]
-    Time(String),
-    /// A word in the list of options is not known.
-    #[error("unknown option {0:?}")]
-    Option(String),
-    /// The line is no JSON, or not of the documented shape.
-    #[error("{0}")]
-    Shape(String),
-    /// A set without a file.
-    #[error("a set without members: delete the set, or create the report again")]
-    NoMember,
-    /// The object is not a seekless report.
-    #[error("not a seekless report")]
-    Foreign,
-    /// A set is too large to be held.
-    #[error(
-        "the set of files of {size} bytes{} has {names} names with {bytes} bytes, and a set may \
-         have at most {limit}: split the set in a text report, with the file to keep in each part; or search fewer \
-         folders at a time",
-        .digest.as_ref().map(|digest| format!(", blake3 {digest},")).unwrap_or_default(),
-        limit = room::Room::limits()
-    )]
-    LargeSet {
-        /// Length of each file, bytes.
-        size: u64,
-        /// Digest of the content.
-        digest: Option<String>,
-        /// How many names it lists.
-        names: u64,
-        /// Bytes of these names and of what is said of them.
-        bytes: u64,
-    },
-    /// The header is too large to be held.
-    #[error("the header is too long: it may have at most {}", room::Room::limits())]
-    LargeHeader,
-    /// A second report follows the first.
-    #[error("a second report starts here; give one report at a time")]
-    Second,
-    /// The line is longer than any name can be.
-    #[error("the line is too long for a name")]
-    TooLong,
-    /// The line holds terminal colors.
-    #[error("the report contains terminal colors; create it again without them")]
-    Colored,
-}
-
 impl ReadReport {
     /// Reads a whole report into memory.
     pub fn read(input: impl Read) -> Result<Self, ReadError> {
@@ -253,10 +130,24 @@ impl ReadReport {
 /// Receives each set, and what is known of the run if that stood before the set.
 pub type Each<'a> = &'a mut dyn FnMut(Option<&Header>, ReadSet);
 
+/// Bytes of a report between two sets. A set of a million files takes a third of that.
+const PORTION: u64 = 512 << 20;
+
 /// Reads a report of any length, handing over each set as it is read.
 ///
 /// Sets that were handed over before an error are to be dropped: the report is wrong as a whole.
-pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
+pub fn read_each(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
+    read_portions(input, PORTION, each)
+}
+
+/// The same, of a report that has at most so many bytes between two sets.
+fn read_portions(input: impl Read, portion: u64, each: Each<'_>) -> Result<Frame, ReadError> {
+    let left = Cell::new(portion);
+    let mut input = Portions { input, left: &left };
+    let each: Each<'_> = &mut |header, set| {
+        left.set(portion);
+        each(header, set);
+    };
     let mut start = Vec::new();
     input.by_ref().take(256).read_to_end(&mut start)?;
     let start = match start.strip_prefix(b"\xef\xbb\xbf") {
@@ -269,6 +160,28 @@ pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadErro
         Some(Layout::Document) => json::read_document(whole, each),
         Some(Layout::Lines) => json::read_lines(whole, each),
         None => text::read(whole, each),
+    }
+}
+
+/// A report of which only so much is held at once: a set, or what lies between two.
+struct Portions<'l, R> {
+    input: R,
+    left: &'l Cell<u64>,
+}
+
+impl<R: Read> Read for Portions<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        match self.left.get().checked_sub(read as u64) {
+            Some(left) => self.left.set(left),
+            None => {
+                return Err(io::Error::other(
+                    "a set in it is too long: split the set in a text report, with the file to keep in each part; or \
+                    search fewer folders at a time",
+                ));
+            }
+        }
+        Ok(read)
     }
 }
 
@@ -287,42 +200,28 @@ fn layout_of(start: &[u8]) -> Result<Option<Layout>, ReadError> {
     }
 }
 
-fn checked_name(name: Vec<u8>) -> Result<Vec<u8>, BadLine> {
-    if name.is_empty() || name.contains(&0) {
-        Err(BadLine::NoName(name))
-    } else {
-        Ok(name)
-    }
-}
-
-fn digest(hex: &str) -> Result<ContentDigest, BadLine> {
-    ContentDigest::from_hex(hex).ok_or_else(|| BadLine::Digest(hex.to_owned()))
-}
-
-/// Hands over each line without its end, with its number; returns the number of the last.
+/// Hands over each line without its end, with its number; returns the number of the last. A line without an end is cut
+/// off, if each `is_ended` in reports of that kind.
 fn each_line(
     input: &mut impl BufRead,
+    is_ended: bool,
     mut take: impl FnMut(usize, &[u8]) -> Result<(), ReadError>,
 ) -> Result<usize, ReadError> {
     let mut bytes = Vec::new();
     let mut line = 0;
     loop {
         bytes.clear();
-        input
-            .by_ref()
-            .take(room::TEXT)
-            .read_until(b'\n', &mut bytes)?;
+        input.read_until(b'\n', &mut bytes)?;
         match bytes.last() {
             None => return Ok(line),
             Some(b'\n') => {
                 bytes.pop();
                 bytes.pop_if(|last| *last == b'\r');
             }
-            Some(_) if bytes.len() as u64 == room::TEXT => {
-                return Err(bad_line(line + 1)(BadLine::TooLong));
-            }
             // A name may have lost its end, and then be another file's name.
-            Some(_) if !bytes.trim_ascii().is_empty() => return Err(ReadError::CutOff(line + 1)),
+            Some(_) if is_ended && !bytes.trim_ascii().is_empty() => {
+                return Err(ReadError::CutOff(line + 1));
+            }
             Some(_) => {}
         }
         line += 1;
@@ -332,4 +231,32 @@ fn each_line(
 
 fn bad_line(line: usize) -> impl Fn(BadLine) -> ReadError {
     move |reason| ReadError::Line { line, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_much_of_a_report_is_held_and_no_more() {
+        let head = "1 B (1 byte) * 2, reclaimable 1 B (1 byte)\n";
+        let set = format!("{head}{}", "  1 = /a\n".repeat(9));
+        let text = |set: &str| format!("{}# complete: by hand\n", set.repeat(90));
+        let read = |text: String, portion| {
+            let mut sets = 0;
+            let read = read_portions(text.as_bytes(), portion, &mut |_, _| sets += 1);
+            (read.map_err(|error| error.to_string()), sets)
+        };
+        let long = 90 * set.len() as u64 / 2;
+        assert_eq!(read(text(&set), 1 << 17).1, 90);
+        let sets = text(&set).repeat(1 << 5);
+        let (whole, count) = read(sets.clone(), 1 << 17);
+        assert!(whole.is_ok() && sets.len() > 1 << 17, "{whole:?}");
+        assert_eq!(count, 90 << 5);
+        let (refused, _) = read(text(&set), long);
+        assert!(refused.is_err_and(|said| said.contains("a set in it is too long")));
+        let json = format!("{{\"type\":\"set\",\"digest\":\"{}", "a".repeat(1 << 10));
+        let (refused, _) = read(json, 1 << 9);
+        assert!(refused.is_err_and(|said| said.contains("a set in it is too long")));
+    }
 }

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::room::Room;
-use super::{
-    BadLine, Each, Ending, Frame, ReadError, ReadMember, ReadSet, bad_line, checked_name, digest,
-    each_line,
-};
+use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet, bad_line, each_line};
+use crate::decide::{DuplicateSet, Member};
+use crate::report::bad_line::{checked_name, digest};
 use crate::report::escape::unescape;
 use crate::report::text::{CACHED, SIDECARS};
 use crate::report::{Header, Options, SCHEMA, time};
@@ -18,16 +16,12 @@ const END: &str = "# interrupted: ended by hand";
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
-    let line = each_line(&mut input, |line, bytes| {
-        reader.line = line;
+    let line = each_line(&mut input, true, |line, bytes| {
         reader.take(bytes, each).map_err(|reason| {
             if !reader.is_report && reason == BadLine::NoSet {
                 return ReadError::OtherFormat;
             }
-            bad_line(match reason {
-                BadLine::LargeSet { .. } => reader.head,
-                _ => line,
-            })(reason)
+            bad_line(line)(reason)
         })?;
         match reader.schema {
             Some(other) if other != SCHEMA => Err(ReadError::Schema(other)),
@@ -37,7 +31,7 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
     if !reader.is_report {
         return Err(ReadError::OtherFormat);
     }
-    reader.finish_set(each).map_err(bad_line(reader.head))?;
+    reader.finish_set(each);
     if reader.ending == Ending::Unsaid {
         return Err(ReadError::NoEnd { line, wanted: END });
     }
@@ -60,9 +54,6 @@ struct Reader {
     /// A line was read that only reports have.
     is_report: bool,
     set: Option<OpenSet>,
-    /// The line at hand, and the one on which the set began.
-    line: usize,
-    head: usize,
     ending: Ending,
 }
 
@@ -78,8 +69,7 @@ impl Reader {
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
             _ if self.header.header.options.is_of_unique_files() => Err(BadLine::Unique),
             _ => {
-                self.finish_set(each)?;
-                self.head = self.line;
+                self.finish_set(each);
                 // What follows the end has none.
                 self.ending = Ending::Unsaid;
                 if !self.any_set {
@@ -93,15 +83,10 @@ impl Reader {
         }
     }
 
-    fn finish_set(&mut self, each: Each<'_>) -> Result<(), BadLine> {
-        let Some(set) = self.set.take() else {
-            return Ok(());
-        };
-        set.room.check(set.set.size, set.set.digest.as_ref())?;
-        if let Some(set) = set.finish() {
+    fn finish_set(&mut self, each: Each<'_>) {
+        if let Some(set) = self.set.take().and_then(OpenSet::finish) {
             each(self.known.as_ref(), set);
         }
-        Ok(())
     }
 
     fn comment(&mut self, comment: &[u8]) -> Result<(), BadLine> {
@@ -124,7 +109,7 @@ impl Reader {
             self.is_report = true;
             self.ending = Ending::Interrupted;
         } else if let (Some(set), true) = (&mut self.set, comment == SIDECARS.as_bytes()) {
-            set.set.sidecars = true;
+            set.read.set.sidecars = true;
         } else if self.schema.is_some() && !self.any_set {
             self.header.line(comment)?;
         }
@@ -147,14 +132,10 @@ fn first_line(comment: &[u8]) -> Option<(String, u32)> {
 struct PartialHeader {
     header: Header,
     is_dated: bool,
-    room: Room,
 }
 
 impl PartialHeader {
     fn line(&mut self, comment: &[u8]) -> Result<(), BadLine> {
-        if !self.room.take(1, comment.len()) {
-            return Err(BadLine::LargeHeader);
-        }
         if let Some(words) = comment.strip_prefix(b"command: ") {
             let words = words.split(|&b| b == b' ').map(unescape);
             self.header.command = words.collect::<Result<_, _>>()?;
@@ -210,14 +191,11 @@ fn options(words: &str) -> Result<Options, BadLine> {
 
 /// A set whose files are being read.
 struct OpenSet {
-    set: ReadSet,
+    read: ReadSet,
     /// The number of a file → its place among the members.
     places: HashMap<u64, usize>,
-    /// Places of the members marked to be kept, in order.
-    marked: Vec<usize>,
     /// One of the marks stands where no report has it.
     is_moved: bool,
-    room: Room,
 }
 
 impl OpenSet {
@@ -230,72 +208,60 @@ impl OpenSet {
         let (hex, cached) = (bare.unwrap_or(hex), bare.is_some());
         // Reports of earlier versions have a dash.
         let digest = if hex == "-" { None } else { Some(digest(hex)?) };
-        let members = Vec::new();
         Ok(Self {
-            set: ReadSet {
-                size,
-                digest,
-                cached,
-                sidecars: false,
-                replicas,
-                reclaimable,
-                members,
+            read: ReadSet {
+                set: DuplicateSet {
+                    size,
+                    digest,
+                    cached,
+                    sidecars: false,
+                    replicas,
+                    reclaimable,
+                    members: Vec::new(),
+                },
+                has_facts: false,
+                marked: Vec::new(),
             },
             places: HashMap::new(),
-            marked: Vec::new(),
             is_moved: false,
-            room: Room::default(),
         })
     }
 
     fn file(&mut self, line: &[u8]) -> Result<(), BadLine> {
         let (number, mark, name) = file_parts(line).ok_or(BadLine::NoFile)?;
         let name = checked_name(unescape(name)?)?;
-        if !self.room.take(1, name.len()) {
-            // It is refused at its end, when it is known how large it is.
-            self.set.members = Vec::new();
-            self.places = HashMap::new();
-            self.marked = Vec::new();
-            return Ok(());
-        }
-        let place = match (self.places.get(&number), mark) {
-            (Some(&place), b'=') => {
-                if let Some(member) = self.set.members.get_mut(place) {
-                    member.names.push(name);
-                }
-                return Ok(());
-            }
+        let members = &mut self.read.set.members;
+        match (self.places.get(&number), mark) {
+            (Some(&place), b'=') => members[place].names.push(name),
             (Some(_), _) => return Err(BadLine::Twice(number)),
-            (None, _) => self.set.members.len(),
-        };
-        self.places.insert(number, place);
-        self.set.members.push(ReadMember {
-            names: vec![name],
-            facts: None,
-            marked: false,
-        });
-        if mark == b'*' {
-            self.marked.push(place);
-            // Reports are written with it on the first file, and count from 1.
-            self.is_moved |= place > 0 || number != 1;
+            (None, _) => {
+                let place = members.len();
+                self.places.insert(number, place);
+                members.push(Member {
+                    names: vec![name],
+                    ..Member::default()
+                });
+                if mark == b'*' {
+                    self.read.marked.push(place);
+                    // Reports are written with it on the first file, and count from 1.
+                    self.is_moved |= place > 0 || number != 1;
+                }
+            }
         }
         Ok(())
     }
 
     /// The set, unless all its files were taken out.
-    fn finish(mut self) -> Option<ReadSet> {
-        if self.is_moved {
-            for &place in &self.marked {
-                if let Some(member) = self.set.members.get_mut(place) {
-                    member.marked = true;
-                }
+    fn finish(self) -> Option<ReadSet> {
+        let mut read = self.read;
+        match read.marked.first_mut() {
+            Some(first) if self.is_moved => {
+                read.set.members[..=*first].rotate_right(1);
+                *first = 0;
             }
+            _ => read.marked.clear(),
         }
-        let first = self.marked.first();
-        if let Some(head) = first.and_then(|&first| self.set.members.get_mut(..=first)) {
-            head.rotate_right(1);
-        }
-        (!self.set.members.is_empty()).then_some(self.set)
+        (!read.set.members.is_empty()).then_some(read)
     }
 }
 
