@@ -443,7 +443,7 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
             &json("null", r#"{"text":"a\u0000"}"#),
             "the name \"a\\x00\"",
         ),
-        (&json("null", "\"a\""), "line 3, column"),
+        (&json("null", "\"a\""), "line 4, column"),
         (&format!("{good}{{}}"), "trailing characters"),
     ] {
         assert_refused(report, said);

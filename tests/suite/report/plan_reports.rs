@@ -548,8 +548,8 @@ fn read_or_refuse(bytes: &[u8]) -> Result<(), TestCaseError> {
     match ReadReport::read(bytes) {
         Ok(report) => {
             for set in &report.sets {
-                prop_assert!(!set.members.is_empty());
-                for member in &set.members {
+                prop_assert!(!set.set.members.is_empty());
+                for member in &set.set.members {
                     prop_assert!(!member.names.is_empty());
                     prop_assert!(
                         member
