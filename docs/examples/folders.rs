@@ -10,16 +10,15 @@ fn main() -> Result<(), seekless::Error> {
     for folder in found.entries.iter().flat_map(|entry| &entry.folders) {
         let path = folder.path.display();
         match &folder.verdict {
-            FolderVerdict::Overlaps {
-                other, shared, of, ..
-            } => {
+            FolderVerdict::Overlaps { other, overlap } => {
+                let (shared, of) = (overlap.shared, overlap.of);
                 println!(
                     "{path}: {shared} of {of} bytes are also in {}",
                     other.display()
                 );
             }
-            FolderVerdict::NotFullySeen { count, .. } => {
-                println!("{path}: {count} places were not seen");
+            FolderVerdict::NotFullySeen { unseen } => {
+                println!("{path}: {} places were not seen", unseen.count);
             }
             verdict => match verdict.other() {
                 Some(other) => println!("{path}: all of it is also in {}", other.display()),

@@ -47,7 +47,7 @@ pub use numbering::Numbering;
 pub use own_folder::OwnFolder;
 pub use path_rules::PathRules;
 pub use preference::{ByParts, Preference};
-pub use raw::{Name, Raw};
+pub use raw::{Name, Raw, serialize_path};
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};
 pub use spelling::{Spellings, as_listed};

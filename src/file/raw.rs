@@ -1,6 +1,8 @@
 //! Bytes in JSON: as text where they are UTF-8, else in base64. No name is lost, and most can be read.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +26,11 @@ impl<'a> Name<'a> {
         }
     }
 
+    /// Of a path.
+    pub fn of_path(path: &'a Path) -> Self {
+        Self::new(path.as_os_str().as_bytes())
+    }
+
     /// Of each of these.
     pub fn all(names: &'a [Vec<u8>]) -> Vec<Self> {
         names.iter().map(|name| Self::new(name)).collect()
@@ -36,6 +43,11 @@ impl<'a> Name<'a> {
             Self::Bytes(encoded) => BASE64_STANDARD.decode(encoded.as_bytes()).ok(),
         }
     }
+}
+
+/// Writes a path as a [`Name`].
+pub fn serialize_path<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    Name::of_path(path).serialize(to)
 }
 
 /// Any bytes, which are a [`Name`] in JSON.

@@ -1,8 +1,13 @@
 //! What is said about folders, in paths and numbers, as reports need it.
+//!
+//! The keys of what is serialized here are a promise (`docs/reference/folders.md`): a field may be renamed, a key may
+//! not.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
 
 use super::count::{Percent, Places};
 use super::forms::{Forms, Names};
@@ -11,6 +16,7 @@ use super::seen::Seen;
 use super::tallies::Tallies;
 use super::tree::Folder;
 use super::verdict::{Question, Verdict};
+use crate::file::{Name, serialize_path};
 
 /// So many places or files are named of many.
 const NAMED: usize = 3;
@@ -37,7 +43,7 @@ pub struct FoldersAnswer {
 }
 
 /// One folder, or several that are much the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FolderEntry {
     /// Which of the folders can go.
@@ -50,12 +56,14 @@ pub struct FolderEntry {
 }
 
 /// One folder and its verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FolderFinding {
     /// Its path, beginning with the path that was given.
+    #[serde(serialize_with = "serialize_path")]
     pub path: PathBuf,
     /// The verdict.
+    #[serde(flatten)]
     pub verdict: FolderVerdict,
     /// Files below it, without noise.
     pub files: usize,
@@ -68,62 +76,66 @@ pub struct FolderFinding {
     /// Symbolic links below it.
     pub links: usize,
     /// Photos below it that are elsewhere, and their sidecar files as well, but not beside each other.
+    #[serde(skip_serializing_if = "is_none")]
     pub torn_photos: usize,
     /// One of them.
+    #[serde(skip)]
     pub torn_photo: Option<PathBuf>,
 }
 
 /// The verdict about a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FolderVerdict {
     /// Other folders have the same names, structure, contents, targets of symbolic links and empty folders.
     Identical {
         /// The first of them.
+        #[serde(serialize_with = "serialize_path")]
         other: PathBuf,
         /// The number of them.
+        #[serde(flatten)]
         places: Places,
     },
     /// Other folders have the same contents, each as many times, in another layout or under other names.
     SameContents {
         /// The first of them.
+        #[serde(serialize_with = "serialize_path")]
         other: PathBuf,
         /// The number of them.
+        #[serde(flatten)]
         places: Places,
     },
     /// Other folders hold a copy of every file.
     Contained {
         /// The smallest of them.
+        #[serde(serialize_with = "serialize_path")]
         other: PathBuf,
         /// The number of them.
+        #[serde(flatten)]
         places: Places,
     },
     /// Every file has a copy elsewhere, but no single folder that stays holds all of them.
     InParts {
-        /// The places that hold most of it.
-        largest: Vec<PartPlace>,
         /// The number of places that together hold all of it.
+        #[serde(flatten)]
         places: Places,
+        /// The places that hold most of it.
+        #[serde(rename = "parts")]
+        largest: Vec<PartPlace>,
     },
     /// Enough of it is also in another folder, and something is nowhere else.
     Overlaps {
         /// The folder that is most like it.
+        #[serde(serialize_with = "serialize_path")]
         other: PathBuf,
-        /// Bytes that are in both, each content counted once.
-        shared: u64,
-        /// Bytes of the folder, each content counted once.
-        of: u64,
-        /// Files whose contents are nowhere else.
-        only_here: FilesOnlyHere,
-        /// True if a more similar folder may exist: some content has more copies than were examined.
-        bounded: bool,
+        /// How much is in both.
+        overlap: FolderOverlap,
     },
     /// All files that were seen are also elsewhere, but something was not seen.
     NotFullySeen {
-        /// The number of places that were not seen.
-        count: usize,
-        /// The first few, with the reason.
-        first: Vec<(PathBuf, &'static str)>,
+        /// The places that were not seen.
+        unseen: FolderGaps,
     },
 }
 
@@ -152,10 +164,11 @@ impl FolderVerdict {
 }
 
 /// A folder that holds a part of another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PartPlace {
     /// Its path.
+    #[serde(serialize_with = "serialize_path")]
     pub path: PathBuf,
     /// Bytes of the other folder that it holds, and that the places before it lack.
     pub bytes: u64,
@@ -163,16 +176,58 @@ pub struct PartPlace {
     pub directly: bool,
 }
 
-/// Files whose contents are nowhere else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How much of a folder is also in another one, and what is nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct FilesOnlyHere {
-    /// Their number.
-    pub files: usize,
+pub struct FolderOverlap {
+    /// Bytes that are in both, each content counted once.
+    pub shared: u64,
+    /// Bytes of the folder, each content counted once.
+    pub of: u64,
+    /// The number of files whose contents are nowhere else.
+    pub only_here_files: usize,
     /// Their bytes.
-    pub bytes: u64,
+    pub only_here_bytes: u64,
     /// The paths of the first few.
-    pub first: Vec<PathBuf>,
+    #[serde(serialize_with = "serialize_paths")]
+    pub only_here: Vec<PathBuf>,
+    /// True if a more similar folder may exist: some content has more copies than were examined.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
+}
+
+/// Places below a folder that were not seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FolderGaps {
+    /// The number of them.
+    pub count: usize,
+    /// The first few, with the reason.
+    #[serde(serialize_with = "serialize_gaps")]
+    pub first: Vec<(PathBuf, &'static str)>,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+fn serialize_paths<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(paths.iter().map(|path| Name::of_path(path)))
+}
+
+fn serialize_gaps<S: Serializer>(
+    gaps: &[(PathBuf, &'static str)],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct GapRecord<'a> {
+        path: Name<'a>,
+        why: &'static str,
+    }
+    to.collect_seq(gaps.iter().map(|(path, why)| GapRecord {
+        path: Name::of_path(path),
+        why,
+    }))
 }
 
 impl FoldersAnswer {
@@ -264,23 +319,24 @@ fn verdict(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderVerdict
         }
         Verdict::Overlaps(overlap) => FolderVerdict::Overlaps {
             other: path(seen.path(overlap.with)),
-            shared: overlap.shared,
-            of: tallies.get(folder).bytes,
-            only_here: FilesOnlyHere {
-                files: member.only_here.files,
-                bytes: member.only_here.bytes,
-                first: first.map(|&file| path(seen.path_of_file(file))).collect(),
+            overlap: FolderOverlap {
+                shared: overlap.shared,
+                of: tallies.get(folder).bytes,
+                only_here_files: member.only_here.files,
+                only_here_bytes: member.only_here.bytes,
+                only_here: first.map(|&file| path(seen.path_of_file(file))).collect(),
+                bounded: overlap.bounded,
             },
-            bounded: overlap.bounded,
         },
         Verdict::NotFullySeen => {
             let gaps = seen.gaps(folder);
             let named = gaps.iter().take(NAMED);
+            let first = named.map(|gap| (path(seen.path_of_gap(gap)), gap.why));
             FolderVerdict::NotFullySeen {
-                first: named
-                    .map(|gap| (path(seen.path_of_gap(gap)), gap.why))
-                    .collect(),
-                count: gaps.len(),
+                unseen: FolderGaps {
+                    count: gaps.len(),
+                    first: first.collect(),
+                },
             }
         }
     }

@@ -1,12 +1,16 @@
 //! Numbers and shares in verdicts.
 
+use serde::Serialize;
+
 /// The number of places that were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Places {
     /// Their number.
+    #[serde(rename = "places")]
     pub number: usize,
     /// True if there may be more: some content has more copies than were examined.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
 }
 

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::forms::{Forms, Names};
 use super::going::Going;
 use super::staying::others;
@@ -33,7 +35,8 @@ pub struct OnlyHere {
 }
 
 /// Which folders of an entry can go. All of a report can go at once, and every content stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CanGo {
     /// All of them.
     All,

@@ -22,7 +22,8 @@ mod tree;
 mod verdict;
 
 pub use answer::{
-    FilesOnlyHere, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, PartPlace, Wanted,
+    FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, FoldersAnswer, PartPlace,
+    Wanted,
 };
 pub use count::{Percent, Places};
 pub use forms::{Forms, Names};

@@ -27,7 +27,7 @@ pub use crate::compare::{ComparisonAnswer as CompareAnswer, Side as ComparedSide
 pub use crate::engine::ProgressLine as Progress;
 pub use crate::file::Kind;
 pub use crate::folders::{
-    CanGo, FilesOnlyHere, FolderEntry, FolderFinding, FolderVerdict, PartPlace, Places,
+    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
 };
 pub use action::Action;
 pub use cancel::Cancel;

@@ -24,12 +24,10 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
                 .places()
                 .map(|places| places.number.to_string());
             let shared = match &line.verdict {
-                FolderVerdict::Overlaps {
-                    shared,
-                    of,
-                    only_here,
-                    ..
-                } => format!("{shared},{of},{},{}", only_here.files, only_here.bytes),
+                FolderVerdict::Overlaps { overlap, .. } => format!(
+                    "{},{},{},{}",
+                    overlap.shared, overlap.of, overlap.only_here_files, overlap.only_here_bytes
+                ),
                 _ => ",,,".to_owned(),
             };
             // Writing to a string cannot fail.

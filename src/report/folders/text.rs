@@ -147,32 +147,32 @@ fn verdict(line: &FolderFinding) -> String {
             };
             format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
         }
-        FolderVerdict::Overlaps {
-            other,
-            shared,
-            only_here,
-            ..
-        } => format!(
+        FolderVerdict::Overlaps { other, overlap } => format!(
             "{} of {}, {}, {}{}{}{}{}",
-            count(only_here.files as u64),
+            count(overlap.only_here_files as u64),
             counted(line.files as u64, "file", "files"),
-            Bytes(only_here.bytes),
-            if only_here.files == 1 { "is" } else { "are" },
+            Bytes(overlap.only_here_bytes),
+            plural(overlap.only_here_files as u64, "is", "are"),
             verdict_words::ONLY_HERE,
-            Bytes(*shared),
+            Bytes(overlap.shared),
             verdict_words::ALSO_IN,
             shown(other)
         ),
-        FolderVerdict::NotFullySeen { first, count } => {
-            let named = first
+        FolderVerdict::NotFullySeen { unseen } => {
+            let named = unseen
+                .first
                 .iter()
                 .map(|(path, why)| format!("{} ({why})", shown(path)));
             let named: Vec<String> = named.collect();
-            let rest = if *count > named.len() { ", …" } else { "" };
+            let rest = if unseen.count > named.len() {
+                ", …"
+            } else {
+                ""
+            };
             format!(
                 "{}what was seen is also elsewhere, but not {}: {}{rest}",
                 verdict_words::NOT_SEEN,
-                counted(*count as u64, "entry", "entries"),
+                counted(unseen.count as u64, "entry", "entries"),
                 named.join(", "),
             )
         }
@@ -186,36 +186,26 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
         FolderVerdict::Identical { places, .. }
         | FolderVerdict::SameContents { places, .. }
         | FolderVerdict::Contained { places, .. } => remarks.extend(more(*places)),
-        FolderVerdict::Overlaps {
-            only_here, bounded, ..
-        } => {
-            let named: Vec<_> = only_here.first.iter().map(|path| shown(path)).collect();
-            let rest = match only_here.files > named.len() {
-                true => ", …",
-                false => "",
-            };
+        FolderVerdict::Overlaps { overlap, .. } => {
+            let named: Vec<_> = overlap.only_here.iter().map(|path| shown(path)).collect();
+            let is_all = overlap.only_here_files == named.len();
             if !named.is_empty() {
+                let rest = if is_all { "" } else { ", …" };
                 remarks.push(format!("only here: {}{rest}", named.join(", ")));
             }
-            if *bounded {
+            if overlap.bounded {
                 remarks.push("another folder may have more of it".to_owned());
             }
         }
         FolderVerdict::InParts { .. } | FolderVerdict::NotFullySeen { .. } => {}
     }
     if let Some(photo) = &line.torn_photo {
+        let photos = line.torn_photos as u64;
         remarks.push(format!(
             "{} elsewhere without {} sidecar files beside {}, such as {}",
-            match line.torn_photos {
-                1 => "1 photo is".to_owned(),
-                number => format!("{} are", counted(number as u64, "photo", "photos")),
-            },
-            if line.torn_photos == 1 {
-                "its"
-            } else {
-                "their"
-            },
-            if line.torn_photos == 1 { "it" } else { "them" },
+            counted(photos, "photo is", "photos are"),
+            plural(photos, "its", "their"),
+            plural(photos, "it", "them"),
             shown(photo)
         ));
     }
