@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::tree::{EntryKind, RootPlace, Tree};
 
-use super::Question;
 use super::marks::{Mark, Marks};
 
 /// Where an entry is in the tree.
@@ -48,10 +47,13 @@ impl ComparedEntry {
 
     /// True if it is on no other side.
     pub fn is_only_here(&self) -> bool {
-        let mut others = (0..)
-            .zip(&self.marks)
-            .filter(|&(side, _)| side != self.side);
-        others.all(|(_, mark)| matches!(mark, Mark::Missing))
+        self.others().all(|(_, mark)| mark == Mark::Missing)
+    }
+
+    /// The other sides, and what it is there.
+    pub fn others(&self) -> impl Iterator<Item = (u32, Mark)> + Clone {
+        let marks = (0..).zip(self.marks.iter().copied());
+        marks.filter(|&(side, _)| side != self.side)
     }
 
     /// Why it could not be answered.
@@ -78,48 +80,39 @@ pub fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
     }
 }
 
-/// The lines of all sides that are asked about.
-pub fn all(marks: &Marks<'_, '_>, question: Question) -> Vec<ComparedEntry> {
-    let mut lines = Vec::new();
-    for side in question.asked(marks.tree.roots().len()) {
-        let side = side as u32;
-        OfSide { marks, side }.push_all(&mut lines);
-    }
-    lines
-}
-
 /// Makes the lines of one side.
-struct OfSide<'m, 'a, 't> {
-    marks: &'m Marks<'a, 't>,
-    side: u32,
+pub struct OfSide<'m, 'a, 't> {
+    pub marks: &'m Marks<'a, 't>,
+    pub side: u32,
 }
 
 impl OfSide<'_, '_, '_> {
-    fn push_all(&self, lines: &mut Vec<ComparedEntry>) {
+    /// All entries, by folder.
+    pub fn entries(&self) -> Vec<Vec<ComparedEntry>> {
+        let folders = folders_of(self.marks.tree, self.side);
+        folders.map(|folder| self.in_folder(folder)).collect()
+    }
+
+    /// Adds the entries as lines, but for those that lines of sides before tell. A folder of which all is only here is
+    /// one line.
+    pub fn push_all(&self, entries: Vec<Vec<ComparedEntry>>, lines: &mut Vec<ComparedEntry>) {
         let tree = self.marks.tree;
         let folders = folders_of(tree, self.side);
-        let own: Vec<Vec<ComparedEntry>> = folders
-            .clone()
-            .map(|folder| self.in_folder(folder))
-            .collect();
-        let only_here = self.only_here(&folders, &own);
-        let mut own = own.into_iter();
+        let only_here = self.only_here(&folders, &entries);
+        let mut entries = entries.into_iter();
         let mut folder = folders.start;
         while folder < folders.end {
             if only_here[(folder - folders.start) as usize] {
                 let end = tree.below(folder).end;
                 let (files, bytes) = self.files_in(folder..end);
                 lines.push(self.line(EntryPlace::Folder(folder, files, bytes), |_| Mark::Missing));
-                own.by_ref().take((end - folder) as usize).for_each(drop);
+                let below = (end - folder) as usize;
+                entries.by_ref().take(below).for_each(drop);
                 folder = end;
                 continue;
             }
-            let of_folder = own.next().unwrap_or_default();
-            lines.extend(
-                of_folder
-                    .into_iter()
-                    .filter(|line| !self.is_told_before(line)),
-            );
+            let of_folder = entries.next().unwrap_or_default().into_iter();
+            lines.extend(of_folder.filter(|line| !self.is_told_before(line)));
             folder += 1;
         }
     }

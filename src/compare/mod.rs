@@ -24,6 +24,7 @@ pub use metadata::Attribute;
 pub use totals::{Side, Sum};
 
 use contents::Contents;
+use lines::OfSide;
 use renamed::Renamed;
 use twins::Twins;
 
@@ -128,11 +129,19 @@ impl<'t> Comparison<'t> {
             Mark::Moved(to) => Some(to),
             _ => None,
         });
-        let lines = lines::all(&marks, question);
+        let (mut sides, mut lines) = (Vec::new(), Vec::new());
+        for side in 0..tree.roots().len() {
+            let of_side = OfSide {
+                marks: &marks,
+                side: side as u32,
+            };
+            let entries = of_side.entries();
+            sides.push(totals::of(&marks, side as u32, &entries));
+            if question.asked(tree.roots().len()).contains(&side) {
+                of_side.push_all(entries, &mut lines);
+            }
+        }
         let differing = metadata::differing(&marks, &lines);
-        let sides: Vec<Side> = (0..tree.roots().len() as u32)
-            .map(|side| totals::of(&marks, side))
-            .collect();
         let torn = groups::torn(tree);
         let (mut obstacles, mut notes) = disks::shared(tree, question);
         // Whatever else lies on the other sides, each match was read.

@@ -1,9 +1,9 @@
 //! How much of a side is on the others.
 
-use crate::tree::{EntryKind, Unseen};
+use crate::tree::{EntryKind, Other, Unseen};
 
 use super::contents::Worth;
-use super::lines::folders_of;
+use super::lines::{ComparedEntry, EntryPlace, folders_of};
 use super::marks::{Mark, Marks};
 
 /// Files and their bytes. A file with several names counts once.
@@ -54,75 +54,69 @@ impl Side {
         self.only.count == 0 && self.others_only == 0 && self.unanswered == 0
     }
 
+    fn add_other(&mut self, is_there: bool) {
+        if is_there {
+            self.others += 1;
+        } else {
+            self.others_only += 1;
+        }
+    }
+
     fn add_unanswered(&mut self, is_doubtful: bool) {
         self.unanswered += 1;
         self.doubtful += u64::from(is_doubtful);
     }
 }
 
-/// Sums up a side.
-pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
+/// Sums up a side, of which these are all entries.
+pub fn of(marks: &Marks<'_, '_>, side: u32, entries: &[Vec<ComparedEntry>]) -> Side {
     let tree = marks.tree;
     let mut sums = Side::default();
-    let others: Vec<u32> = (0..tree.roots().len() as u32)
-        .filter(|&other| other != side)
-        .collect();
-    let is_there = |mark: &dyn Fn(u32) -> Mark| others.iter().any(|&other| mark(other).is_there());
-    let open = |mark: &dyn Fn(u32) -> Mark| {
-        let reasons = others.iter().filter_map(|&other| match mark(other) {
-            Mark::Unanswered(reason) => Some(reason),
-            _ => None,
-        });
-        reasons.collect::<Vec<Option<Unseen>>>()
-    };
-    let is_doubtful = |reason: &Option<Unseen>| !reason.is_some_and(Unseen::hides_only_itself);
+    for entry in entries.iter().flatten() {
+        let is_there = entry.others().any(|(_, mark)| mark.is_there());
+        match entry.place {
+            EntryPlace::Name(name) => add_name(&mut sums, marks, entry, name),
+            EntryPlace::Other(at) => match tree.other(at).kind {
+                EntryKind::Unseen(unseen) => sums.add_unanswered(is_doubtful(Some(*unseen))),
+                _ => sums.add_other(is_there),
+            },
+            EntryPlace::EmptyFolder(_) | EntryPlace::Folder(..) => sums.add_other(is_there),
+        }
+    }
     for folder in folders_of(tree, side) {
-        for name in tree.names_in(folder) {
-            let file = tree.file_of(name);
-            let is_first = marks.contents.name_on(file, side) == Some(name);
-            let size = tree.size(file);
-            let mark = |other| marks.of_name(name, other);
-            // Names of an empty file are compared one by one.
-            if !is_first && size > 0 {
-                continue;
-            }
-            sums.files.add(size);
-            let reasons = open(&mark);
-            if is_there(&mark) {
-                sums.elsewhere.add(size);
-                let held = others.iter().filter(|&&other| mark(other).is_there());
-                let worth = held.map(|&other| marks.contents.worth(file, other)).max();
-                let worth = worth.filter(|_| size > 0);
-                sums.one_copy += u64::from(worth == Some(Worth::SameFile));
-                sums.same_blocks += u64::from(worth == Some(Worth::SameBlocks));
-            } else if reasons.is_empty() {
-                sums.only.add(size);
-            } else {
-                sums.add_unanswered(reasons.iter().any(is_doubtful));
-            }
-        }
-        if tree.is_empty_folder(folder) {
-            count_other(
-                &mut sums,
-                is_there(&|other| marks.of_empty_folder(folder, other)),
-            );
-        }
-        for entry in tree.others_in(folder) {
-            match entry.kind {
-                EntryKind::Unseen(unseen) if unseen.is_asked_for() => sums.left_out += 1,
-                EntryKind::Unseen(unseen) => sums.add_unanswered(is_doubtful(&Some(*unseen))),
-                EntryKind::Link(_) | EntryKind::Special(_) => {
-                    count_other(&mut sums, is_there(&|other| marks.of_other(&entry, other)));
-                }
-            }
-        }
+        let is_left_out = |entry: &Other<'_>| match entry.kind {
+            EntryKind::Unseen(unseen) => unseen.is_asked_for(),
+            _ => false,
+        };
+        sums.left_out += tree.others_in(folder).filter(is_left_out).count() as u64;
     }
     sums
 }
 
-fn count_other(sums: &mut Side, is_there: bool) {
-    match is_there {
-        true => sums.others += 1,
-        false => sums.others_only += 1,
+fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name: u32) {
+    let file = marks.tree.file_of(name);
+    let size = marks.tree.size(file);
+    // Names of an empty file are compared one by one.
+    if size > 0 && marks.contents.name_on(file, entry.side) != Some(name) {
+        return;
     }
+    sums.files.add(size);
+    let mut open = entry.others().filter_map(|(_, mark)| match mark {
+        Mark::Unanswered(reason) => Some(reason),
+        _ => None,
+    });
+    let held = entry.others().filter(|(_, mark)| mark.is_there());
+    if let Some(worth) = held.map(|(side, _)| marks.contents.worth(file, side)).max() {
+        sums.elsewhere.add(size);
+        sums.one_copy += u64::from(size > 0 && worth == Worth::SameFile);
+        sums.same_blocks += u64::from(size > 0 && worth == Worth::SameBlocks);
+    } else if open.clone().next().is_none() {
+        sums.only.add(size);
+    } else {
+        sums.add_unanswered(open.any(is_doubtful));
+    }
+}
+
+fn is_doubtful(reason: Option<Unseen>) -> bool {
+    !reason.is_some_and(Unseen::hides_only_itself)
 }

@@ -72,17 +72,13 @@ impl Only {
     }
 
     fn shows(self, line: &ComparedEntry) -> bool {
-        let others = || {
-            (0..)
-                .zip(&line.marks)
-                .filter(|&(side, _)| side != line.side)
-        };
+        let is_moved = |mark| matches!(mark, Mark::Moved(_));
         let first = line.marks.first();
         match self {
             Self::Here => line.side == 0 && line.is_only_here(),
             Self::There => line.side > 0 && first == Some(&Mark::Missing),
-            Self::Moved => others().any(|(_, mark)| matches!(mark, Mark::Moved(_))),
-            Self::Changed => others().any(|(_, mark)| *mark == Mark::Changed),
+            Self::Moved => line.others().any(|(_, mark)| is_moved(mark)),
+            Self::Changed => line.others().any(|(_, mark)| mark == Mark::Changed),
         }
     }
 }
