@@ -1,6 +1,6 @@
 //! Folders of one relative path on several sides.
 
-use crate::tree::{RootPlace, Tree};
+use crate::tree::{Grouped, RootPlace, Tree};
 
 /// No such folder.
 const NONE: u32 = u32::MAX;
@@ -10,25 +10,20 @@ pub struct Twins<'t> {
     tree: &'t Tree,
     sides: usize,
     twins: Vec<u32>,
-    /// The folders in each folder, by name, and where those of each begin.
-    children: Vec<u32>,
-    starts: Vec<u32>,
+    /// The folders in each folder, by name.
+    children: Grouped,
 }
 
 impl<'t> Twins<'t> {
     pub fn new(tree: &'t Tree) -> Self {
         let (sides, count) = (tree.roots().len(), tree.folder_count());
+        let pairs = (0..count).filter_map(|folder| Some((tree.parent(folder)?, folder)));
         let mut twins = Self {
             tree,
             sides,
             twins: vec![NONE; count as usize * sides],
-            children: Vec::new(),
-            starts: vec![0],
+            children: Grouped::of(count as usize, pairs),
         };
-        for folder in 0..count {
-            twins.children.extend(tree.children(folder));
-            twins.starts.push(twins.children.len() as u32);
-        }
         // A folder stands behind the one that holds it.
         for folder in 0..count {
             for side in 0..sides as u32 {
@@ -52,8 +47,7 @@ impl<'t> Twins<'t> {
 
     /// The folder of this name right below another one.
     pub fn child(&self, above: u32, name: &[u8]) -> Option<u32> {
-        let (start, end) = (self.starts[above as usize], self.starts[above as usize + 1]);
-        let children = &self.children[start as usize..end as usize];
+        let children = self.children.get(above);
         let at = children.binary_search_by(|&child| self.tree.folder_name(child).cmp(name));
         at.ok().map(|at| children[at])
     }

@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 
 use super::tree::{Folder, Tree};
+use crate::tree::Grouped;
 
 /// Names that a [`Tree`] does not hold.
 pub trait Names {
@@ -27,8 +28,7 @@ const UNKNOWN: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Forms {
     of: Vec<u32>,
-    first_folders: Vec<u32>,
-    folders: Vec<u32>,
+    folders: Grouped,
 }
 
 /// An entry of a folder: its kind, and what tells it from others of that kind.
@@ -63,26 +63,10 @@ impl Forms {
                 }
             };
         }
-        let mut first_folders = vec![0u32; digests.len() + 1];
-        for &form in of.iter().filter(|&&form| form != UNKNOWN) {
-            first_folders[form as usize + 1] += 1;
-        }
-        for form in 0..digests.len() {
-            first_folders[form + 1] += first_folders[form];
-        }
-        let mut folders = vec![0u32; first_folders[digests.len()] as usize];
-        let mut next = first_folders.clone();
-        for (folder, &form) in of.iter().enumerate() {
-            if form != UNKNOWN {
-                folders[next[form as usize] as usize] = folder as u32;
-                next[form as usize] += 1;
-            }
-        }
-        Self {
-            of,
-            first_folders,
-            folders,
-        }
+        let known = (0..).zip(&of).filter(|&(_, &form)| form != UNKNOWN);
+        let by_form = known.map(|(folder, &form)| (form, folder));
+        let folders = Grouped::of(digests.len(), by_form);
+        Self { of, folders }
     }
 
     /// The number of a folder's form, if all of it is known.
@@ -93,12 +77,10 @@ impl Forms {
 
     /// All folders that are the same as this one, in order, with itself; none if something of it is not known.
     pub fn same_as(&self, folder: Folder) -> impl ExactSizeIterator<Item = Folder> {
-        let form = self.of[folder.at()] as usize;
-        let same = match self.first_folders.get(form..form.saturating_add(2)) {
-            Some(&[first, end]) => &self.folders[first as usize..end as usize],
-            _ => &[],
-        };
-        same.iter().map(|&folder| Folder(folder))
+        let same = self.number(folder).map(|form| self.folders.get(form));
+        same.unwrap_or_default()
+            .iter()
+            .map(|&folder| Folder(folder))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Folders and the contents of their files, in columns.
 
+use crate::tree::Grouped;
+
 /// Number of a folder: folders are numbered in preorder, so what lies below one has the numbers that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Folder(pub u32);
@@ -34,16 +36,11 @@ pub type Unanswered = Folder;
 pub struct Tree {
     parents: Vec<u32>,
     ends: Vec<u32>,
-    /// The folders within folder `i` are `children[first_children[i]..first_children[i + 1]]`.
-    first_children: Vec<u32>,
-    children: Vec<u32>,
-    first_files: Vec<u32>,
-    contents: Vec<u32>,
-    first_pairs: Vec<u32>,
-    pairs: Vec<u32>,
+    children: Grouped,
+    contents: Grouped,
+    pairs: Grouped,
     sizes: Vec<u64>,
-    first_copies: Vec<u32>,
-    copies: Vec<u32>,
+    copies: Grouped,
     unanswered: Vec<u32>,
 }
 
@@ -67,14 +64,10 @@ impl Tree {
         assert!(folders > 0, "the first folder holds all roots");
         assert!(files.is_sorted_by_key(|file| file.0), "in order of folders");
         let ends = ends(&parents);
-        let by_parent = (1..folders as u32).map(|folder| (parents[folder as usize], folder));
-        let (first_children, children) = grouped(folders, by_parent);
         let by_folder = |&(folder, content): &(Folder, Content)| (folder.0, content.0);
-        let (first_files, contents) = grouped(folders, files.iter().map(by_folder));
-        let (first_pairs, numbers) = grouped(folders, pairs.iter().map(by_folder));
-        let by_content = files.iter().chain(pairs);
-        let by_content = by_content.map(|&(folder, content)| (content.0, folder.0));
-        let (first_copies, copies) = grouped(sizes.len(), by_content);
+        let by_content = |&(folder, content): &(Folder, Content)| (content.0, folder.0);
+        let copies = files.iter().chain(pairs).map(by_content);
+        let copies = Grouped::of(sizes.len(), copies);
         let mut marks = Vec::new();
         if !unanswered.is_empty() {
             marks = vec![0u32; folders];
@@ -86,17 +79,14 @@ impl Tree {
                 marks[above] = marks[above].saturating_add(marks[folder]);
             }
         }
+        let by_parent = (1..folders as u32).map(|folder| (parents[folder as usize], folder));
         Self {
+            children: Grouped::of(folders, by_parent),
+            contents: Grouped::of(folders, files.iter().map(by_folder)),
+            pairs: Grouped::of(folders, pairs.iter().map(by_folder)),
             parents,
             ends,
-            first_children,
-            children,
-            first_files,
-            contents,
-            first_pairs,
-            pairs: numbers,
             sizes,
-            first_copies,
             copies,
             unanswered: marks,
         }
@@ -126,20 +116,15 @@ impl Tree {
 
     /// The folders directly within one, in order.
     pub fn children(&self, folder: Folder) -> impl Iterator<Item = Folder> {
-        self.child_numbers(folder)
-            .iter()
-            .map(|&child| Folder(child))
+        let children = self.children.get(folder.0).iter();
+        children.map(|&child| Folder(child))
     }
 
     /// The folder directly within `above` that holds `below`.
     pub(super) fn child_towards(&self, above: Folder, below: Folder) -> Folder {
-        let children = self.child_numbers(above);
+        let children = self.children.get(above.0);
         let after = children.partition_point(|&child| child <= below.0);
         Folder(children[after - 1])
-    }
-
-    fn child_numbers(&self, folder: Folder) -> &[u32] {
-        slice(&self.first_children, &self.children, folder.at())
     }
 
     /// The first number after those of a folder and all below it.
@@ -163,18 +148,17 @@ impl Tree {
 
     /// Which files lie below a folder, by their places in the list that the tree was made of.
     pub fn files_below(&self, folder: Folder) -> std::ops::Range<usize> {
-        let end = self.end(folder) as usize;
-        self.first_files[folder.at()] as usize..self.first_files[end] as usize
+        self.contents.places(folder.0..self.end(folder))
     }
 
     /// Which files lie directly in a folder.
     pub fn files_in(&self, folder: Folder) -> std::ops::Range<usize> {
-        self.first_files[folder.at()] as usize..self.first_files[folder.at() + 1] as usize
+        self.contents.places(folder.0..folder.0 + 1)
     }
 
     /// The content of a file.
     pub fn content(&self, file: usize) -> Content {
-        Content(self.contents[file])
+        Content(self.contents.items()[file])
     }
 
     /// How many bytes a content has.
@@ -184,7 +168,7 @@ impl Tree {
 
     /// The folders in which copies of a content lie, in order, one for each copy.
     pub(super) fn copies(&self, content: Content) -> &[u32] {
-        slice(&self.first_copies, &self.copies, content.at())
+        self.copies.get(content.0)
     }
 
     /// Which of the copies of a content lie below a folder.
@@ -204,14 +188,14 @@ impl Tree {
 
     /// The contents of the files below a folder, each once, in order of their numbers.
     pub fn contents_below(&self, folder: Folder) -> Vec<Content> {
-        each_once(&self.contents[self.files_below(folder)])
+        each_once(&self.contents.items()[self.files_below(folder)])
     }
 
     /// The same, and the pairs.
     pub fn contents_and_pairs_below(&self, folder: Folder) -> Vec<Content> {
-        let [first, end] = [folder.at(), self.end(folder) as usize].map(|at| self.first_pairs[at]);
         let mut contents = self.contents_below(folder);
-        contents.extend(each_once(&self.pairs[first as usize..end as usize]));
+        let pairs = self.pairs.places(folder.0..self.end(folder));
+        contents.extend(each_once(&self.pairs.items()[pairs]));
         contents
     }
 
@@ -236,29 +220,4 @@ fn ends(parents: &[u32]) -> Vec<u32> {
         ends[above] = ends[above].max(ends[folder]);
     }
     ends
-}
-
-/// Sorts by the first of each pair, below `groups`, and keeps the order of the second.
-fn grouped(groups: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec<u32>, Vec<u32>) {
-    let mut firsts = vec![0u32; groups + 1];
-    for (group, _) in pairs.clone() {
-        firsts[group as usize + 1] += 1;
-    }
-    for group in 0..groups {
-        firsts[group + 1] += firsts[group];
-    }
-    let mut members = vec![0u32; firsts[groups] as usize];
-    // While it is filled, each group's start runs ahead to its end, which is where the next one starts.
-    for (group, member) in pairs {
-        let next = &mut firsts[group as usize];
-        members[*next as usize] = member;
-        *next += 1;
-    }
-    firsts.copy_within(0..groups, 1);
-    firsts[0] = 0;
-    (firsts, members)
-}
-
-fn slice<'a>(firsts: &[u32], members: &'a [u32], group: usize) -> &'a [u32] {
-    &members[firsts[group] as usize..firsts[group + 1] as usize]
 }

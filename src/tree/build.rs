@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::columns::{Grouped, Starts};
 use super::{
     Class, Disks, EntryKind, Files, Folders, Metadata, Others, Root, RootPlace, Tree, Unseen,
 };
@@ -85,7 +86,7 @@ impl Draft<'_> {
         let (files, renumbered, sets) = self.number_files();
         let mut tree = Tree {
             root_gaps: std::mem::take(&mut self.root_gaps),
-            name_starts: starts(folders.parents.len(), self.names.iter().map(|name| name.0)),
+            name_places: Starts::of(folders.parents.len(), self.names.iter().map(|name| name.0)),
             files,
             disks: std::mem::take(&mut self.disks),
             sets,
@@ -192,12 +193,8 @@ impl Draft<'_> {
             files.unidentified.push(file.unidentified);
         }
         let numbered = (0..).zip(&self.names);
-        let mut by_file: Vec<(u32, u32)> = numbered
-            .map(|(name, &(_, _, file))| (renumbered[file as usize], name))
-            .collect();
-        by_file.sort_unstable();
-        files.name_starts = starts(order.len(), by_file.iter().map(|&(file, _)| file));
-        files.names = by_file.into_iter().map(|(_, name)| name).collect();
+        let by_file = numbered.map(|(name, &(_, _, file))| (renumbered[file as usize], name));
+        files.names = Grouped::of(order.len(), by_file);
         (files, renumbered, sets)
     }
 
@@ -235,7 +232,7 @@ impl Draft<'_> {
         others.sort_unstable();
         others.dedup();
         let mut sorted = Others {
-            starts: starts(folders, others.iter().map(|other| other.0)),
+            places: Starts::of(folders, others.iter().map(|other| other.0)),
             ..Others::default()
         };
         for (_, name, kind) in others {
@@ -258,16 +255,4 @@ fn places(ends: &[u32], folders: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
         }
     }
     places
-}
-
-/// Where the items of each of so many owners begin, and where the last one's end, in items that are sorted by owner.
-fn starts(owners: usize, of: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut starts = vec![0_u32; owners + 1];
-    for owner in of {
-        starts[owner as usize + 1] += 1;
-    }
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    starts
 }

@@ -5,6 +5,7 @@
 //! same tree.
 
 mod build;
+mod columns;
 mod entry;
 mod metadata;
 mod texts;
@@ -13,7 +14,10 @@ mod unseen;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use columns::Starts;
+
 pub use build::{Draft, DraftFile};
+pub use columns::Grouped;
 pub use entry::{EntryKind, Special};
 pub use metadata::Metadata;
 pub use texts::Texts;
@@ -93,8 +97,8 @@ pub struct Tree {
     /// A root that could not be seen as a whole.
     root_gaps: Vec<(u32, Unseen)>,
     folders: Folders,
-    /// Where the names of each folder begin, and where the last one's end.
-    name_starts: Vec<u32>,
+    /// Where the names of each folder lie.
+    name_places: Starts,
     names: Texts,
     name_files: Vec<u32>,
     files: Files,
@@ -126,15 +130,13 @@ struct Files {
     volumes: Vec<u16>,
     links: Vec<u32>,
     unidentified: Vec<bool>,
-    /// Where the names of each file begin in `names`, and where the last one's end.
-    name_starts: Vec<u32>,
-    names: Vec<u32>,
+    names: Grouped,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Others {
-    /// Where those of each folder begin, and where the last one's end.
-    starts: Vec<u32>,
+    /// Where those of each folder lie.
+    places: Starts,
     names: Texts,
     kinds: Vec<EntryKind>,
 }
@@ -207,14 +209,12 @@ impl Tree {
 
     /// The names of files in a folder.
     pub fn names_in(&self, folder: u32) -> Range<u32> {
-        let at = folder as usize;
-        self.name_starts[at]..self.name_starts[at + 1]
+        self.name_places.range(folder)
     }
 
     /// The folder of a name.
     pub fn folder_of(&self, name: u32) -> u32 {
-        let after = self.name_starts.partition_point(|&start| start <= name);
-        after as u32 - 1
+        self.name_places.owner_of(name)
     }
 
     /// The bytes of a name.
@@ -285,9 +285,7 @@ impl Tree {
 
     /// All names of a file below the roots.
     pub fn names_of(&self, file: u32) -> &[u32] {
-        let at = file as usize;
-        let (start, end) = (self.files.name_starts[at], self.files.name_starts[at + 1]);
-        &self.files.names[start as usize..end as usize]
+        self.files.names.get(file)
     }
 
     /// True if each root is a file.
@@ -302,15 +300,17 @@ impl Tree {
 
     /// What else lies in a folder, by number.
     pub fn other_numbers_in(&self, folder: u32) -> Range<u32> {
-        let at = folder as usize;
-        self.others.starts[at]..self.others.starts[at + 1]
+        self.others.places.range(folder)
     }
 
     /// One of the other entries.
     pub fn other(&self, number: u32) -> Other<'_> {
-        let after = self.others.starts.partition_point(|&start| start <= number);
+        self.other_in(self.others.places.owner_of(number), number)
+    }
+
+    fn other_in(&self, folder: u32, number: u32) -> Other<'_> {
         Other {
-            folder: after as u32 - 1,
+            folder,
             name: self.others.names.get(number as usize),
             kind: &self.others.kinds[number as usize],
         }
@@ -318,11 +318,8 @@ impl Tree {
 
     /// Other entries of a folder: links, special files, and entries that were not seen.
     pub fn others_in(&self, folder: u32) -> impl Iterator<Item = Other<'_>> {
-        self.other_numbers_in(folder).map(move |at| Other {
-            folder,
-            name: self.others.names.get(at as usize),
-            kind: &self.others.kinds[at as usize],
-        })
+        self.other_numbers_in(folder)
+            .map(move |at| self.other_in(folder, at))
     }
 
     /// True if a folder holds nothing at all, and all of it was seen.
