@@ -134,8 +134,8 @@ pub use event::{Problem, ProblemKind};
 pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
-    Difference, DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
-    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places, Plan,
-    PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
+    Difference, DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps,
+    FolderOverlap, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
+    Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
     Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview, UndoneFile,
 };
