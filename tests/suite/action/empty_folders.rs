@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::common::scene::{Picture, picture};
+use crate::common::scene::picture;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 use seekless::{Action, Applied, Journals, Plan, Search};
@@ -283,107 +282,4 @@ fn undo_leaves_a_folder_of_somebody_else_as_it_is() {
     let mode = fs::metadata(stage.tree.path("x/p")).expect("there");
     assert_eq!(mode.permissions().mode() & 0o7777, 0o711);
     assert!(stage.has("x/p/new") && stage.has("x/p/q/one"));
-}
-
-/// A small tree, what it looked like, and the modes of the folders that go.
-fn to_be_killed() -> (Stage, Picture) {
-    let one = noise(1, 5000);
-    let tree = Tree::new()
-        .copies(["keep/one", "x/p/q/one", "x/r/one"], &one)
-        .mode("x/p", 0o750)
-        .mode("x/p/q", 0o705)
-        .mode("x/r", 0o711);
-    let stage = Stage::new(tree);
-    let before = files(&stage);
-    (stage, before)
-}
-
-fn files(stage: &Stage) -> Picture {
-    let mut files = picture(&stage.tree.path("x"));
-    files.append(&mut picture(&stage.tree.path("keep")));
-    files
-}
-
-#[track_caller]
-fn is_as_before(stage: &Stage, before: &Picture, context: &str) {
-    assert!(files(stage) == *before, "{context}: not as before");
-    let is_left = |path: &PathBuf| path.to_string_lossy().contains(".seekless-");
-    let left = folders(stage.tree.root()).into_keys().find(is_left);
-    assert_eq!(left, None, "{context}");
-    for (name, mode) in [("x/p", 0o750), ("x/p/q", 0o705), ("x/r", 0o711)] {
-        let now = fs::metadata(stage.tree.path(name))
-            .expect("a folder")
-            .mode()
-            & 0o7777;
-        assert_eq!(now, mode, "{context}: {name}");
-    }
-}
-
-/// True if the run was killed before so many calls.
-pub fn killed(stage: &Stage, words: &str, at: usize) -> bool {
-    let child = stage
-        .seekless(words)
-        .env("SEEKLESS_FAULT", &format!("kill@{at}"));
-    let output = child.spawn().wait_with_output().expect("it ends");
-    assert!(
-        output.status.code().is_none_or(|code| code == 0),
-        "{output:?}"
-    );
-    output.status.signal() == Some(9)
-}
-
-/// Far more calls than any of these runs makes.
-const MANY: usize = 1000;
-
-fn killed_at_each_call(every: usize) {
-    for words in ["move --to out", "remove --trash"] {
-        let words = format!("{words} {ALL}");
-        let mut deaths = 0;
-        for at in (1..MANY).step_by(every) {
-            let (stage, before) = to_be_killed();
-            let was_killed = killed(&stage, &words, at);
-            // Without a journal nothing was done.
-            stage.run("undo --yes");
-            is_as_before(
-                &stage,
-                &before,
-                &format!("{words}, killed before call {at}"),
-            );
-            if !was_killed {
-                break;
-            }
-            deaths += 1;
-        }
-        assert!(deaths * every > 40, "{words}: {deaths}");
-        let mut deaths = 0;
-        for at in (1..MANY).step_by(every) {
-            let (stage, before) = to_be_killed();
-            stage.run(&words).exits(0);
-            let was_killed = killed(&stage, "undo --yes", at);
-            stage.run("undo --yes").exits(0);
-            is_as_before(
-                &stage,
-                &before,
-                &format!("undo of {words}, killed before call {at}"),
-            );
-            if !was_killed {
-                break;
-            }
-            deaths += 1;
-        }
-        assert!(deaths * every > 20, "undo of {words}: {deaths}");
-    }
-}
-
-#[test]
-#[cfg(debug_assertions)]
-fn killed_at_any_call_the_folders_come_back() {
-    killed_at_each_call(9);
-}
-
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "takes minutes"]
-fn in_full_killed_at_any_call_the_folders_come_back() {
-    killed_at_each_call(1);
 }

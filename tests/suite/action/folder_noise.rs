@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 
 use tempfile::TempDir;
 
-use super::empty_folders::{killed, with_a_race};
+use super::empty_folders::with_a_race;
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
@@ -221,41 +221,4 @@ fn noise_that_was_written_to_is_left_alone() {
     assert_eq!((applied.noise, applied.skipped, applied.folders), (2, 1, 0));
     let kept = fs::read(stage.tree.path("x/p/q/empty")).expect("there");
     assert_eq!(kept, b"not any more");
-}
-
-/// Far more calls than any of these runs makes.
-const MANY: usize = 2000;
-
-fn killed_at_each_call(every: usize) {
-    for words in ["move --to out", "remove --trash"] {
-        let words = format!("{words} {ALL}");
-        let mut deaths = 0;
-        for at in (1..MANY).step_by(every) {
-            let stage = Stage::new(tree());
-            let before = files(&stage);
-            let was_killed = killed(&stage, &words, at);
-            // Without a journal nothing was done.
-            stage.run("undo --yes");
-            let is_as_before = files(&stage) == before;
-            assert!(is_as_before, "{words}, killed before call {at}");
-            if !was_killed {
-                break;
-            }
-            deaths += 1;
-        }
-        assert!(deaths * every > 100, "{words}: {deaths}");
-    }
-}
-
-#[test]
-#[cfg(debug_assertions)]
-fn killed_at_any_call_the_noise_comes_back() {
-    killed_at_each_call(61);
-}
-
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "takes minutes"]
-fn in_full_killed_at_any_call_the_noise_comes_back() {
-    killed_at_each_call(1);
 }

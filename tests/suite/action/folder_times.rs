@@ -99,27 +99,3 @@ fn undo_leaves_the_time_of_a_folder_that_changed_since() {
     assert_ne!(after[0], before[0]);
     assert_eq!(after[1..], before[1..]);
 }
-
-#[test]
-#[cfg(debug_assertions)]
-fn undo_of_a_killed_run_restores_the_times() {
-    let mut deaths = 0;
-    for at in (1..1000).step_by(13) {
-        let stage = stage();
-        let before = times(&stage);
-        let words = format!("move --to out --remove-empty-folders {ALL}");
-        let child = stage.seekless(&words);
-        let child = child.env("SEEKLESS_FAULT", &format!("kill@{at}")).spawn();
-        let output = child.wait_with_output().expect("it ends");
-        // A sweep restores no times, and leaves them to undo.
-        stage.run("undo --sweep --yes");
-        // Without a journal nothing was done.
-        stage.run("undo --yes");
-        assert_eq!(times(&stage), before, "killed before call {at}");
-        if output.status.success() {
-            break;
-        }
-        deaths += 1;
-    }
-    assert!(deaths > 3, "{deaths}");
-}

@@ -134,87 +134,13 @@ fn a_link_in_the_place_of_a_folder_is_not_followed() {
 }
 
 #[cfg(debug_assertions)]
-mod killed {
-    use std::os::unix::process::ExitStatusExt;
+mod stopped {
 
     use super::*;
     use crate::common::stopped::Stopped;
 
     /// Far more calls than this run makes.
     const MANY: usize = 1000;
-
-    fn was_killed(stage: &Stage, words: &str, at: usize) -> bool {
-        let child = stage.seekless(words);
-        let child = child.env("SEEKLESS_FAULT", &format!("kill@{at}")).spawn();
-        let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.code().is_none_or(|code| code == 0));
-        output.status.signal() == Some(9)
-    }
-
-    /// The empty folders below the destination.
-    fn empty_folders(stage: &Stage) -> Vec<PathBuf> {
-        let entries = walkdir::WalkDir::new(stage.tree.path("new")).into_iter();
-        let folders = entries
-            .filter_map(Result::ok)
-            .map(|entry| entry.into_path());
-        let is_empty =
-            |path: &PathBuf| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
-        folders.filter(is_empty).collect()
-    }
-
-    fn killed_at_each_call(every: usize) {
-        let mut were_left = 0;
-        for at in (1..MANY).step_by(every) {
-            let context = format!("killed before call {at}");
-            let stage = stage();
-            let before = entries(&stage);
-            let was_killed = was_killed(&stage, MOVE, at);
-            let left = empty_folders(&stage);
-            were_left += left.len();
-            if !left.is_empty() {
-                let seen = stage.run(".").exits(0);
-                assert!(seen.stderr_text().contains("empty folder"), "{context}");
-            }
-            stage.run("undo --sweep").exits(0);
-            assert!(empty_folders(&stage).is_empty(), "{context}");
-            // Without a journal nothing was done.
-            stage.run("undo --yes");
-            assert!(entries(&stage) == before, "{context}: undone");
-            if !was_killed {
-                assert!(at > 40, "only {at} calls");
-                assert!(every > 1 || were_left > 0, "no folder was left empty");
-                return;
-            }
-        }
-        panic!("it never ends");
-    }
-
-    #[test]
-    fn killed_at_any_call_the_folders_go() {
-        killed_at_each_call(13);
-    }
-
-    #[test]
-    #[ignore = "takes minutes"]
-    fn in_full_killed_at_any_call_the_folders_go() {
-        killed_at_each_call(1);
-    }
-
-    #[test]
-    fn an_undo_that_was_killed_is_continued() {
-        for at in (1..MANY).step_by(23) {
-            let stage = stage();
-            let before = entries(&stage);
-            stage.run(MOVE).exits(0);
-            let was_killed = was_killed(&stage, "undo --yes", at);
-            stage.run("undo --yes").exits(0);
-            assert!(entries(&stage) == before, "killed before call {at}");
-            if !was_killed {
-                return;
-            }
-        }
-        panic!("it never ends");
-    }
 
     /// Another process creates a folder after the journal has named it, and before the move would create it.
     #[test]

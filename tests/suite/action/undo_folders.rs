@@ -46,7 +46,7 @@ fn what_a_killed_undo_left_goes_although_another_folder_has_the_name() {
     let mut left = 0;
     for at in (1..MANY).step_by(2) {
         let stage = emptied();
-        let is_over = !super::empty_folders::killed(&stage, "undo --yes", at);
+        let is_over = !super::killed::killed(&stage, "undo --yes", at);
         let leftovers = || {
             let entries = fs::read_dir(stage.tree.path("x")).expect("listed");
             let names = entries.map(|entry| entry.expect("an entry").file_name());
@@ -61,39 +61,4 @@ fn what_a_killed_undo_left_goes_although_another_folder_has_the_name() {
         }
     }
     assert!(left > 0, "nothing was ever left");
-}
-
-#[test]
-fn undo_makes_folders_of_one_folder_in_one_temporary_folder() {
-    let names = ["x/p/f", "x/q/f", "x/r/f"];
-    let mut most = 0;
-    for at in (1..MANY).step_by(3) {
-        let stage = Stage::new(
-            Tree::new().copies(["keep/f", names[0], names[1], names[2]], noise(1, 5000)),
-        );
-        stage
-            .run("move --to out --yes --remove-empty-folders --reference keep x")
-            .exits(0);
-        assert!(!stage.has("x/p") && !stage.has("x/q") && !stage.has("x/r"));
-        let is_over = !super::empty_folders::killed(&stage, "undo --yes", at);
-        let left = || {
-            let entries = fs::read_dir(stage.tree.path("x")).expect("listed");
-            let names = entries.map(|entry| entry.expect("an entry").file_name());
-            let names = names.filter(|name| name.to_string_lossy().contains(".seekless-"));
-            names
-                .map(|name| stage.tree.path("x").join(name))
-                .collect::<Vec<_>>()
-        };
-        let before = left();
-        assert!(before.len() <= 1, "call {at}: {before:?}");
-        let inside = before.iter().filter_map(|folder| fs::read_dir(folder).ok());
-        most = most.max(inside.map(Iterator::count).sum());
-        let run = stage.run("undo --yes").exits(0);
-        assert!(left().is_empty(), "call {at}: {run}");
-        assert!(names.iter().all(|name| stage.has(name)), "call {at}: {run}");
-        if is_over {
-            break;
-        }
-    }
-    assert_eq!(most, 3, "all three are recorded together");
 }

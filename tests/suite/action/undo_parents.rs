@@ -192,7 +192,7 @@ fn a_folder_that_takes_the_place_of_what_undo_makes_stays_as_it_is() {
 #[ignore = "acts as two users: root only"]
 fn a_folder_that_takes_the_place_of_what_a_killed_undo_made_stays_as_it_is() {
     swapped_while(|stage, at| {
-        let is_over = !super::empty_folders::killed(stage, "undo --yes", at as usize);
+        let is_over = !super::killed::killed(stage, "undo --yes", at as usize);
         if !is_over {
             nobody(stage, SWAP);
             stage.run("undo --yes");

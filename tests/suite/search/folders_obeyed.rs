@@ -179,7 +179,7 @@ fn obeyed(count: u64) {
 
 #[test]
 fn what_can_go_goes_and_every_content_stays() {
-    obeyed(rounds(60) as u64);
+    obeyed(rounds(30) as u64);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn obeyed_with_mounts(count: u64) {
 #[test]
 #[ignore = "mounts folders and a file system: root only"]
 fn with_folders_at_two_places_every_content_stays() {
-    obeyed_with_mounts(rounds(40) as u64);
+    obeyed_with_mounts(rounds(15) as u64);
 }
 
 #[test]

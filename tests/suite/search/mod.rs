@@ -14,7 +14,6 @@ mod find;
 mod folders_mounted;
 mod folders_obeyed;
 mod folders_oracle;
-mod folders_real;
 mod hangs;
 mod hostile;
 mod identity;

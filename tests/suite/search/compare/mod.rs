@@ -1,7 +1,5 @@
 //! `seekless compare`: signs, counts and the answer; and never 0 where something was left open.
 
-mod gaps;
-mod motion;
 mod oracle;
 mod settling;
 mod sidecars;

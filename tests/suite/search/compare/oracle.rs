@@ -241,6 +241,8 @@ fn one_round(rng: &mut Rng) -> ComparisonAnswer {
         ..Config::default()
     };
     let seen = classify(&config, Scope::AcrossRoots, &Deaf, &Control::default()).expect("a run");
+    let again = classify(&config, Scope::AcrossRoots, &Deaf, &Control::default()).expect("a run");
+    assert_eq!(seen, again, "the same sides, the same tree");
     let both = Comparison::new(&seen, Question::default());
     let mut is_there = [true; 2];
     for (side, missing) in [(0, '-'), (1, '+')] {

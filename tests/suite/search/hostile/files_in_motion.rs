@@ -1,7 +1,6 @@
 //! Files that somebody else works on during the run. What is reported must have been so at some
 //! moment, and what nobody touched must be found all the same.
 
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -81,81 +80,6 @@ fn check(run: &Run) {
             "restless files have no equals: {set:?}\n{run}"
         );
     }
-}
-
-// The first half is `A` at times, and so is the second, but never both: whoever reads one
-// half before and the other half after a change sees a content that never was.
-#[test]
-fn a_file_rewritten_in_place_is_never_seen_as_what_it_never_was() {
-    let rewrite = |path: &Path, _: usize| {
-        let file = File::options()
-            .write(true)
-            .open(path)
-            .expect("a restless file");
-        let half = LENGTH as u64 / 2;
-        let write = |byte: u8, at: u64| {
-            let from = if at == 0 { 8 } else { 0 };
-            let bytes = vec![byte; LENGTH / 2 - from];
-            file.write_all_at(&bytes, at + from as u64)
-                .expect("written");
-        };
-        write(b'B', 0);
-        write(b'A', half);
-        thread::sleep(Duration::from_millis(1));
-        write(b'B', half);
-        write(b'A', 0);
-    };
-    run_while(rewrite, "");
-    run_while(rewrite, "--verify");
-}
-
-// Cut to its first half, each of two twins reads like the other, but never at the same time.
-#[test]
-fn a_file_truncated_and_grown_again_is_never_taken_for_its_beginning() {
-    let cut_and_restore = |path: &Path, content: &[u8]| {
-        let file = File::options()
-            .write(true)
-            .open(path)
-            .expect("a restless file");
-        file.set_len(LENGTH as u64 / 2).expect("truncated");
-        thread::sleep(Duration::from_millis(1));
-        file.set_len(2 * LENGTH as u64).expect("grown");
-        file.write_all_at(content, 0).expect("rewritten");
-        file.set_len(LENGTH as u64).expect("truncated");
-    };
-    run_while(
-        |path, i| {
-            let twin = path.with_file_name(format!("{i}-twin"));
-            cut_and_restore(path, &halves(i, b'A', b'B'));
-            cut_and_restore(&twin, &halves(i, b'A', b'C'));
-        },
-        "",
-    );
-}
-
-#[test]
-fn a_file_replaced_by_another_is_never_mixed_with_it() {
-    run_while(
-        |path, i| {
-            let next = path.with_file_name(format!("next-{i}.tmp"));
-            for content in [halves(i, b'B', b'A'), halves(i, b'A', b'B')] {
-                fs::write(&next, content).expect("written");
-                fs::rename(&next, path).expect("replaced");
-            }
-        },
-        "--exclude *.tmp",
-    );
-}
-
-#[test]
-fn a_file_that_comes_and_goes_harms_nobody() {
-    run_while(
-        |path, i| {
-            fs::remove_file(path).expect("removed");
-            fs::write(path, halves(i, b'A', b'B')).expect("written");
-        },
-        "",
-    );
 }
 
 #[test]

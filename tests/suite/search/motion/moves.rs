@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::rounds::stopped_once;
+use super::stops::stopped_once;
 use super::watch::Watch;
 use crate::common::{Run, Tree, noise};
 
@@ -160,6 +160,31 @@ fn a_file_that_is_moved_ahead_of_the_run_is_one_file() {
                 "{options}: one file is its own duplicate\n{run}"
             ),
         }
+    }
+}
+
+#[test]
+fn a_name_that_is_moved_ahead_of_the_run_is_one_name() {
+    let scene = Scene::new();
+    // Each file has a further name in the root's own folder, which is listed first.
+    for folder in &scene.folders {
+        let (root, number) = folder.split_once('/').expect("below a root");
+        let [file, again] = [scene.file(folder), format!("{root}/again{number}")];
+        fs::hard_link(scene.tree.path(file), scene.tree.path(again)).expect("a hard link");
+    }
+    for options in ["", "-H", "-H -L", "-H --verify", "-H -I"] {
+        let mut both = BTreeSet::new();
+        let run = scene.run(options, |was, ahead| {
+            let file = scene.file(was);
+            let new = format!("{ahead}/{}", last(&file));
+            scene.rename(&file, &new);
+            both = BTreeSet::from([file, new]);
+        });
+        let has_both = |set: &BTreeSet<String>| both.is_subset(set);
+        assert!(
+            !sets(&run).iter().any(has_both),
+            "{options}: {both:?}\n{run}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::rounds::stopped_once;
+use super::stops::stopped_once;
 use super::watch::Watch;
 use crate::common::volume::Volume;
 use crate::common::{Run, Tree, noise};
