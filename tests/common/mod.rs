@@ -41,12 +41,17 @@ pub type FileSets = BTreeSet<BTreeSet<BTreeSet<Name>>>;
 
 /// Spells out expected sets: names separated by spaces, one string a set.
 pub fn sets<const N: usize>(expected: [&str; N]) -> Sets {
+    sets_of(&expected)
+}
+
+/// The same of any number.
+pub fn sets_of(expected: &[&str]) -> Sets {
     let words = |set: &str| {
         set.split_whitespace()
             .map(|n| n.as_bytes().to_vec())
             .collect()
     };
-    expected.into_iter().map(words).collect()
+    expected.iter().copied().map(words).collect()
 }
 
 /// Spells out expected files with all their names: `a=b c` is a file with two names and one with

@@ -44,15 +44,3 @@ fn nothing_is_said_where_only_one_meaning_is_left() {
         .exits(2)
         .never_says(SAID);
 }
-
-#[test]
-fn a_command_behind_options_is_refused() {
-    for line in ["-q remove x1 x2", "-x find x1 x2", "x1 hardlink x2"] {
-        let tree = Tree::new().copies(["x1", "x2"], "the same");
-        seekless(tree.root(), line)
-            .run()
-            .exits(2)
-            .says("is the name of a command: write it before all options");
-        assert!(tree.path("x1").exists() && tree.path("x2").exists());
-    }
-}

@@ -101,7 +101,7 @@ fn acts(word: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
     #[test]
     fn slips_change_nothing_and_end_with_a_line(words in mutated()) {
         prop_assume!(!words.iter().any(|word| acts(word)));

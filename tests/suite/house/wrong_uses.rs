@@ -371,3 +371,27 @@ fn a_value_is_answered_in_one_line() {
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     }
 }
+
+#[test]
+fn malformed_values_are_named() {
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    for (option, values) in [
+        (
+            "--threads",
+            "x ssd: ssd:0 ssd:1,0 ssd:1,2,3 ssd:1, :4 network ssd:memory hdd:-1 dev:1 dev::1 \
+             default:1.5 ssd:99999999999999999999 removabel:1,1 sdd:4 1:ssd ssd:fast",
+        ),
+        ("--min-size", "big 99999999999999999999G"),
+        ("--name", "a["),
+        ("--regex", "("),
+        ("--exclude", "{a"),
+        ("--newer", "not-a-time-and-no-file"),
+        ("--older", "2024-13-01"),
+    ] {
+        for value in values.split(' ') {
+            let run = seekless(tree.root(), option).arg(value).arg("t");
+            let run = run.run().exits(2).says(value);
+            assert!(run.stdout.is_empty(), "{run}");
+        }
+    }
+}

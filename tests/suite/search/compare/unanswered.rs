@@ -230,38 +230,6 @@ fn no_gap_of_any_kind_is_passed_over() {
 
 #[test]
 #[ignore = "needs root to mount"]
-fn the_same_side_by_another_mount() {
-    let tree = copies().folder("mounted");
-    let mount = Volume::tmpfs("");
-    fs::create_dir(mount.path().join("bound")).expect("made");
-    sh(&format!(
-        "mount --bind {} {}",
-        tree.path("a").display(),
-        mount.path().join("bound").display()
-    ));
-    let bound = mount.path().join("bound");
-    compare(tree.root(), &format!("--same-disk a {}", bound.display())).exits(2);
-    unmount(&bound);
-}
-
-#[test]
-#[ignore = "needs root to mount, and bindfs"]
-fn views_of_which_nobody_can_tell_whether_they_show_one_file() {
-    let tree = copies().folder("v1").folder("v2");
-    for view in ["v1", "v2"] {
-        let (source, view) = (tree.path("a"), tree.path(view));
-        sh(&format!("bindfs {} {}", source.display(), view.display()));
-    }
-    compare(tree.root(), "--same-disk v1 v2").exits(2);
-    compare(tree.root(), "--same-disk a v1").exits(2);
-    compare(tree.root(), "--same-disk v1 a").exits(2);
-    for view in ["v1", "v2"] {
-        unmount(&tree.path(view));
-    }
-}
-
-#[test]
-#[ignore = "needs root to mount"]
 fn whole_file_systems_on_one_disk() {
     let volumes = [
         Volume::on_loop("ext4", 64, ""),

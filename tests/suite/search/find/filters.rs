@@ -14,31 +14,29 @@ fn sizes() -> Tree {
 }
 
 #[test]
-fn both_size_limits_include_their_bound() {
+fn sizes_have_bounds_and_units() {
     let tree = sizes();
-    find(&tree, "--min-size 1024 --max-size 1025 .").finds(["x/1024 y/1024", "x/1025 y/1025"]);
-    find(&tree, "--max-size 999 .").finds(["x/1 y/1", "x/999 y/999"]);
-    find(&tree, "--min-size 1025 .").finds(["x/1025 y/1025", "x/5000 y/5000"]);
-}
-
-#[test]
-fn size_units_are_decimal_unless_they_say_binary() {
-    let tree = sizes();
-    find(&tree, "--min-size 1k --max-size 1k .").finds(["x/1000 y/1000"]);
-    find(&tree, "--min-size 1KiB --max-size 1Ki .").finds(["x/1024 y/1024"]);
-    find(&tree, "--min-size 0.005MB .").finds(["x/5000 y/5000"]);
-    find(&tree, "--min-size 1GB .").finds([]);
-}
-
-#[test]
-fn limits_between_which_no_file_fits_are_refused() {
+    rows(
+        &tree,
+        &[
+            (
+                "--min-size 1024 --max-size 1025 .",
+                &["x/1024 y/1024", "x/1025 y/1025"],
+            ),
+            ("--max-size 999 .", &["x/1 y/1", "x/999 y/999"]),
+            ("--min-size 1k --max-size 1k .", &["x/1000 y/1000"]),
+            ("--min-size 1KiB --max-size 1Ki .", &["x/1024 y/1024"]),
+            ("--min-size 0.005MB .", &["x/5000 y/5000"]),
+            ("--min-size 1GB .", &[]),
+        ],
+    );
     for options in [
         "--min-size 10 --max-size 5",
         "--max-size 0",
         "--empty --min-size 1",
         "--newer 1d --older 3d",
     ] {
-        let run = seekless(sizes().root(), &format!("find -f nul {options} .")).run();
+        let run = seekless(tree.root(), &format!("find -f nul {options} .")).run();
         run.exits(2).finds([]);
     }
 }
@@ -48,90 +46,60 @@ fn empty_files_take_part_only_when_asked_for() {
     let tree = Tree::new()
         .copies(["e1", "e2", "e3"], "")
         .copies(["a", "b"], "x");
-    find(&tree, ".").finds(["a b"]);
-    find(&tree, "--empty .").finds(["a b", "e1 e2 e3"]);
-    find(&tree, "--empty e1 e2").finds(["e1 e2"]);
-}
-
-#[test]
-fn empty_files_left_out_are_counted_in_the_summary() {
-    let tree = Tree::new()
-        .copies(["e1", "e2", "e3"], "")
-        .copies(["a", "b"], "x");
+    rows(
+        &tree,
+        &[(".", &["a b"]), ("--empty .", &["a b", "e1 e2 e3"])],
+    );
     let run = seekless(tree.root(), "find -f json .").run().exits(0);
     assert_eq!(run.json()["summary"]["left_out"]["empty"], 3, "{run}");
     run.says("empty");
 }
 
-fn names() -> Tree {
-    Tree::new()
+const JPG: &str = "x/a.jpg y/b.jpg";
+const SHOUTED: &str = "x/C.JPG y/D.JPG";
+const TXT: &str = "x/a.txt y/b.txt";
+const TMP: &str = "x/cache/t.tmp y/cache/t.tmp";
+
+#[test]
+fn names_paths_and_types_choose_files() {
+    let tree = Tree::new()
         .copies(["x/a.jpg", "y/b.jpg"], "picture")
         .copies(["x/C.JPG", "y/D.JPG"], "shouted picture")
         .copies(["x/a.txt", "y/b.txt"], "text")
-        .copies(["x/cache/t.tmp", "y/cache/t.tmp"], "temporary")
-}
-
-#[test]
-fn name_globs_choose_files_by_their_bare_name() {
-    let tree = names();
-    find(&tree, "--name *.jpg .").finds(["x/a.jpg y/b.jpg"]);
-    find(&tree, "--name *.jpg --name *.txt .").finds(["x/a.jpg y/b.jpg", "x/a.txt y/b.txt"]);
-    find(&tree, "--name a.* .").finds([]);
-    find(&tree, "--name *.{jpg,tmp} .").finds(["x/a.jpg y/b.jpg", "x/cache/t.tmp y/cache/t.tmp"]);
-}
-
-#[test]
-fn case_matters_unless_said_otherwise() {
-    let tree = names();
-    find(&tree, "--ignore-case --name *.jpg .").finds(["x/a.jpg y/b.jpg", "x/C.JPG y/D.JPG"]);
-    find(&tree, "--ignore-case --regex [cd]\\.jpg$ .").finds(["x/C.JPG y/D.JPG"]);
-    find(&tree, "-i --exclude *.jpg --exclude *.TMP .").finds(["x/a.txt y/b.txt"]);
-}
-
-#[test]
-fn path_globs_choose_files_by_the_folders_above_them() {
-    let tree = names();
-    find(&tree, "--path cache/* .").finds(["x/cache/t.tmp y/cache/t.tmp"]);
-    find(&tree, "--path x/** --path y/cache/* .").finds(["x/cache/t.tmp y/cache/t.tmp"]);
-    find(&tree, "--path ./x/* .").finds([]);
-}
-
-#[test]
-fn exclusions_win_and_take_whole_folders() {
-    let tree = names();
-    find(&tree, "--exclude cache --exclude *.JPG .").finds(["x/a.jpg y/b.jpg", "x/a.txt y/b.txt"]);
-    find(&tree, "--name *.jpg --exclude b.* .").finds([]);
-    find(&tree, "--exclude x .").finds([]);
-    find(&tree, "--exclude y/cache .").finds([
-        "x/a.jpg y/b.jpg",
-        "x/C.JPG y/D.JPG",
-        "x/a.txt y/b.txt",
-    ]);
-}
-
-#[test]
-fn a_regex_is_looked_for_anywhere_in_the_path() {
-    let tree = names();
-    find(&tree, "--regex [ab]\\.txt$ .").finds(["x/a.txt y/b.txt"]);
-    find(&tree, "--regex /cache/ .").finds(["x/cache/t.tmp y/cache/t.tmp"]);
-    find(&tree, "--regex jpg$ --regex txt$ .").finds(["x/a.jpg y/b.jpg", "x/a.txt y/b.txt"]);
-}
-
-#[test]
-fn types_are_told_by_extension_in_any_case() {
-    let tree = names();
-    find(&tree, "--type image .").finds(["x/a.jpg y/b.jpg", "x/C.JPG y/D.JPG"]);
-    find(&tree, "--type document .").finds(["x/a.txt y/b.txt"]);
-    find(&tree, "--type image --type document --exclude *.JPG .")
-        .finds(["x/a.jpg y/b.jpg", "x/a.txt y/b.txt"]);
-    find(&tree, "--type video .").finds([]);
-}
-
-#[test]
-fn filters_of_different_kinds_must_all_agree() {
-    let tree = names();
-    find(&tree, "--type image --name *.jpg --path y/* x .").finds([]);
-    find(&tree, "--type image --max-size 7 .").finds(["x/a.jpg y/b.jpg"]);
+        .copies(["x/cache/t.tmp", "y/cache/t.tmp"], "temporary");
+    rows(
+        &tree,
+        &[
+            ("--name *.jpg .", &[JPG]),
+            ("--name *.jpg --name *.txt .", &[JPG, TXT]),
+            ("--name a.* .", &[]),
+            ("--name *.{jpg,tmp} .", &[JPG, TMP]),
+            ("--ignore-case --name *.jpg .", &[JPG, SHOUTED]),
+            ("--ignore-case --regex [cd]\\.jpg$ .", &[SHOUTED]),
+            ("-i --exclude *.jpg --exclude *.TMP .", &[TXT]),
+            ("--path cache/* .", &[TMP]),
+            ("--path x/** --path y/cache/* .", &[TMP]),
+            ("--path ./x/* .", &[]),
+            // Exclusions win, and take whole folders.
+            ("--exclude cache --exclude *.JPG .", &[JPG, TXT]),
+            ("--name *.jpg --exclude b.* .", &[]),
+            ("--exclude x .", &[]),
+            ("--exclude y/cache .", &[JPG, SHOUTED, TXT]),
+            ("--regex [ab]\\.txt$ .", &[TXT]),
+            ("--regex /cache/ .", &[TMP]),
+            ("--regex jpg$ --regex txt$ .", &[JPG, TXT]),
+            ("--type image .", &[JPG, SHOUTED]),
+            ("--type document .", &[TXT]),
+            (
+                "--type image --type document --exclude *.JPG .",
+                &[JPG, TXT],
+            ),
+            ("--type video .", &[]),
+            // Filters of different kinds must all agree.
+            ("--type image --name *.jpg --path y/* x .", &[]),
+            ("--type image --max-size 7 .", &[JPG]),
+        ],
+    );
 }
 
 #[test]
@@ -148,15 +116,20 @@ fn times_are_compared_with_the_last_modification() {
         .modified("o2", 1_000_000_000)
         .modified("n1", now - DAY)
         .modified("n2", now - 2 * DAY);
-    find(&tree, "--newer 2020-01-01 .").finds(["n1 n2"]);
-    find(&tree, "--older 2020-01-01 .").finds(["o1 o2"]);
-    find(&tree, "--newer 1999-12-01 --older 2001-12-01 .").finds(["o1 o2"]);
-    find(&tree, "--newer 3d .").finds(["n1 n2"]);
-    find(&tree, "--newer 36h .").finds(["n1 n2"]);
-    find(&tree, "--newer 12h .").finds([]);
-    find(&tree, "--older 3d .").finds(["o1 o2"]);
-    find(&tree, "--newer o1 --older n2 .").finds(["o1 o2"]);
-    find(&tree, "--newer o2 --older n2 .").finds([]);
+    rows(
+        &tree,
+        &[
+            ("--newer 2020-01-01 .", &["n1 n2"]),
+            ("--older 2020-01-01 .", &["o1 o2"]),
+            ("--newer 1999-12-01 --older 2001-12-01 .", &["o1 o2"]),
+            ("--newer 3d .", &["n1 n2"]),
+            ("--newer 36h .", &["n1 n2"]),
+            ("--newer 12h .", &[]),
+            ("--older 3d .", &["o1 o2"]),
+            ("--newer o1 --older n2 .", &["o1 o2"]),
+            ("--newer o2 --older n2 .", &[]),
+        ],
+    );
 }
 
 #[test]
@@ -209,11 +182,15 @@ fn depth_counts_folders_below_the_root() {
 #[test]
 fn hidden_files_take_part_unless_told_otherwise() {
     let tree = Tree::new().copies(["x/seen", "x/.hidden", "x/.folder/inside"], "same");
-    let all = "x/seen x/.hidden x/.folder/inside";
-    find(&tree, "x").finds([all]);
-    find(&tree, "--hidden x").finds([all]);
-    find(&tree, "--no-hidden x").finds([]);
-    find(&tree, "--no-hidden --hidden x").finds([all]);
+    let all: &[&str] = &["x/seen x/.hidden x/.folder/inside"];
+    rows(
+        &tree,
+        &[
+            ("x", all),
+            ("--no-hidden x", &[]),
+            ("--no-hidden --hidden x", all),
+        ],
+    );
     let run = seekless(tree.root(), "find -f json --no-hidden x")
         .run()
         .exits(0);
@@ -234,11 +211,4 @@ fn ignore_files_are_obeyed_only_when_named() {
     find(&tree, "--ignore-file .skip x").finds(["x/a.log x/b.log x/sub/c.log"]);
     let run = seekless(tree.root(), "find -f json --ignore-file .gitignore x").run();
     assert_eq!(run.json()["summary"]["left_out"]["ignored"], 2, "{run}");
-}
-
-#[test]
-fn one_file_system_changes_nothing_within_one() {
-    let tree = photos();
-    assert_eq!(find(&tree, "-x .").sets(), find(&tree, ".").sets());
-    assert_eq!(find(&tree, "--one-file-system .").sets().len(), 2);
 }

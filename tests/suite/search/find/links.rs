@@ -1,57 +1,47 @@
 //! Symbolic and hard links.
 
-use super::*;
+use crate::common::{Tree, noise, seekless};
 
-fn links() -> Tree {
-    Tree::new()
-        .copies(["real/1", "real/2"], "same")
-        .symlink("real/link to file", "1")
-        .symlink("x/folder", "../real")
-        .file("x/3", "same")
-}
+use super::{find, rows};
 
 #[test]
-fn symbolic_links_are_neither_followed_nor_compared() {
-    let tree = links();
-    find(&tree, "real").finds(["real/1 real/2"]);
-    find(&tree, "x").finds([]);
-    let run = seekless(tree.root(), "find -f json x real").run().exits(0);
-    assert_eq!(run.json()["summary"]["left_out"]["symlinks"], 2, "{run}");
-}
-
-#[test]
-fn followed_links_lead_to_files_outside_the_roots() {
+fn symbolic_links_are_followed_only_if_asked_and_lead_to_each_file_once() {
     let tree = Tree::new()
         .copies(["real/1", "real/2", "lonely", "x/3"], "same")
+        .file("once/1", "of its own")
+        .symlink("once/2", "1")
+        .symlink("once/3", "2")
+        .symlink("y/4", "../once/1")
+        .symlink("y/whole", "../once")
+        .symlink("out/1", "../lonely")
+        .symlink("out/2", "../lonely")
         .symlink("x/folder", "../real")
-        .symlink("x/file", "../lonely");
-    for option in ["-L", "--follow-links"] {
-        let all = "x/3 x/file x/folder/1 x/folder/2";
-        find(&tree, &format!("{option} x")).finds([all]);
-    }
-}
-
-#[test]
-fn a_file_and_the_links_to_it_are_one_file() {
-    let tree = Tree::new()
-        .file("x/1", "same")
-        .symlink("x/2", "1")
-        .symlink("x/3", "2")
-        .symlink("y/4", "../x/1")
-        .symlink("y/whole", "../x");
-    find(&tree, "-L x y").finds([]);
-    find(&tree, "-L y x").finds([]);
-    find(&tree, "-L -H x y").finds([]);
-}
-
-#[test]
-fn a_target_outside_counts_once_however_many_links_lead_there() {
-    let tree = Tree::new()
-        .file("outside", "same")
-        .symlink("x/1", "../outside")
-        .symlink("x/2", "../outside");
-    find(&tree, "-L x").finds([]);
-    find(&tree, "-L -H x").finds([]);
+        .symlink("x/file", "../lonely")
+        .symlink("link", "once/1");
+    let all: &[&str] = &["x/3 x/file x/folder/1 x/folder/2"];
+    rows(
+        &tree,
+        &[
+            ("real", &["real/1 real/2"]),
+            ("x", &[]),
+            ("-L x", all),
+            ("--follow-links x", all),
+            ("-L once y", &[]),
+            ("-L y once", &[]),
+            ("-L -H once y", &[]),
+            ("-L -H link once", &[]),
+            ("-L -H once/1 link", &[]),
+            // A target outside counts once, however many links lead there.
+            ("-L out", &[]),
+            ("-L -H out", &[]),
+        ],
+    );
+    find(&tree, "-L --unique once").finds_one_of(&["once/1", "once/2", "once/3"]);
+    let run = seekless(tree.root(), "find -f json x real").run().exits(0);
+    assert_eq!(run.json()["summary"]["left_out"]["symlinks"], 2, "{run}");
+    let nowhere = Tree::new().copies(["1", "2"], "same").symlink("3", "4");
+    let run = seekless(nowhere.root(), "find -f nul -L .").run();
+    run.finds(["1 2"]);
 }
 
 #[test]
@@ -79,14 +69,6 @@ fn a_folder_reached_too_deep_by_a_link_is_still_searched_from_where_it_is() {
     }
 }
 
-#[test]
-fn a_link_and_its_target_as_roots_are_one_name_of_one_file() {
-    let tree = Tree::new().file("x/1", "once").symlink("link", "x/1");
-    for roots in ["link x", "x link", "link x/1", "x/1 link"] {
-        find(&tree, &format!("-L -H {roots}")).finds([]);
-    }
-}
-
 // Two links to the next level on each of thirty: a thousand million ways to the last file.
 #[test]
 fn links_that_double_the_ways_at_each_level_end() {
@@ -104,68 +86,21 @@ fn links_that_double_the_ways_at_each_level_end() {
 }
 
 #[test]
-fn links_to_nowhere_are_harmless() {
+fn names_of_one_file_are_one_copy_unless_asked() {
     let tree = Tree::new()
-        .copies(["1", "2"], "same")
-        .symlink("3", "nowhere");
-    find(&tree, ".").finds(["1 2"]);
-    let run = seekless(tree.root(), "find -f nul -L .").run();
-    assert_eq!(run.sets(), crate::common::sets(["1 2"]), "{run}");
-}
-
-#[test]
-fn names_of_one_inode_are_one_file_by_default() {
-    let tree = Tree::new().file("x/1", "same").hard_link("x/2", "x/1");
-    find(&tree, "x").finds([]);
-    let tree = tree.file("x/3", "same");
-    let run = find(&tree, "x");
-    let sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
-    assert_eq!(sizes, [2], "one name for each file: {run}");
-    seekless(tree.root(), "find -f json x")
-        .run()
-        .exits(0)
-        .finds_files(["x/1=x/2 x/3"]);
-}
-
-#[test]
-fn further_names_are_shown_in_the_text() {
-    let tree = Tree::new()
-        .copies(["x/1", "x/3"], "same")
-        .hard_link("x/2", "x/1");
+        .copies(["x/1", "x/3"], noise(1, 8192))
+        .hard_link("x/2", "x/1")
+        .hard_link("x/4", "x/3");
+    let run = seekless(tree.root(), "find -f json x").run().exits(0);
+    let run = run.finds_files(["x/1=x/2 x/3=x/4"]);
+    assert_eq!(run.json()["sets"][0]["reclaimable"], 8192, "{run}");
     let run = seekless(tree.root(), "find x").run().exits(0);
-    for name in ["x/1", "x/2", "x/3"] {
+    for name in ["x/1", "x/2", "x/3", "x/4"] {
         assert!(run.stdout_text().contains(name), "{run}");
     }
-}
-
-#[test]
-fn hard_links_count_as_duplicates_when_asked() {
-    let tree = Tree::new().file("x/1", "same").hard_link("y/2", "x/1");
-    find(&tree, "-H x y").finds(["x/1 y/2"]);
-    find(&tree, "--hard-links x").finds([]);
-    let tree = tree.file("y/3", "same");
-    find(&tree, "-H x y").finds(["x/1 y/2 y/3"]);
-}
-
-#[test]
-fn hard_links_of_unread_files_are_duplicates_too() {
     // Nothing else has this size: no byte needs to be read.
-    let tree = Tree::new().file("1", noise(1, 100_000)).hard_link("2", "1");
-    find(&tree, "-H .").finds(["1 2"]);
-}
-
-#[test]
-fn reclaimable_bytes_count_inodes_not_names() {
-    let tree = Tree::new()
-        .copies(["1", "3"], noise(1, 8192))
-        .hard_link("2", "1")
-        .hard_link("4", "3");
-    let run = seekless(tree.root(), "find -f json .").run().exits(0);
-    let set = &run.json()["sets"][0];
-    assert_eq!(set["reclaimable"], 8192, "{run}");
     let only_names = Tree::new().file("1", noise(1, 8192)).hard_link("2", "1");
-    let run = seekless(only_names.root(), "find -f json -H .")
-        .run()
-        .exits(0);
-    assert_eq!(run.json()["sets"][0]["reclaimable"], 0, "{run}");
+    rows(&only_names, &[(".", &[]), ("-H .", &["1 2"])]);
+    let run = seekless(only_names.root(), "find -f json -H .").run();
+    assert_eq!(run.exits(0).json()["sets"][0]["reclaimable"], 0);
 }

@@ -10,36 +10,34 @@ fn find(tree: &Tree, arguments: &str, list: impl Into<Vec<u8>>) -> Run {
 }
 
 #[test]
-fn lines_are_paths() {
+fn lines_are_paths_beside_those_of_the_arguments() {
     let tree = photos();
-    find(&tree, "--stdin", "photos/b.jpg\nbackup\n")
-        .exits(0)
-        .finds(["photos/b.jpg backup/b.jpg"]);
-}
-
-#[test]
-fn the_last_line_needs_no_end() {
-    find(&photos(), "--stdin", "photos/b.jpg\nbackup")
-        .exits(0)
-        .finds(["photos/b.jpg backup/b.jpg"]);
-}
-
-#[test]
-fn paths_on_stdin_add_to_those_given_as_arguments() {
-    find(&photos(), "--stdin photos/b.jpg", "backup\n")
-        .exits(0)
-        .finds(["photos/b.jpg backup/b.jpg"]);
-}
-
-#[test]
-fn a_path_in_the_list_and_as_an_argument_counts_once() {
-    find(&photos(), "--stdin photos/b.jpg", "photos/b.jpg\n")
-        .exits(0)
-        .finds([]);
-}
-
-#[test]
-fn spaces_belong_to_the_name() {
+    for (arguments, list, expected) in [
+        (
+            "--stdin",
+            "photos/b.jpg\nbackup\n",
+            &["photos/b.jpg backup/b.jpg"][..],
+        ),
+        // The last line needs no end.
+        (
+            "--stdin",
+            "photos/b.jpg\nbackup",
+            &["photos/b.jpg backup/b.jpg"],
+        ),
+        (
+            "--stdin photos/b.jpg",
+            "backup\n",
+            &["photos/b.jpg backup/b.jpg"],
+        ),
+        ("--stdin photos/b.jpg", "photos/b.jpg\n", &[]),
+    ] {
+        let run = find(&tree, arguments, list).exits(0);
+        assert_eq!(
+            run.sets(),
+            crate::common::sets_of(expected),
+            "{list:?} {run}"
+        );
+    }
     let tree = Tree::new().copies([" x ", "y"], "same");
     let run = find(&tree, "--stdin", " x \ny\n").exits(0);
     assert_eq!(run.sets().first().map(|set| set.len()), Some(2), "{run}");

@@ -12,7 +12,7 @@ mod roots;
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Run, Tree, noise, seekless};
+use crate::common::{Run, Tree, noise, seekless, sets_of, shown};
 
 /// Two pairs of duplicates and two files that resemble nothing.
 fn photos() -> Tree {
@@ -29,6 +29,16 @@ fn find(tree: &Tree, arguments: &str) -> Run {
     seekless(tree.root(), &format!("find -f nul {arguments}"))
         .run()
         .exits(0)
+}
+
+/// Searches with these arguments find these sets.
+#[track_caller]
+fn rows(tree: &Tree, rows: &[(&str, &[&str])]) {
+    for (arguments, expected) in rows {
+        let run = find(tree, arguments);
+        let found = shown(&run.sets());
+        assert_eq!(found, shown(&sets_of(expected)), "{arguments}\n{run}");
+    }
 }
 
 /// What the benches leave out to see what it is good for.

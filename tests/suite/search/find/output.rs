@@ -82,29 +82,6 @@ fn json_tells_what_is_known_of_each_file() {
     assert!(mtime.starts_with("2020-09-13T12:26:40"), "{mtime}");
 }
 
-#[test]
-fn digests_are_those_of_b3sum_whatever_the_size() {
-    let sizes = [
-        1, 100, 4095, 4096, 4097, 65_536, 65_537, 131_072, 1_048_577, 5_000_000,
-    ];
-    let tree = sizes.into_iter().fold(Tree::new(), |tree, size| {
-        let content = noise(size as u64, size);
-        tree.file(format!("a/{size}"), &content)
-            .file(format!("b/{size}"), &content)
-    });
-    let document = seekless(tree.root(), "find -f json .")
-        .run()
-        .exits(0)
-        .json();
-    let sets = document["sets"].as_array().expect("sets");
-    assert_eq!(sets.len(), sizes.len());
-    for set in sets {
-        let size = set["size"].as_u64().expect("a size");
-        let digest = blake3::hash(&noise(size, size as usize)).to_hex();
-        assert_eq!(set["digest"], digest.as_str(), "{size} bytes");
-    }
-}
-
 /// Of three files two threads share the last.
 #[test]
 fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
@@ -135,18 +112,6 @@ fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
         assert_eq!(document["sets"][0]["digest"], digest.as_str(), "{options}");
         assert_eq!(document["sets"].as_array().map(Vec::len), Some(1));
     }
-}
-
-#[test]
-fn every_line_of_ndjson_is_an_object() {
-    let run = seekless(photos().root(), "find -f ndjson .").run().exits(0);
-    let lines: Vec<serde_json::Value> = run
-        .stdout_text()
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect();
-    assert!(lines.iter().all(serde_json::Value::is_object));
-    assert!(lines.len() >= 2, "{run}");
 }
 
 #[test]
@@ -288,38 +253,12 @@ fn each_earlier_result_is_replaced_and_so_is_an_empty_file() {
 }
 
 #[test]
-fn a_report_may_go_to_the_terminal_or_pipe_by_name() {
-    let run = seekless(photos().root(), "find -f nul -o /dev/stdout photos backup")
-        .run()
-        .exits(0);
-    assert_eq!(run.sets().len(), 2, "{run}");
-}
-
-#[test]
 fn what_v_tells_is_told_once_and_in_lines() {
     let tree = Tree::new().copies(["1", "2"], "same");
     let run = seekless(tree.root(), "find -v -f nul .").run().exits(0);
     let told = run.stderr_text();
     assert!(!told.contains("\\n"), "{run}");
     assert_eq!(told.matches("class ").count(), 1, "{run}");
-}
-
-#[test]
-fn colour_stays_out_of_pipes() {
-    let tree = photos();
-    let escapes = |run: Run| run.stdout.contains(&0x1b);
-    assert!(!escapes(seekless(tree.root(), "find .").run()));
-    assert!(!escapes(
-        seekless(tree.root(), "find --color never .").run()
-    ));
-    assert!(!escapes(
-        seekless(tree.root(), "find --color auto .")
-            .env("NO_COLOR", "1")
-            .run()
-    ));
-    assert!(escapes(
-        seekless(tree.root(), "find --color always .").run()
-    ));
 }
 
 #[test]
@@ -440,12 +379,6 @@ fn what_isolated_sets_free_is_what_actions_free() {
     plan.run()
         .exits(0)
         .says("To remove: 1 file (7.0 kB) in 1 set; frees 8.2 kB");
-}
-
-#[test]
-fn verified_sets_are_the_same_sets() {
-    let tree = photos();
-    assert_eq!(find(&tree, "--verify .").sets(), find(&tree, ".").sets());
 }
 
 #[test]

@@ -1,51 +1,31 @@
 //! What is searched: the roots.
 
-use super::*;
+use crate::common::{Tree, seekless};
+
+use super::{find, photos, rows};
 
 #[test]
-fn equal_files_below_a_folder_are_one_set() {
-    let tree = Tree::new()
-        .copies(["x/1", "x/2", "x/y/3"], "same")
-        .file("x/4", "else");
-    find(&tree, "x").finds(["x/1 x/2 x/y/3"]);
-}
-
-#[test]
-fn no_duplicates_print_nothing_and_are_no_failure() {
-    let tree = Tree::new().file("x/1", "one").file("x/2", "two");
-    let run = find(&tree, "x");
-    assert_eq!(run.stdout, b"", "{run}");
-}
-
-#[test]
-fn an_empty_folder_is_no_failure() {
-    find(&Tree::new().folder("x"), "x").finds([]);
-}
-
-#[test]
-fn files_of_one_size_with_other_content_are_not_duplicates() {
-    let tree = Tree::new().file("x/1", "abcd").file("x/2", "abce");
-    find(&tree, "x").finds([]);
-}
-
-#[test]
-fn sets_span_all_the_roots() {
+fn files_and_folders_are_roots_alike_and_count_once() {
     let tree = Tree::new()
         .copies(["x/1", "y/1", "z/deep/1"], "same")
-        .copies(["y/2", "z/2"], "other");
-    find(&tree, "x y z").finds(["x/1 y/1 z/deep/1", "y/2 z/2"]);
-}
-
-#[test]
-fn files_and_folders_are_roots_alike() {
-    let tree = Tree::new().copies(["x/1", "x/2", "y/3", "alone"], "same");
-    find(&tree, "alone y").finds(["alone y/3"]);
-    find(&tree, "x/1 alone").finds(["alone x/1"]);
-}
-
-#[test]
-fn the_same_root_twice_counts_once() {
-    let tree = Tree::new().file("x/1", "same").file("alone", "lonely");
+        .copies(["y/2", "z/2"], "other")
+        .copies(["-x/1", "-x/2"], "dash")
+        .file("x/near", "sane")
+        .file("alone", "lonely")
+        .folder("empty")
+        .symlink("link", "z");
+    rows(
+        &tree,
+        &[
+            ("x y z", &["x/1 y/1 z/deep/1", "y/2 z/2"]),
+            ("x/1 y", &["x/1 y/1"]),
+            ("x z/deep/1", &["x/1 z/deep/1"]),
+            ("x", &[]),
+            ("empty", &[]),
+            ("-- -x", &["-x/1 -x/2"]),
+            ("link y/2", &["link/2 y/2"]),
+        ],
+    );
     for roots in [
         "x x",
         "x ./x",
@@ -54,9 +34,13 @@ fn the_same_root_twice_counts_once() {
         "x x/../x",
         "alone alone",
         "alone ./alone",
+        "link z",
     ] {
         find(&tree, roots).finds([]);
     }
+    let absolute = seekless(tree.root(), "find -f nul x").arg(tree.path("x"));
+    absolute.run().exits(0).finds([]);
+    assert_eq!(find(&tree, "x").stdout, b"");
 }
 
 #[test]
@@ -76,79 +60,37 @@ fn overlapping_roots_count_each_file_once() {
         let sets = run.sets();
         let files: usize = sets.iter().map(|set| set.len()).sum();
         assert_eq!((sets.len(), files), (1, 2), "{roots}\n{run}");
+        find(&tree, &format!("-I -H --copies 3.. {roots}")).finds([]);
     }
-}
-
-#[test]
-fn a_relative_and_an_absolute_root_can_overlap() {
-    let tree = Tree::new().file("x/1", "same");
-    seekless(tree.root(), "find -f nul x")
-        .arg(tree.path("x"))
-        .run()
-        .exits(0)
-        .finds([]);
 }
 
 #[test]
 fn names_are_printed_below_the_root_as_it_was_written() {
     let tree = Tree::new().copies(["x/1", "x/2"], "same");
-    let printed = |root: &str| {
-        let run = seekless(tree.root(), "find -f fdupes")
-            .arg(root)
-            .run()
-            .exits(0);
-        let text = run.stdout_text();
-        let mut lines: Vec<_> = text
-            .lines()
-            .filter(|line| !line.is_empty())
-            .map(String::from)
-            .collect();
-        lines.sort();
-        lines
-    };
     let absolute = tree.path("x").display().to_string();
-    assert_eq!(printed("x"), ["x/1", "x/2"]);
-    assert_eq!(printed("x/"), ["x/1", "x/2"]);
-    assert_eq!(printed("./x"), ["./x/1", "./x/2"]);
-    assert_eq!(printed("."), ["./x/1", "./x/2"]);
-    assert_eq!(
-        printed(&absolute),
-        [format!("{absolute}/1"), format!("{absolute}/2")]
-    );
+    for (root, prefix) in [
+        ("x", "x"),
+        ("x/", "x"),
+        ("./x", "./x"),
+        (".", "./x"),
+        (&*absolute, &*absolute),
+    ] {
+        let run = seekless(tree.root(), "find -f fdupes").arg(root);
+        let text = run.run().exits(0).stdout_text();
+        let mut lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [format!("{prefix}/1"), format!("{prefix}/2")]);
+    }
 }
 
 #[test]
-fn find_is_the_default_command() {
+fn find_is_the_default_command_and_a_folder_may_have_its_name() {
     let tree = photos();
-    let named = seekless(tree.root(), "find -f nul photos backup").run();
     let bare = seekless(tree.root(), "-f nul photos backup").run();
-    assert_eq!(named.sets(), bare.sets());
-    assert_eq!(named.sets().len(), 2);
-}
-
-#[test]
-fn a_folder_named_like_a_command_is_a_root_all_the_same() {
+    assert_eq!(bare.sets(), find(&tree, "photos backup").sets());
+    assert_eq!(bare.sets().len(), 2);
     let tree = Tree::new().copies(["find/1", "find/2"], "same");
     find(&tree, "find").finds(["find/1 find/2"]);
-    seekless(tree.root(), "-f nul ./find")
-        .run()
-        .exits(0)
-        .finds(["find/1 find/2"]);
-}
-
-#[test]
-fn a_root_may_begin_with_a_dash() {
-    let tree = Tree::new().copies(["-x/1", "-x/2"], "same");
-    find(&tree, "-- -x").finds(["-x/1 -x/2"]);
-}
-
-#[test]
-fn a_root_that_is_a_symbolic_link_to_a_folder_is_looked_into() {
-    let tree = Tree::new()
-        .copies(["real/1", "real/2"], "same")
-        .symlink("link", "real");
-    find(&tree, "link").finds(["link/1 link/2"]);
-    let both = find(&tree, "link real");
-    let files: usize = both.sets().iter().map(|set| set.len()).sum();
-    assert_eq!(files, 2, "{both}");
+    let named = seekless(tree.root(), "-f nul ./find").run().exits(0);
+    named.finds(["find/1 find/2"]);
 }

@@ -8,7 +8,7 @@ fn full() -> File {
 }
 
 fn many_pairs() -> Tree {
-    (0..3000).fold(Tree::new(), |tree, i| {
+    (0..1000).fold(Tree::new(), |tree, i| {
         let content = format!("content number {i}");
         tree.file(format!("x/{i} with a name that fills the pipe"), &content)
             .file(format!("y/{i} with a name that fills the pipe"), &content)

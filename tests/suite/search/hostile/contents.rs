@@ -3,31 +3,6 @@
 use super::*;
 
 #[test]
-fn sparse_files_are_compared_with_their_holes() {
-    const LENGTH: u64 = 64 << 20;
-    let tree = Tree::new()
-        .sparse("hole1", LENGTH, &[])
-        .sparse("hole2", LENGTH, &[])
-        .sparse("middle1", LENGTH, &[(LENGTH / 2, b"island")])
-        .sparse("middle2", LENGTH, &[(LENGTH / 2, b"island")])
-        .sparse("elsewhere", LENGTH, &[(LENGTH / 2 + 1, b"island")])
-        .sparse("end", LENGTH, &[(LENGTH - 1, b"!")])
-        .sparse("longer", LENGTH + 1, &[]);
-    find(&tree, ".")
-        .exits(0)
-        .finds(["hole1 hole2", "middle1 middle2"]);
-}
-
-#[test]
-fn holes_and_written_zeros_are_the_same_content() {
-    let tree = Tree::new()
-        .sparse("hole", 300_000, &[])
-        .file("zeros", vec![0; 300_000])
-        .sparse("half", 300_000, &[(0, &[0; 150_000])]);
-    find(&tree, ".").exits(0).finds(["hole zeros half"]);
-}
-
-#[test]
 fn one_byte_anywhere_makes_the_difference() {
     for length in [
         1,

@@ -126,18 +126,6 @@ fn the_longest_names_are_kept_whole() {
 }
 
 #[test]
-fn sixty_thousand_names_of_one_file_are_one_file() {
-    let tree = Tree::new().copies(["x/0", "y"], "same");
-    for i in 1..60_000 {
-        fs::hard_link(tree.path("x/0"), tree.path(format!("x/{i}"))).expect("a link");
-    }
-    let run = find(&tree, "x y").exits(0);
-    assert_eq!(sizes_of_sets(&run), [2]);
-    let run = find(&tree, "-H x y").exits(0);
-    assert_eq!(sizes_of_sets(&run), [60_001]);
-}
-
-#[test]
 fn ten_thousand_members_are_one_set() {
     let tree = Tree::new().folder("x");
     for i in 0..10_000 {

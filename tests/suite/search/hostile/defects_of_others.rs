@@ -22,24 +22,6 @@ fn d01_two_unreadable_files_of_one_size_are_not_duplicates() {
 }
 
 #[test]
-fn d02_a_file_that_cannot_be_read_is_not_an_empty_one() {
-    let tree = Tree::new()
-        .file("unreadable", "")
-        .file("also unreadable", "four")
-        .file("and this", "five")
-        .copies(["e1", "e2"], "")
-        .mode("also unreadable", 0)
-        .mode("and this", 0);
-    let run = find_without_privileges(&tree, "--empty .")
-        .exits(1)
-        .says("also unreadable")
-        .says("and this");
-    let named: BTreeSet<_> = run.sets().into_iter().flatten().collect();
-    let readable = ["e1", "e2", "unreadable"].map(|name| name.as_bytes().to_vec());
-    assert_eq!(named, readable.into(), "{run}");
-}
-
-#[test]
 fn d03_a_tail_is_never_taken_for_a_whole_file() {
     let tail = noise(1, 4096);
     let with_head = |seed: u64, length: usize| [&noise(seed, length)[..], &tail].concat();
@@ -59,15 +41,6 @@ fn d03_a_tail_is_never_taken_for_a_whole_file() {
             [&noise(7, 131_072)[..], &[0; 4096]].concat(),
         );
     find(&tree, ".").exits(0).finds([]);
-}
-
-#[test]
-fn d05_a_symbolic_link_is_no_copy_of_its_target() {
-    let tree = Tree::new().file("z", "precious").symlink("a", "z");
-    for options in ["", "-H", "-L", "-L -H"] {
-        find(&tree, &format!("{options} .")).exits(0).finds([]);
-    }
-    find(&tree, "-L -H a z").finds([]);
 }
 
 /// Contents whose head and tail are the same bytes, with something in between.
@@ -96,18 +69,6 @@ fn d06_equal_heads_and_tails_are_not_equal_files() {
             .exits(0)
             .finds(["x/1 y/1", "x/2 y/2", "x/5 y/5", "x/6 y/6"]);
     }
-}
-
-#[test]
-fn d07_a_list_with_names_in_no_encoding_is_read() {
-    let tree = Tree::new()
-        .file(b"a\xff", "same")
-        .file(b"b\xc3\x28", "same");
-    let run = seekless(tree.root(), "find -f nul --stdin")
-        .stdin(b"a\xff\nb\xc3\x28\n")
-        .run()
-        .exits(0);
-    assert_eq!(sizes_of_sets(&run), [2], "{run}");
 }
 
 #[test]
@@ -237,17 +198,6 @@ fn no_name_steers_the_terminal_through_a_message() {
         !run.stderr_text().contains("\nseekless: all is well"),
         "{run}"
     );
-}
-
-#[test]
-fn d12_every_pool_that_is_accepted_exists() {
-    let tree = Tree::new().copies(["1", "2"], "same");
-    for unknown in ["floppy:1", "removabel:1,1", "sdd:4", "1:ssd", "ssd:fast"] {
-        let run = find(&tree, &format!("--threads {unknown} .")).exits(2);
-        let word = unknown.split(':').next().expect("a word");
-        assert!(run.stderr_text().contains(word), "{run}");
-        assert_eq!(run.stdout, b"");
-    }
 }
 
 // Files below /sys say 4096 bytes and hold fewer: as if truncated after the scan.

@@ -18,7 +18,6 @@ mod running;
 mod special_files;
 mod tight_limits;
 mod unreadable_places;
-mod wrong_use;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
