@@ -257,24 +257,14 @@ fn hardlink_names_the_reason_where_a_link_gets_another_number() {
     assert!(picture(&container.tree()) == before, "{run}");
 }
 
-macro_rules! each_action {
-    ($($name:ident: $action:literal;)*) => {$(
-        #[test]
-        #[ignore = "mounts overlays: root only"]
-        fn $name() {
-            for kind in ALL.into_iter().filter(|kind| works($action, *kind)) {
-                works_and_is_undone(kind, $action, "", false);
-            }
+#[test]
+#[ignore = "mounts overlays: root only"]
+fn each_action_works_where_copies_get_other_numbers() {
+    for action in ACTIONS {
+        for kind in ALL.into_iter().filter(|kind| works(action, *kind)) {
+            works_and_is_undone(kind, action, "", false);
         }
-    )*};
-}
-
-each_action! {
-    remove_works_where_copies_get_other_numbers: "remove";
-    trash_works_where_copies_get_other_numbers: "remove --trash";
-    hardlink_works_where_copies_get_other_numbers: "hardlink";
-    symlink_works_where_copies_get_other_numbers: "symlink";
-    move_works_where_copies_get_other_numbers: "move --to to";
+    }
 }
 
 #[test]
@@ -350,8 +340,9 @@ fn a_file_that_somebody_else_changed_is_left_alone() {
     }
 }
 
-/// Killed before each of its calls, an action loses nothing, and undo takes back what it did.
-/// Kills an action before each of its calls, or before one in so many of them.
+/// Kills an action before each of its calls, or before one in so many of them: nothing is lost, and undo takes back what it
+/// did.
+#[cfg(debug_assertions)]
 fn killed_at_any_call(action: &str, every: usize) {
     for at in (1..).step_by(every) {
         assert!(at < 500, "it never ends");
@@ -381,28 +372,20 @@ fn killed_at_any_call(action: &str, every: usize) {
     }
 }
 
-macro_rules! killed {
-    ($($name:ident $in_full:ident: $action:literal;)*) => {$(
-        #[test]
-        #[cfg(debug_assertions)]
-        #[ignore = "mounts overlays: root only"]
-        fn $name() {
-            killed_at_any_call($action, 4);
-        }
-
-        #[test]
-        #[cfg(debug_assertions)]
-        #[ignore = "takes minutes, mounts overlays: root only"]
-        fn $in_full() {
-            killed_at_any_call($action, 1);
-        }
-    )*};
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "mounts overlays: root only"]
+fn an_action_may_be_killed() {
+    ACTIONS
+        .iter()
+        .for_each(|action| killed_at_any_call(action, 6));
 }
 
-killed! {
-    remove_may_be_killed in_full_remove_may_be_killed: "remove";
-    trash_may_be_killed in_full_trash_may_be_killed: "remove --trash";
-    hardlink_may_be_killed in_full_hardlink_may_be_killed: "hardlink";
-    symlink_may_be_killed in_full_symlink_may_be_killed: "symlink";
-    move_may_be_killed in_full_move_may_be_killed: "move --to to";
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "takes minutes, mounts overlays: root only"]
+fn in_full_an_action_may_be_killed() {
+    ACTIONS
+        .iter()
+        .for_each(|action| killed_at_any_call(action, 1));
 }

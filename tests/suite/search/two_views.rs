@@ -22,9 +22,6 @@ enum Twice {
     LinkWithin,
 }
 
-const TWO: [Twice; 1] = [Twice::TwoViews];
-const WITHIN_ONE: [Twice; 2] = [Twice::MountWithin, Twice::LinkWithin];
-
 /// A folder `store`, and its files seen twice.
 struct Views {
     // What is on top goes first.
@@ -169,19 +166,31 @@ impl Views {
     }
 }
 
-/// Does it to every file, however it is seen, whichever is kept, with every cache: everything is as before.
-fn survives(action: &str, ways: &[Twice]) {
+const ACTIONS: [&str; 6] = [
+    "remove",
+    "remove --trash",
+    "symlink",
+    "hardlink",
+    "move --to to",
+    "reflink",
+];
+
+/// Does it to every file, however it is seen, whichever is kept, with every cache: everything is as before, and so the
+/// next action has the same files.
+fn survives(ways: &[Twice]) {
     for &twice in ways {
         for caches in CACHES {
+            let views = Views::new(twice, caches);
             for order in [[0, 1], [1, 0]] {
-                let views = Views::new(twice, caches);
                 let sides = order.map(|side| views.sides()[side]);
-                survives_with(&views, &format!("{action} --yes"), &sides.join(" "));
-                // One that is partly covered by the other.
-                survives_with(&views, &format!("{action} --yes"), &sides.join("/deep "));
-                if action != "reflink" {
-                    let action = format!("{action} --allow uncompared --yes");
-                    survives_with(&views, &action, &sides.join(" "));
+                for action in ACTIONS {
+                    survives_with(&views, &format!("{action} --yes"), &sides.join(" "));
+                    // One that is partly covered by the other.
+                    survives_with(&views, &format!("{action} --yes"), &sides.join("/deep "));
+                    if action != "reflink" {
+                        let action = format!("{action} --allow uncompared --yes");
+                        survives_with(&views, &action, &sides.join(" "));
+                    }
                 }
             }
         }
@@ -238,74 +247,14 @@ fn survives_with(views: &Views, action: &str, roots: &str) {
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_remove() {
-    survives("remove", &TWO);
+fn a_file_seen_twice_in_two_views_survives_every_action() {
+    survives(&[Twice::TwoViews]);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_remove() {
-    survives("remove", &WITHIN_ONE);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_trash() {
-    survives("remove --trash", &TWO);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_trash() {
-    survives("remove --trash", &WITHIN_ONE);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_symlink() {
-    survives("symlink", &TWO);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_symlink() {
-    survives("symlink", &WITHIN_ONE);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_hardlink() {
-    survives("hardlink", &TWO);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_hardlink() {
-    survives("hardlink", &WITHIN_ONE);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_move() {
-    survives("move --to to", &TWO);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_move() {
-    survives("move --to to", &WITHIN_ONE);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_two_views_survives_reflink() {
-    survives("reflink", &TWO);
-}
-
-#[test]
-#[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_in_one_view_survives_reflink() {
-    survives("reflink", &WITHIN_ONE);
+fn a_file_seen_twice_in_one_view_survives_every_action() {
+    survives(&[Twice::MountWithin, Twice::LinkWithin]);
 }
 
 /// An overlay answers from its memory that a name is still there after it was taken away in a layer below.

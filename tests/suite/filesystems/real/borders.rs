@@ -153,4 +153,6 @@ fn seventy_thousand_links_are_counted() {
         .map(|member| member["links"].as_u64().expect("a number"))
         .collect();
     assert_eq!(links, [1, 70_000].into());
+    let names = find(tree.root(), "-H x y").exits(0).sets();
+    assert_eq!(names.first().map(BTreeSet::len), Some(70_001));
 }

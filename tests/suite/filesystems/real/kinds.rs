@@ -23,7 +23,7 @@ fn mixed(parent: &Path) -> Tree {
 
 /// Compares with the oracle under several options, with a cold and with a warm cache.
 #[track_caller]
-fn compares_like_the_oracle(parent: &Path, prepare: impl Fn(Seekless) -> Seekless) {
+fn finds_what_comparing_every_pair_finds(parent: &Path) {
     let tree = mixed(parent);
     rustix::fs::sync();
     for cold in [true, false] {
@@ -45,16 +45,11 @@ fn compares_like_the_oracle(parent: &Path, prepare: impl Fn(Seekless) -> Seekles
             };
             let arguments = question.arguments();
             let run = seekless(tree.root(), &format!("{arguments} -f json"));
-            let run = prepare(run).run().exits(0);
+            let run = run.run().exits(0);
             let expected = question.answer(tree.root());
             assert_eq!(run.file_sets(), expected, "{arguments}\n{run}");
         }
     }
-}
-
-#[track_caller]
-fn finds_what_comparing_every_pair_finds(parent: &Path) {
-    compares_like_the_oracle(parent, |run| run);
 }
 
 #[test]
@@ -145,19 +140,6 @@ fn sets_are_right_on_overlayfs() {
     find(&above, "x").exits(0).finds(["x/1 x/2 x/new"]);
     finds_what_comparing_every_pair_finds(&volume.path().join("merged"));
     drop(merged);
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn sets_are_right_on_a_spinning_disk() {
-    let volume = Volume::on_loop("ext4", 200, "");
-    let disk = SpinningDisk::under(&volume.path());
-    let explained = seekless(&volume.path(), "devices .")
-        .before(disk.show())
-        .run()
-        .exits(0);
-    assert!(explained.stdout_text().contains("class hdd"), "{explained}");
-    compares_like_the_oracle(&volume.path(), |run| run.before(disk.show()));
 }
 
 #[test]

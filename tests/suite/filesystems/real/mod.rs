@@ -19,7 +19,6 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::oracle::Question;
-use crate::common::run::Seekless;
 use crate::common::volume::{ControlGroup, Mounted, SpinningDisk, Volume, sh};
 use crate::common::{Run, Tree, noise, seekless};
 
