@@ -89,8 +89,8 @@ fn upward(room: &Room, order: &[&str]) -> Vec<String> {
 #[test]
 fn no_imports_inside_a_room_lead_in_circles() {
     let sources = sources();
-    for room in rooms(&sources) {
-        let room = Room::of(&sources, room);
+    for room in rooms(sources) {
+        let room = Room::of(sources, room);
         let circles = circles_of_files(&room);
         assert!(circles.is_empty(), "in or between circles: {circles:?}");
         let circles = circles_of_folders(&room);
@@ -101,8 +101,8 @@ fn no_imports_inside_a_room_lead_in_circles() {
 #[test]
 fn folders_inside_a_room_are_in_order() {
     let sources = sources();
-    for name in rooms(&sources) {
-        let room = Room::of(&sources, name);
+    for name in rooms(sources) {
+        let room = Room::of(sources, name);
         let order = SUB_ROOMS.iter().find(|(room, _)| *room == name);
         let order = order.map_or(&[][..], |(_, order)| order);
         let folders = room.modules().filter(|module| module.len() > 2);

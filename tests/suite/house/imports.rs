@@ -14,6 +14,13 @@ struct Named {
     passed_on: Option<String>,
 }
 
+/// Paths from the crate's root that a source names, outside of its tests.
+pub fn paths_named(source: &Source) -> Vec<Vec<String>> {
+    let tokens = without_tests(&source.tokens);
+    let named = named(&tokens, &source.module, &BTreeSet::new()).into_iter();
+    named.map(|named| named.path).collect()
+}
+
 /// The modules of one room, without tests.
 pub struct Room {
     named: BTreeMap<Module, Vec<Named>>,
@@ -169,7 +176,7 @@ fn is_word(token: &str) -> bool {
 /// A path from the crate's root; `None` if it leads out of the crate, or to an item by its bare name.
 fn absolute(path: &[String], here: &Module, known: &BTreeSet<&Module>) -> Option<Vec<String>> {
     let (base, rest) = match path.first()?.as_str() {
-        "crate" | "seekless" => (Vec::new(), &path[1..]),
+        "crate" => (Vec::new(), &path[1..]),
         "self" => (here.clone(), &path[1..]),
         "super" => {
             let up = path.iter().take_while(|part| *part == "super").count();

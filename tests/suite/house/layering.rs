@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use super::imports::paths_named;
 use super::sources::{Source, contains, sources, tokens};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
@@ -24,83 +25,9 @@ fn floor(room: &str) -> Option<usize> {
 }
 
 /// Rooms that a module names by a path from the crate's root, or by climbing up to it.
-fn rooms_named(module: &[String], tokens: &[String]) -> BTreeSet<String> {
-    let mut rooms = BTreeSet::new();
-    let mut here = module.to_vec();
-    // Inline modules around here, each with the depth of braces that it ends at.
-    let mut inline: Vec<usize> = Vec::new();
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate() {
-        match token.as_str() {
-            "{" => {
-                if at >= 2 && tokens[at - 2] == "mod" {
-                    inline.push(depth);
-                    here.push(tokens[at - 1].clone());
-                }
-                depth += 1;
-            }
-            "}" => {
-                depth = depth.saturating_sub(1);
-                if inline.last() == Some(&depth) {
-                    inline.pop();
-                    here.pop();
-                }
-            }
-            "crate" | "super" | "self" => {
-                let begins = at == 0 || tokens[at - 1] != "::";
-                if begins && tokens.get(at + 1).is_some_and(|next| next == "::") {
-                    rooms.extend(rooms_of_path(&here, &tokens[at..]));
-                }
-            }
-            _ => {}
-        }
-    }
-    rooms
-}
-
-/// Rooms that one path names, which begins with `crate`, `super` or `self`.
-fn rooms_of_path(here: &[String], path: &[String]) -> Vec<String> {
-    let mut base = match path[0].as_str() {
-        "crate" => &[][..],
-        "self" => here,
-        _ => here.split_last().map_or(here, |(_, above)| above),
-    };
-    let mut rest = &path[2..];
-    while rest.first().is_some_and(|token| token == "super") {
-        base = base.split_last().map_or(base, |(_, above)| above);
-        rest = rest.get(2..).unwrap_or_default();
-    }
-    match base.first() {
-        Some(room) => vec![room.clone()],
-        None => first_parts(rest),
-    }
-}
-
-/// The first parts of a path or of a group of paths in braces.
-fn first_parts(tokens: &[String]) -> Vec<String> {
-    if tokens.first().is_none_or(|token| token != "{") {
-        return tokens.first().cloned().into_iter().collect();
-    }
-    let mut parts = Vec::new();
-    let mut depth = 0;
-    let mut at_first = false;
-    for token in tokens {
-        match token.as_str() {
-            "{" => {
-                depth += 1;
-                at_first = depth == 1;
-            }
-            "}" if depth == 1 => break,
-            "}" => depth -= 1,
-            "," => at_first = depth == 1,
-            part if at_first => {
-                parts.push(part.to_owned());
-                at_first = false;
-            }
-            _ => {}
-        }
-    }
-    parts
+fn rooms_named(source: &Source) -> BTreeSet<String> {
+    let paths = paths_named(source).into_iter();
+    paths.filter_map(|path| path.into_iter().next()).collect()
 }
 
 /// What is wrong with a library module's imports.
@@ -114,7 +41,7 @@ fn wrong_edges(source: &Source) -> Vec<String> {
         return vec![format!("{path}: {room} has no floor in this house")];
     };
     let mut wrong = Vec::new();
-    for other in rooms_named(&source.module, &source.tokens) {
+    for other in rooms_named(source) {
         let allowed = other == room || floor(&other).is_some_and(|below| below < own);
         if !allowed {
             wrong.push(format!("{path}: {room} (floor {own}) uses crate::{other}"));
@@ -155,7 +82,7 @@ fn imports_of_the_library_point_downward_only() {
 fn the_binary_knows_the_library_by_its_public_name_only() {
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| source.is_binary()) {
-        for room in rooms_named(&source.module, &source.tokens) {
+        for room in rooms_named(source) {
             if room != "cli" {
                 wrong.push(format!("{}: crate::{room}", source.path.display()));
             }
@@ -198,15 +125,13 @@ const READS: [&str; 2] = ["pread", "ring"];
 const READERS: [&str; 2] = ["sys", "read"];
 
 /// Which of these calls a source imports, or names by their whole path.
-fn reads_named(tokens: &[String]) -> Vec<&'static str> {
-    let after_sys = tokens.windows(2).enumerate();
-    let after_sys = after_sys.filter(|(_, pair)| pair[0] == "sys" && pair[1] == "::");
-    let named = after_sys.flat_map(|(at, _)| first_parts(&tokens[at + 2..]));
-    let named: BTreeSet<String> = named.collect();
-    READS
-        .into_iter()
-        .filter(|call| named.contains(*call))
-        .collect()
+fn reads_named(source: &Source) -> Vec<&'static str> {
+    let paths = paths_named(source);
+    let is_named = |call: &&str| {
+        let mut paths = paths.iter();
+        paths.any(|path| path.len() > 1 && path[0] == "sys" && path[1] == *call)
+    };
+    READS.into_iter().filter(is_named).collect()
 }
 
 #[test]
@@ -214,7 +139,7 @@ fn bytes_of_files_are_read_in_one_room() {
     let mut wrong = Vec::new();
     for source in sources() {
         if !source.room().is_some_and(|room| READERS.contains(&room)) {
-            let calls = reads_named(&source.tokens).into_iter();
+            let calls = reads_named(source).into_iter();
             wrong.extend(calls.map(|call| format!("{}: sys::{call}", source.path.display())));
         }
     }
@@ -269,95 +194,60 @@ mod the_reader_of_sources {
     }
 
     #[test]
-    fn sees_imports_that_point_up_or_sideways() {
-        assert_eq!(edges("scan/walk.rs", "use crate::engine::Config;"), 1);
-        assert_eq!(edges("scan/walk.rs", "use crate::decide;"), 1);
-        assert_eq!(
-            edges("scan/walk.rs", "use crate::{file::Id, read::Pool, engine};"),
-            2
-        );
-        assert_eq!(
-            edges("scan/walk.rs", "fn f() -> crate::report::Format {}"),
-            1
-        );
-        assert_eq!(edges("scan/mod.rs", "use super::engine;"), 1);
-        assert_eq!(
-            edges("scan/deep/walk.rs", "use super::super::super::engine;"),
-            1
-        );
-        assert_eq!(
-            edges("scan/walk.rs", "use super::super::{decide::{a, b}, units};"),
-            1
-        );
-        assert_eq!(edges("scan/walk.rs", "use crate::*;"), 1);
-        assert_eq!(edges("hash/mod.rs", "use crate::device::Class;"), 1);
-        assert_eq!(edges("units.rs", "use crate::event::Event;"), 1);
-        assert_eq!(
-            edges("units.rs", "mod tests { use super::*; } use super::event;"),
-            1
-        );
-        assert_eq!(edges("attic/mod.rs", ""), 1);
-        assert_eq!(edges("scan/walk.rs", "use seekless::scan;"), 1);
-    }
-
-    #[test]
-    fn lets_imports_point_down() {
-        assert_eq!(
-            edges(
+    fn sees_imports_that_point_up_or_sideways_and_lets_others_be() {
+        for (path, text, wrong) in [
+            ("scan/walk.rs", "use crate::engine::Config;", 1),
+            ("scan/walk.rs", "use crate::decide;", 1),
+            (
                 "scan/walk.rs",
-                "use crate::{file::{Id, Table}, sys, units::Bytes};"
+                "use crate::{file::Id, read::Pool, engine};",
+                2,
             ),
-            0
-        );
-        assert_eq!(
-            edges(
+            ("scan/walk.rs", "fn f() -> crate::report::Format {}", 1),
+            ("scan/mod.rs", "use super::engine;", 1),
+            ("scan/deep/walk.rs", "use super::super::super::engine;", 1),
+            (
                 "scan/walk.rs",
-                "use crate::scan::filter; use super::links; use self::x::y;"
+                "use super::super::{decide::{a, b}, units};",
+                1,
             ),
-            0
-        );
-        assert_eq!(edges("scan/walk.rs", "use super::super::units;"), 0);
-        assert_eq!(
-            edges("units.rs", "fn f() {} mod tests { use super::*; }"),
-            0
-        );
-        assert_eq!(edges("lib.rs", "pub use crate::engine::Config;"), 0);
-        assert_eq!(
-            edges("engine/session.rs", "use crate::decide; use crate::read;"),
-            0
-        );
+            ("scan/walk.rs", "use crate::*;", 1),
+            ("units.rs", "use crate::event::Event;", 1),
+            ("attic/mod.rs", "", 1),
+            ("scan/walk.rs", "use seekless::scan;", 1),
+            (
+                "scan/walk.rs",
+                "use crate::{file::{Id, Table}, sys, units::Bytes};",
+                0,
+            ),
+            ("scan/walk.rs", "use super::links; use self::x::y;", 0),
+            ("scan/walk.rs", "use super::super::units;", 0),
+            ("units.rs", "#[cfg(test)] mod tests { use super::*; }", 0),
+            ("lib.rs", "pub use crate::engine::Config;", 0),
+            ("scan/walk.rs", "// crate::engine unsafe", 0),
+            (
+                "scan/walk.rs",
+                "/// [`crate::engine::Progress`]\nfn f() {}",
+                0,
+            ),
+            ("scan/walk.rs", r#"fn f() { g("crate::engine") }"#, 0),
+        ] {
+            assert_eq!(edges(path, text), wrong, "{path}: {text}");
+        }
+        let acts = tokens("fn f<'a>(x: &'a u8) { unsafe { std::process::exit(1) } }");
+        assert!(contains(&acts, &["unsafe"]) && contains(&acts, &["process", "::", "exit"]));
     }
 
     #[test]
     fn sees_who_reads() {
+        let named = |text: &str| reads_named(&Source::new("scan/walk.rs", text));
         for text in [
             "use crate::sys::pread;",
             "use crate::sys::{stat, pread::full};",
             "fn f() { crate::sys::pread::full(fd, bytes, 0) }",
         ] {
-            assert_eq!(reads_named(&tokens(text)), ["pread"], "{text}");
+            assert_eq!(named(text), ["pread"], "{text}");
         }
-        let others = "use crate::sys::{stat, page_cache}; let pread = ring::new();";
-        assert!(reads_named(&tokens(others)).is_empty());
-    }
-
-    #[test]
-    fn passes_over_comments_strings_and_characters() {
-        for text in [
-            "// crate::engine unsafe",
-            "/// [`crate::engine::Progress`]",
-            "/* outer /* crate::engine */ unsafe */",
-            r##"let a = "crate::engine \" unsafe"; let b = r#"unsafe " crate::engine"#;"##,
-            r#"let c = b"unsafe"; let d = '"'; let e = '\''; let f = "unsafe";"#,
-            "let g: &'static str = \"unsafe\";",
-        ] {
-            assert_eq!(edges("scan/walk.rs", text), 0, "{text}");
-            assert!(!tokens(text).contains(&"unsafe".to_owned()), "{text}");
-        }
-        assert!(tokens("fn f<'a>(x: &'a u8) { unsafe { g() } }").contains(&"unsafe".to_owned()));
-        assert!(contains(
-            &tokens("std::process::exit(1)"),
-            &["process", "::", "exit"]
-        ));
+        assert!(named("use crate::sys::{stat, page_cache}; fn f() { ring::new() }").is_empty());
     }
 }

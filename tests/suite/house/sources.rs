@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// A source file of the library or the binary.
 pub struct Source {
@@ -31,8 +34,13 @@ impl Source {
     }
 }
 
-/// All sources.
-pub fn sources() -> Vec<Source> {
+/// All sources, read once.
+pub fn sources() -> &'static [Source] {
+    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
+    SOURCES.get_or_init(read_sources)
+}
+
+fn read_sources() -> Vec<Source> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files = walkdir::WalkDir::new(&top).sort_by_file_name().into_iter();
     let files = files.map(|entry| entry.expect("src can be listed").into_path());
@@ -66,101 +74,44 @@ fn module_of(path: &Path) -> Vec<String> {
     parts
 }
 
-/// Splits into words and single marks; comments, strings and characters are left out.
+/// Splits into words and single marks; comments, strings, numbers and characters are left out.
 pub fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            block_comment(rest)
-        } else if let Some(length) = string_literal(rest) {
-            length
-        } else if let Some(length) = character_literal(rest) {
-            length
-        } else if c.is_alphanumeric() || c == '_' {
-            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-            let word = &rest[..word.unwrap_or(rest.len())];
-            tokens.push(word.to_owned());
-            word.len()
-        } else {
-            if rest.starts_with("::") {
-                tokens.push("::".to_owned());
-            } else if !c.is_whitespace() {
-                tokens.push(c.to_string());
-            }
-            if rest.starts_with("::") {
-                2
-            } else {
-                c.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
+    let parsed = text.parse().expect("Rust");
+    push(parsed, &mut tokens);
     tokens
 }
 
-fn block_comment(text: &str) -> usize {
-    let mut depth = 0;
-    let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if text[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
+fn push(parsed: TokenStream, tokens: &mut Vec<String>) {
+    // Of two colons, the first one is joint.
+    let mut is_second = false;
+    for tree in parsed {
+        match tree {
+            TokenTree::Ident(word) => tokens.push(word.to_string()),
+            TokenTree::Punct(mark) => {
+                let is_colon = mark.as_char() == ':';
+                if is_colon && is_second {
+                    tokens.pop();
+                    tokens.push("::".to_owned());
+                } else {
+                    tokens.push(mark.to_string());
+                }
+                is_second = is_colon && !is_second && mark.spacing() == Spacing::Joint;
             }
-        } else {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
+            TokenTree::Group(group) => {
+                let marks = match group.delimiter() {
+                    Delimiter::Brace => ["{", "}"],
+                    Delimiter::Bracket => ["[", "]"],
+                    Delimiter::Parenthesis => ["(", ")"],
+                    Delimiter::None => ["", ""],
+                };
+                tokens.push(marks[0].to_owned());
+                push(group.stream(), tokens);
+                tokens.push(marks[1].to_owned());
+            }
+            TokenTree::Literal(_) => {}
         }
     }
-    text.len()
-}
-
-/// Length of a string that begins here, with its prefix.
-fn string_literal(text: &str) -> Option<usize> {
-    let prefix = ["br", "cr", "b", "c", "r", ""].into_iter().find(|prefix| {
-        text.strip_prefix(prefix).is_some_and(|rest| {
-            rest.starts_with('"') || (prefix.ends_with('r') && rest.starts_with('#'))
-        })
-    })?;
-    let rest = &text[prefix.len()..];
-    if prefix.ends_with('r') {
-        let hashes = rest.len() - rest.trim_start_matches('#').len();
-        let body = rest[hashes..].strip_prefix('"')?;
-        let end = format!("\"{}", "#".repeat(hashes));
-        let length = body.find(&end).map_or(body.len(), |at| at + end.len());
-        return Some(prefix.len() + hashes + 1 + length);
-    }
-    let mut escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return Some(prefix.len() + at + 1),
-            _ => {}
-        }
-    }
-    Some(text.len())
-}
-
-/// Length of a character that begins here; a lifetime is none.
-fn character_literal(text: &str) -> Option<usize> {
-    let body = text.strip_prefix('\'')?;
-    let mut chars = body.char_indices();
-    let (_, first) = chars.next()?;
-    if first == '\\' {
-        let (_, kind) = chars.next()?;
-        let after = 1 + kind.len_utf8();
-        let end = body[after..].find('\'')?;
-        return Some(1 + after + end + 1);
-    }
-    let (at, second) = chars.next()?;
-    (second == '\'').then_some(1 + at + 1)
 }
 
 /// True if these words and marks follow each other somewhere.
