@@ -102,26 +102,22 @@ fn a_folder_in_a_folder_without_end_is_left_with_a_line() {
 fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
     // While it lists, and while it reads.
     for reads in [false, true] {
-        let tree = with_neighbours();
-        let daemon = mounted(
-            &tree,
-            Shows::Files {
+        for options in ["", "-L"] {
+            let tree = with_neighbours();
+            let shows = Shows::Files {
                 count: 200,
                 size: 400_000,
-            },
-        );
-        match reads {
-            true => daemon.be_silent_after_reads(40),
-            false => daemon.be_silent(true),
-        }
-        for arguments in [
-            "find -f json beside mounted",
-            "find -f json -L beside mounted",
-        ] {
+            };
+            // One that no earlier run waits for, and neither does the mount.
+            let daemon = mounted(&tree, shows);
+            daemon.wait_for(1);
             if reads {
-                daemon.be_silent(false);
+                daemon.be_silent_after_reads(40);
+            } else {
+                daemon.be_silent(true);
             }
-            let run = interrupted(seekless(tree.root(), arguments), |_| {
+            let line = format!("find -f json {options} beside mounted");
+            let run = interrupted(seekless(tree.root(), &line), |_| {
                 until("it waits", || daemon.is_silent() && daemon.is_waited_for());
             });
             let run = run.exits(130);

@@ -217,8 +217,9 @@ impl Scene {
         }
     }
 
-    /// Runs a command while the file system in the tree falls silent.
-    fn hangs(&self, line: &str, call: Call) -> Run {
+    /// Runs a command while the file system in the tree falls silent, and insists on one of these exit statuses. On a busy
+    /// machine a run may close its files only after everything is done: then it ends as if nothing hung.
+    fn hangs(&self, line: &str, call: Call, statuses: &[i32]) -> Run {
         let shows = Shows::Files {
             count: 6,
             size: self.size as u64,
@@ -252,6 +253,12 @@ impl Scene {
             named.all(|line| line.contains("/k/a/z")),
             "another disk is named\n{run}"
         );
+        if call == Call::Close && !said.contains("z: did not answer") {
+            // The sides differ.
+            let is_compare = line.starts_with("compare");
+            return run.exits(i32::from(is_compare));
+        }
+        assert!(statuses.contains(&run.code()), "exit status\n{run}");
         run.says("z: did not answer")
     }
 }
@@ -306,7 +313,7 @@ fn check(cell: Cell) {
         Command::Find | Command::Verify => {
             let expected = scene.seekless(line).run().exits(0).sets();
             assert_eq!(expected.len(), scene.pairs);
-            let run = scene.hangs(line, call).exits(1);
+            let run = scene.hangs(line, call, &[1]);
             assert_eq!(healthy(&run.sets()), expected, "{cell:?}\n{run}");
             let is_counted = run
                 .stderr_text()
@@ -316,29 +323,30 @@ fn check(cell: Cell) {
         }
         Command::Unique => {
             let expected = scene.seekless(line).run().exits(0).sets();
-            let run = scene.hangs(line, call).exits(1);
+            let run = scene.hangs(line, call, &[1]);
             assert!(healthy(&run.sets()).is_subset(&expected), "{cell:?}\n{run}");
-            assert!(run.stderr_text().contains("INCOMPLETE"), "{cell:?}\n{run}");
+            let is_said = run.stderr_text().contains("INCOMPLETE");
+            assert!(is_said || run.code() == 0, "{cell:?}\n{run}");
         }
         Command::Folders => {
-            let run = scene.hangs(line, call).exits(1);
+            let run = scene.hangs(line, call, &[1]);
             let text = run.stdout_text();
             let is_said =
                 text.contains("identical to k/a/in") || text.contains("identical to k/b/in");
             assert!(is_said, "{cell:?}\n{run}");
         }
         Command::Compare => {
-            let run = scene.hangs(line, call).exits(2);
+            let run = scene.hangs(line, call, &[2]);
             assert!(!run.stdout_text().contains("in/"), "{cell:?}\n{run}");
         }
         Command::Remove | Command::Hardlink | Command::Symlink | Command::Move => {
-            let run = scene.hangs(line, call);
+            let run = scene.hangs(line, call, &[1, 2]);
             if call == Call::Close && run.code() == 2 {
                 // All files were read before the last of them was closed, and the plan looks at them again.
                 run.says("nothing was done");
                 return;
             }
-            let run = run.exits(1);
+            assert_ne!(run.code(), 2, "{cell:?}\n{run}");
             for pair in 0..scene.pairs {
                 let paths = names(pair).map(|name| scene.tree.path(name));
                 assert!(is_done(command, &paths), "{cell:?}: {pair}\n{run}");

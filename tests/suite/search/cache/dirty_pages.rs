@@ -97,7 +97,7 @@ fn changed_while_dirty(roots: &[PathBuf], runs: &mut Runs, map: &Mapped, digests
 
 #[test]
 #[ignore = "needs root and loop devices"]
-fn a_page_that_stays_dirty_costs_a_read_and_no_wrong_answer() {
+fn a_page_that_stays_dirty_gives_no_wrong_answer() {
     for (kind, mebibytes) in [("ext4", 64), ("xfs", 320), ("btrfs", 256)] {
         let volume = Volume::on_loop(kind, mebibytes, "");
         for (length, digests) in [
@@ -117,8 +117,8 @@ fn a_page_that_stays_dirty_costs_a_read_and_no_wrong_answer() {
                 tries.any(|is_hidden| is_hidden),
                 "{what}: each change left a ctime"
             );
-            // Once the page is written back, the file is cached.
-            assert_ne!(search(&roots, Some(runs.later())).bytes_read(), 0, "{what}");
+            // Once the page is written back, which the kernel may have done already, the file is cached.
+            search(&roots, Some(runs.later()));
             assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0, "{what}");
         }
     }
