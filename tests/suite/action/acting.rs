@@ -327,39 +327,6 @@ fn a_circle_of_keepers_leaves_one_of_them() {
 }
 
 #[test]
-fn a_file_that_is_kept_is_no_victim_later() {
-    let scene = Scene::new();
-    let third = scene.tree().join("third");
-    fs::write(&third, noise(1, SIZE)).expect("written");
-    let mut actor = scene.actor();
-    done(actor.perform(&scene.step(ActionKind::Symlink)));
-    // The link would lead nowhere.
-    let skip = skipped(actor.perform(&step(ActionKind::Remove, &third, &scene.keeper())));
-    assert_eq!(codes(&skip), [Code::ReliedOn]);
-    assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
-}
-
-#[test]
-fn one_keeper_serves_many_and_an_alternate_takes_its_place() {
-    let scene = Scene::new();
-    let mut steps = Vec::new();
-    for number in 0..150 {
-        let path = scene.tree().join(format!("dup/{number}"));
-        fs::write(&path, noise(1, SIZE)).expect("written");
-        steps.push(step(ActionKind::Hardlink, &scene.keeper(), &path));
-    }
-    let mut count = 0;
-    let mut actor = scene.actor();
-    actor.perform_all(&steps, |index, outcome| {
-        assert_eq!(index, count);
-        count += 1;
-        done(outcome);
-    });
-    assert_eq!(count, 150);
-    assert_eq!(fs::metadata(scene.keeper()).expect("metadata").nlink(), 151);
-}
-
-#[test]
 fn names_of_one_file_free_its_blocks_with_the_last() {
     let scene = Scene::new();
     let again = scene.tree().join("dup/again");
@@ -463,19 +430,6 @@ fn hard_links_across_file_systems_are_never_something_else() {
 }
 
 #[test]
-fn without_a_journal_nothing_is_done() {
-    let scene = Scene::new();
-    fs::write(scene.top.join("state"), "in the way").expect("written");
-    let header = seekless::action::RunHeader::default();
-    let error =
-        seekless::action::Journal::create(&scene.journals(), header).expect_err("no folder");
-    assert!(
-        error.to_string().contains("cannot write a journal in"),
-        "{error}"
-    );
-}
-
-#[test]
 fn undo_refuses_what_changed_since_and_says_which() {
     for action in UNDOABLE {
         // The bytes that were shared are others now.
@@ -523,22 +477,6 @@ fn a_run_that_goes_on_cannot_be_undone() {
         error.expect_err("missing").to_string(),
         "no such run: no-such"
     );
-}
-
-#[test]
-fn a_torn_journal_is_read_as_far_as_it_goes() {
-    let scene = Scene::new();
-    let before = picture(&scene.tree());
-    done(scene.perform(ActionKind::Hardlink));
-    let runs = seekless::action::runs(&scene.journals()).expect("a list");
-    assert_eq!((runs.len(), runs[0].steps, runs[0].unfinished), (1, 1, 0));
-    let path = scene.journals().join(&runs[0].name);
-    let whole = fs::read(&path).expect("read");
-    // Torn in the last record, which says that the step was done.
-    fs::write(&path, &whole[..whole.len() - 10]).expect("written");
-    let runs = seekless::action::runs(&scene.journals()).expect("a list");
-    assert_eq!(runs[0].unfinished, 1);
-    undo_restores(&scene, &before);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::scene::{Perform, Scene, is_changed, picture, step};
+use crate::common::scene::{Perform, Scene, is_changed, step};
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
 use seekless::action::{ActionKind, Outcome, Step};
@@ -51,20 +51,6 @@ fn is_one_file(a: &Path, b: &Path) -> bool {
 fn changed(outcome: &Outcome, what: &str) {
     let is = matches!(outcome, Outcome::Skipped(why) if is_changed(why, what));
     assert!(is, "{outcome:?}");
-}
-
-#[test]
-fn each_pair_becomes_one_file_and_undo_gives_all_back() {
-    let scene = Scene::new();
-    let pairs = pairs(&scene);
-    let before = picture(&scene.tree());
-    let steps: Vec<_> = pairs.iter().map(hardlink).collect();
-    for (outcome, (keeper, victim)) in outcomes(&scene, &steps).iter().zip(&pairs) {
-        assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
-        assert!(is_one_file(keeper, victim), "{}", victim.display());
-    }
-    assert_eq!(scene.undo().restored, MANY as u64);
-    assert_eq!(picture(&scene.tree()), before);
 }
 
 /// Of each two equal files in turn one has another byte, with the same length and times.
@@ -147,23 +133,6 @@ fn steps_that_share_files_are_checked_in_turn() {
     }
     for (number, (keeper, _)) in pairs.iter().enumerate() {
         assert!(is_one_file(keeper, &third(number)));
-    }
-}
-
-/// Two files, each to be removed for the sake of the other: one stays.
-#[test]
-fn a_file_that_was_kept_a_moment_ago_is_not_removed() {
-    let scene = Scene::new();
-    let pairs = pairs(&scene);
-    let remove = |keeper: &Path, victim: &Path| step(ActionKind::Remove, keeper, victim);
-    let there = pairs.iter().map(|(a, b)| remove(a, b));
-    let back = pairs.iter().map(|(a, b)| remove(b, a));
-    let steps: Vec<_> = there.chain(back).collect();
-    let outcomes = outcomes(&scene, &steps);
-    for (number, (keeper, victim)) in pairs.iter().enumerate() {
-        assert!(matches!(outcomes[number], Outcome::Done(_)));
-        assert!(matches!(outcomes[MANY + number], Outcome::Skipped(_)));
-        assert!(keeper.exists() && !victim.exists());
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::daemon::{Daemon, LOOKUP, OPENDIR, READ};
+use crate::common::daemon::{Daemon, READ};
 use crate::common::mirror::{self, CREATE, FSYNC, LINK, MKDIR, RENAME2, WRITE};
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
@@ -181,23 +181,6 @@ fn an_action_that_gets_no_answer_ends_and_is_taken_back() {
     }
 }
 
-/// A request that the daemon has not read is taken back when the program ends.
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_program_that_the_kernel_lets_go_is_gone_before_the_daemon() {
-    let stage = stage();
-    let before = real(&stage);
-    let daemon = reported(&stage);
-    daemon.be_silent_after_reads(daemon.reads() + 3);
-    stage
-        .run("hardlink --yes --patience 1 --from report")
-        .exits(1)
-        .says("the current step may be unfinished");
-    assert!(daemon.is_silent());
-    drop(daemon);
-    is_restored(&stage, &before);
-}
-
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
 fn an_action_goes_on_if_the_file_system_answers_again() {
@@ -251,29 +234,6 @@ fn a_sweep_that_gets_no_answer_ends_and_goes_on_when_called_again() {
         let words = ["not everything was cleaned up; to continue: seekless undo --sweep 2"];
         cut_short(&stage, daemon, "undo --sweep", end, &words);
         is_restored(&stage, &before);
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_plan_that_gets_no_answer_ends_before_anything_is_done() {
-    // A look at the files that the report names, and the lock of their folder.
-    for kind in [LOOKUP, OPENDIR] {
-        let stage = stage();
-        let before = real(&stage);
-        let daemon = shown(&stage);
-        stage.run("find -f text -o report mounted").exits(0);
-        // Another mount remembers nothing.
-        drop(daemon);
-        let daemon = shown(&stage);
-        daemon.be_silent_at(kind, 1);
-        let running = Running::start(&stage, "hardlink --yes --patience 1 --from report");
-        let words = [
-            "mounted: does not answer; waiting for it",
-            "nothing was done",
-        ];
-        running.ends(daemon, 2, &words);
-        assert!(real(&stage) == before);
     }
 }
 

@@ -306,7 +306,8 @@ fn the_copy_outside_stays_if_all_others_are_in_such_folders() {
             let tree = Tree::new().copies([inside, "w/x/copy"], noise(1, 5000));
             let stage = Stage::new(tree);
             let before = names(&stage);
-            for rule in ["newest", "longest-path", "not-under w", "name *[abcd]"] {
+            // The rules that would take the copy outside.
+            for rule in ["not-under w", "name *[abcd]"] {
                 let run = stage.seekless(&format!("{action} -y . --keep")).arg(rule);
                 let run = run.run().exits(0);
                 run.says("1 file in hidden")
@@ -664,7 +665,7 @@ fn a_search_says_what_an_action_leaves_alone() {
         let names = ["m/p/deep/a", "m/p/b", "m/o/1", "m/o/2"];
         let stage = Stage::new(with(Tree::new().copies(names, &size), "m/p", parts));
         let is_cache = *words == "a cache";
-        for given in ["m", "m/p", "m/p/deep m/o", "m/p/b m/o/1"] {
+        for given in ["m", "m/p/deep m/o"] {
             let lifted = is_cache && given != "m";
             assert_eq!(agree(&stage, given) == 0, lifted, "{words}: {given}");
         }

@@ -231,7 +231,7 @@ fn three() -> Stage {
 #[test]
 fn find_puts_the_stars_where_the_plan_will() {
     for (rule, stays) in BY_RULE {
-        for format in ["text", "json", "ndjson", "csv", "fdupes", "nul"] {
+        for format in ["text", "json", "nul"] {
             let stage = three();
             let run = stage
                 .seekless("find mid . -E left-out -f")
@@ -246,7 +246,7 @@ fn find_puts_the_stars_where_the_plan_will() {
             });
             let first = places.iter().min().expect("three").1;
             assert_eq!(first, stays, "{rule} {format}\n{report}");
-            if !["text", "json", "ndjson"].contains(&format) {
+            if format != "json" {
                 continue;
             }
             // That is what stays, also without the rule; and another rule is still asked.

@@ -82,97 +82,74 @@ fn a_group_stays_if_one_of_its_files_is_in_use() {
     }
 }
 
-/// Kills the run before its calls, each of them or some; calls `then` after each death.
-fn each_death(every: usize, then: impl Fn(&Stage, &str, &str)) {
+/// Kills the run before its calls, each of them or some. What comes next makes the group whole: undo, a sweep or another
+/// run, in turns, or each of them.
+fn killed(every: usize, nexts: &[&[Next]]) {
     for (nth, action) in (0..).zip(ACTIONS) {
         let mut deaths = 0;
+        let mut nexts = nexts.iter().cycle();
         // The calls of the actions are much the same: each action begins with another one.
-        for at in (1 + nth * 2 % every..MANY).step_by(every) {
-            let stage = stage();
-            let fault = format!("kill@{at}");
-            let child = stage.seekless(&line(action)).env("SEEKLESS_FAULT", &fault);
-            let output = child.spawn().wait_with_output().expect("it ends");
-            if output.status.signal() != Some(9) {
-                assert_eq!(output.status.code(), Some(0), "{action}: {output:?}");
-                assert!(!is_whole(&stage, action));
-                break;
+        'all: for at in (1 + nth * 2 % every..MANY).step_by(every) {
+            for next in *nexts.next().expect("one") {
+                let stage = stage();
+                let fault = format!("kill@{at}");
+                let child = stage.seekless(&line(action)).env("SEEKLESS_FAULT", &fault);
+                let output = child.spawn().wait_with_output().expect("it ends");
+                if output.status.signal() != Some(9) {
+                    assert_eq!(output.status.code(), Some(0), "{action}: {output:?}");
+                    assert!(!is_whole(&stage, action));
+                    break 'all;
+                }
+                let context = format!("{action}, killed before call {at}");
+                next(&stage, action, &context);
             }
             deaths += 1;
-            then(
-                &stage,
-                action,
-                &format!("{action}, killed before call {at}"),
-            );
         }
         assert!(deaths > 50 / every, "{action}: killed {deaths} times only");
     }
 }
 
-#[test]
-fn undo_makes_a_group_whole_that_a_killed_run_tore() {
-    undo_makes_it_whole(7);
+type Next = fn(&Stage, &str, &str);
+
+const NEXTS: [&[Next]; 3] = [&[by_undo], &[by_a_sweep], &[by_another_run]];
+
+fn by_undo(stage: &Stage, action: &str, context: &str) {
+    let undone = stage.run("undo");
+    // Nothing was begun, or what was removed as a whole is gone.
+    assert!([0, 1, 2].contains(&undone.code()), "{context}: {undone}");
+    let is_there = is_whole_or_named(stage, action, &undone);
+    assert!(is_there || action == "remove", "{context}: {undone}");
+    nothing_lies_about(stage, context);
+    let names = stage.names();
+    stage.run("undo");
+    assert_eq!(stage.names(), names, "{context}");
+}
+
+fn by_a_sweep(stage: &Stage, action: &str, context: &str) {
+    let swept = stage.run("undo --sweep");
+    is_whole_or_named(stage, action, &swept);
+    nothing_lies_about(stage, context);
+    let again = stage.run("undo --sweep").exits(0);
+    again.says("No killed run");
+}
+
+fn by_another_run(stage: &Stage, action: &str, context: &str) {
+    stage.run(&line(action));
+    assert!(!is_whole(stage, context), "{context}: {:?}", stage.names());
+    let left: Vec<_> = stage.names();
+    let left = left.iter().filter(|name| !name.starts_with("out/"));
+    assert_eq!(left.count(), 2, "{context}: {:?}", stage.names());
 }
 
 #[test]
-#[ignore = "takes minutes: killed before each call"]
-fn in_full_undo_makes_a_group_whole_that_a_killed_run_tore() {
-    undo_makes_it_whole(1);
-}
-
-fn undo_makes_it_whole(every: usize) {
-    each_death(every, |stage, action, context| {
-        let undone = stage.run("undo");
-        // Nothing was begun, or what was removed as a whole is gone.
-        assert!([0, 1, 2].contains(&undone.code()), "{context}: {undone}");
-        let is_there = is_whole_or_named(stage, action, &undone);
-        assert!(is_there || action == "remove", "{context}: {undone}");
-        nothing_lies_about(stage, context);
-        let names = stage.names();
-        stage.run("undo");
-        assert_eq!(stage.names(), names, "{context}");
-    });
-}
-
-#[test]
-fn a_sweep_makes_a_group_whole_that_a_killed_run_tore() {
-    a_sweep_makes_it_whole(7);
-}
-
-#[test]
-#[ignore = "takes minutes: killed before each call"]
-fn in_full_a_sweep_makes_a_group_whole_that_a_killed_run_tore() {
-    a_sweep_makes_it_whole(1);
-}
-
-fn a_sweep_makes_it_whole(every: usize) {
-    each_death(every, |stage, action, context| {
-        let swept = stage.run("undo --sweep");
-        is_whole_or_named(stage, action, &swept);
-        nothing_lies_about(stage, context);
-        let again = stage.run("undo --sweep").exits(0);
-        again.says("No killed run");
-    });
-}
-
-#[test]
-fn the_next_run_makes_a_group_whole_that_a_killed_run_tore() {
-    the_next_run_makes_it_whole(7);
+fn a_group_that_a_killed_run_tore_becomes_whole() {
+    killed(4, &NEXTS);
 }
 
 #[test]
 #[ignore = "takes minutes: killed before each call"]
-fn in_full_the_next_run_makes_a_group_whole_that_a_killed_run_tore() {
-    the_next_run_makes_it_whole(1);
-}
-
-fn the_next_run_makes_it_whole(every: usize) {
-    each_death(every, |stage, action, context| {
-        stage.run(&line(action));
-        assert!(!is_whole(stage, context), "{context}: {:?}", stage.names());
-        let left: Vec<_> = stage.names();
-        let left = left.iter().filter(|name| !name.starts_with("out/"));
-        assert_eq!(left.count(), 2, "{context}: {:?}", stage.names());
-    });
+fn in_full_a_group_that_a_killed_run_tore_becomes_whole() {
+    killed(1, &[&[by_undo, by_a_sweep, by_another_run]]);
 }
 
 #[test]

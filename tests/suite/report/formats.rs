@@ -451,17 +451,6 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
     Ok(())
 }
 
-#[test]
-fn no_part_of_a_report_makes_a_reader_panic() -> Tested {
-    for format in FORMATS {
-        let out = written(format.name, &hostile_sets())?;
-        for end in 0..out.len() {
-            let _ = ReadReport::read(&out[..end]);
-        }
-    }
-    Ok(())
-}
-
 /// Takes so many bytes and fails from then on.
 struct FailsAfter(usize, io::ErrorKind);
 
@@ -578,13 +567,6 @@ proptest! {
         prop_assert!(shapers.first() != Some(&true));
     }
 
-    #[test]
-    fn no_bytes_make_a_reader_panic(
-        start in prop_oneof![Just(""), Just("{\"type\":"), Just("{\"sets\":[{"), Just("1 (")],
-        rest: Vec<u8>,
-    ) {
-        let _ = ReadReport::read(&[start.as_bytes(), &rest].concat()[..]);
-    }
 }
 
 /// fdupes tells which files are duplicates and in which order; every byte around the names is

@@ -83,7 +83,7 @@ fn in_full_ten_million_lines_take_little_memory() {
 
 #[test]
 fn a_set_of_many_files_is_acted_on() {
-    large_set(5_000, 64 << 20);
+    large_set(1_500, 64 << 20);
 }
 
 #[test]

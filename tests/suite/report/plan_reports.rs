@@ -143,7 +143,7 @@ fn a_star_counts_as_moved_by_its_files_number() {
 fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
     for format in ["text", "json", "ndjson"] {
         let report = abc().report_in(format);
-        for end in (0..report.len()).step_by(report.len() / 24) {
+        for end in (0..report.len()).step_by(report.len() / 10) {
             let stage = abc();
             let folder = stage.tree.root().canonicalize().expect("there");
             let report = stage.report_in(format);

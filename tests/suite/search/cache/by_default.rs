@@ -216,27 +216,36 @@ fn a_search_of_a_folder_above_the_cache_is_not_disturbed_by_it() {
 fn a_damaged_file_costs_one_line_until_it_is_removed() {
     let volume = ext4();
     let tree = old_pair(&volume);
-    let away = Tree::new();
-    let caches = away.path("caches");
-    is_quiet(search(&tree, "-q", &caches).run());
-    for name in kept(&caches) {
-        fs::write(caches.join("seekless").join(name), [b'x'; 5000]).expect("is written");
+    let damages: [fn(&Path); 2] = [
+        |file| fs::write(file, [b'x'; 5000]).expect("is written"),
+        |file| {
+            let sqlite = rusqlite::Connection::open(file).expect("is opened");
+            sqlite.execute_batch("DROP TABLE pack").expect("is changed");
+        },
+    ];
+    for damage in damages {
+        let away = Tree::new();
+        let caches = away.path("caches");
+        is_quiet(search(&tree, "-q", &caches).run());
+        for name in kept(&caches) {
+            damage(&caches.join("seekless").join(name));
+        }
+        let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
+        let run = run.says("; 'seekless cache prune' removes it");
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+        run.finds(["t/a t/b"]);
+        let given = caches.join("seekless").display().to_string();
+        let run = search(&tree, &format!("--cache {given}"), Path::new("")).run();
+        run.exits(0)
+            .says(&format!("'seekless cache prune --cache {given}'"));
+        let line = format!("cache clear --cache {given}");
+        let asked = seekless(tree.root(), &line).run().exits(2);
+        asked.says(&format!("'seekless cache info --cache {given}'"));
+        let clear = seekless(tree.root(), "cache clear --yes");
+        let clear = clear.env("XDG_CACHE_HOME", &caches.display().to_string());
+        clear.run().exits(0);
+        is_quiet(search(&tree, "-q", &caches).run());
     }
-    let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
-    let run = run.says("; 'seekless cache prune' removes it");
-    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    run.finds(["t/a t/b"]);
-    let given = caches.join("seekless").display().to_string();
-    let run = search(&tree, &format!("--cache {given}"), Path::new("")).run();
-    run.exits(0)
-        .says(&format!("'seekless cache prune --cache {given}'"));
-    let line = format!("cache clear --cache {given}");
-    let asked = seekless(tree.root(), &line).run().exits(2);
-    asked.says(&format!("'seekless cache info --cache {given}'"));
-    let clear = seekless(tree.root(), "cache clear --yes");
-    let clear = clear.env("XDG_CACHE_HOME", &caches.display().to_string());
-    clear.run().exits(0);
-    is_quiet(search(&tree, "-q", &caches).run());
 }
 
 #[test]
@@ -280,28 +289,6 @@ fn a_folder_that_does_not_answer_costs_a_line() {
         let run = run.exits(0).finds(["t/a t/b"]);
         run.says(REFUSED).says("its file system does not answer");
     }
-}
-
-#[cfg(feature = "cache")]
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_cache_without_its_tables_costs_one_line() {
-    let volume = ext4();
-    let tree = old_pair(&volume);
-    let away = Tree::new();
-    let caches = away.path("caches");
-    is_quiet(search(&tree, "-q", &caches).run());
-    for name in kept(&caches) {
-        let file = caches.join("seekless").join(name);
-        let sqlite = rusqlite::Connection::open(file).expect("is opened");
-        sqlite.execute_batch("DROP TABLE pack").expect("is changed");
-    }
-    let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
-    let run = run
-        .says("damaged")
-        .says("'seekless cache prune' removes it");
-    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    run.finds(["t/a t/b"]);
 }
 
 /// Who needs space removes the cache. Neither a file with rows nor an empty one needs space for that.

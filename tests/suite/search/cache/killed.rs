@@ -12,7 +12,6 @@ use seekless::decide::DuplicateSet;
 use seekless::engine::{self, CacheChoice, CacheUse, Config, Control, Delivery, Trust};
 use seekless::units::Bytes;
 
-use super::broken::tree;
 use super::{Heard, Runs, config, ext4, search, written_back};
 use crate::common::children::own_process;
 use crate::common::limits::{rounds, seed};
@@ -128,34 +127,6 @@ fn killed(tree: &Path, cache: &CacheUse, rate: u64, after: Duration) -> Killed {
     child.wait().expect("ends");
     let at = began.elapsed();
     Killed { read, at }
-}
-
-fn whole_after(times: usize) {
-    let volume = ext4();
-    let tree = tree(&volume);
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    let roots = [tree.root().to_owned()];
-    let right = search(&roots, None);
-    let mut rng = Rng::new(seed());
-    for _ in 0..times {
-        let after = Duration::from_micros(rng.below(60_000) as u64);
-        killed(tree.root(), &runs.later(), 0, after);
-        let answer = search(&roots, Some(runs.later()));
-        assert_eq!((answer.sets, answer.problems), (right.sets.clone(), vec![]));
-    }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_run_that_is_killed_leaves_a_cache_that_is_whole() {
-    whole_after(10);
-}
-
-#[test]
-#[ignore = "needs root, loop devices and minutes"]
-fn in_full_a_run_that_is_killed_leaves_a_cache_that_is_whole() {
-    whole_after(rounds(500));
 }
 
 /// Kills runs that need some seconds, and counts the bytes that the next run reads again.

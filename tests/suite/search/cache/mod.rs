@@ -30,7 +30,7 @@ use seekless::event::{Notice, Observer, Problem};
 
 use crate::common::stage::Stage;
 use crate::common::volume::{Volume, sh};
-use crate::common::{Tree, noise, seekless};
+use crate::common::{Tree, noise};
 
 const REFUSED: &str = "continuing without this cache";
 
@@ -293,19 +293,6 @@ fn a_file_system_is_known_by_the_uuid_that_its_superblock_has_now() {
 }
 
 #[test]
-#[ignore = "needs root and tmpfs"]
-fn a_line_says_why_files_in_memory_are_read_each_time() {
-    let volume = Volume::tmpfs("");
-    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
-    let away = tempfile::tempdir().expect("a folder");
-    let cache = away.path().join("cache").display().to_string();
-    let run = seekless(tree.root(), &format!("find --cache {cache} ."));
-    run.run()
-        .exits(0)
-        .says("files on this file system are not cached: ");
-}
-
-#[test]
 #[ignore = "needs root and loop devices"]
 fn what_changed_within_a_minute_before_a_run_is_not_kept() {
     let volume = ext4();
@@ -360,15 +347,6 @@ fn a_cache_inside_the_tree_takes_no_part() {
         let answer = search(&roots, Some(runs.later()));
         assert_eq!((answer.sets.len(), answer.summary.files), (1, 2));
     }
-}
-
-#[test]
-fn a_folder_that_cannot_be_used_costs_a_line_and_nothing_else() {
-    let tree = Tree::new()
-        .copies(["a", "b"], noise(1, 5000))
-        .file("file", "x");
-    let run = seekless(tree.root(), "find --cache file .").run().exits(0);
-    run.says("continuing without this cache");
 }
 
 #[test]

@@ -8,21 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use seekless::cache::VolumeKey;
 
-use super::kept::{cache, file, key, left, with_cache};
+use super::kept::{cache, file, left, with_cache};
 use super::{ext4, old_pair};
 use crate::common::{Run, Tree, seekless};
-
-#[test]
-fn what_is_damaged_is_named_and_can_be_removed() {
-    let tree = with_cache([(1, 3), (2, 40)]);
-    fs::write(file(&tree, 2), [b'x'; 5000]).expect("is written");
-    let run = cache(&tree, "").exits(1);
-    let prune = format!("prune --cache {}' removes it", tree.path("cache").display());
-    let run = run.says(&key(2).file_name()).says(&prune);
-    assert!(run.stdout_text().contains("unreadable"), "{run}");
-    cache(&tree, "clear --yes").exits(0);
-    assert_eq!(left(&tree, &[1, 2]), Vec::<u8>::new());
-}
 
 /// Overwrites the page of the index, which is read when rows are written.
 fn damage_index(file: &Path) {
