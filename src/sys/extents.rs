@@ -1,15 +1,16 @@
 //! Where the bytes of a file lie: extents, blocks that files share, data and holes.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
+use rustix::ioctl::{Opcode, Updater, ioctl};
 
 // `FS_IOC_FIEMAP`: where on its device a file's bytes lie.
 //
 // Layout: linux/fiemap.h; meaning: Documentation/filesystems/fiemap.rst.
 
-const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
+const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 
 /// Of a request: what is to be written is written before.
 const SYNC: u32 = 0x1;
@@ -204,15 +205,9 @@ fn each(fd: impl AsFd, length: u64, flags: u32, mut take: impl FnMut(&RawExtent)
 fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[RawExtent]> {
     // SAFETY: the request is a live, properly laid out fiemap with room for the `N` extents that
     // `count` allows; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            FS_IOC_FIEMAP as _,
-            &raw mut *request,
-        )
-    };
+    unsafe { ioctl(fd, Updater::<FS_IOC_FIEMAP, _>::new(request)) }.ok()?;
     let mapped = (request.mapped as usize).min(N);
-    (done == 0).then(|| &request.extents[..mapped])
+    Some(&request.extents[..mapped])
 }
 
 // `SEEK_DATA` and `SEEK_HOLE`: where a file has bytes of its own.
@@ -251,7 +246,7 @@ pub fn data_or_hole_at(fd: impl AsFd, offset: u64) -> Option<DataOrHole> {
 // `XFS_IOC_FSGEOMETRY`: what an XFS can do.
 
 /// Version 4 of the answer, which every kernel with reflinks gives.
-const XFS_IOC_FSGEOMETRY_V4: libc::c_ulong = 0x8070_587C;
+const XFS_IOC_FSGEOMETRY_V4: Opcode = 0x8070_587C;
 
 /// The file system can share blocks between files (`XFS_FSOP_GEOM_FLAGS_REFLINK`).
 const REFLINK: u32 = 1 << 20;
@@ -278,14 +273,8 @@ pub fn xfs_shares_blocks(fd: impl AsFd) -> bool {
     let mut geometry = Geometry::default();
     // SAFETY: the geometry is live and laid out as the structure whose size, 112 bytes, is part of
     // the request's number; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            XFS_IOC_FSGEOMETRY_V4 as _,
-            &raw mut geometry,
-        )
-    };
-    done == 0 && geometry.flags & REFLINK != 0 && geometry.realtime_blocks == 0
+    let done = unsafe { ioctl(fd, Updater::<XFS_IOC_FSGEOMETRY_V4, _>::new(&mut geometry)) };
+    done.is_ok() && geometry.flags & REFLINK != 0 && geometry.realtime_blocks == 0
 }
 
 const _: () = assert!(size_of::<Geometry>() == 112);

@@ -11,34 +11,23 @@ use crate::heartbeat::current;
 /// The folder that relative paths start from.
 pub use rustix::fs::CWD;
 
+fn opened(at: impl AsFd, name: &CStr, flags: OFlags) -> Result<OwnedFd> {
+    openat(at, name, flags | OFlags::CLOEXEC, Mode::empty())
+}
+
 /// Opens a folder for listing. Does not follow a symbolic link in the last component.
 pub fn folder(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
-    openat(
-        at,
-        name,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
+    opened(at, name, OFlags::DIRECTORY | OFlags::NOFOLLOW)
 }
 
 /// Opens a folder for listing; a symbolic link in the last component is followed.
 pub fn folder_following(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
-    openat(
-        at,
-        name,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
+    opened(at, name, OFlags::DIRECTORY)
 }
 
 /// Opens a folder only as a starting point for other calls (`O_PATH`): needs no read permission.
 pub fn folder_handle(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
-    openat(
-        at,
-        name,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
+    opened(at, name, OFlags::PATH | OFlags::DIRECTORY)
 }
 
 /// The path of an open file or folder as the kernel has it, without links and `..`; `None` without `/proc`.
@@ -64,11 +53,16 @@ pub fn let_block(fd: impl AsFd) -> Result<()> {
 
 /// Opens whatever a name leads to only to ask about it (`O_PATH`); nothing is read or woken.
 pub fn any_handle(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
-    let mut flags = OFlags::PATH | OFlags::CLOEXEC;
-    if !follow {
-        flags |= OFlags::NOFOLLOW;
+    opened(at, name, OFlags::PATH | last(follow))
+}
+
+/// Whether a symbolic link in the last component is followed.
+fn last(follow: bool) -> OFlags {
+    if follow {
+        OFlags::empty()
+    } else {
+        OFlags::NOFOLLOW
     }
-    openat(at, name, flags, Mode::empty())
 }
 
 /// How a file may be opened.
@@ -113,36 +107,25 @@ pub fn error(error: Errno) -> std::io::Error {
 }
 
 fn file_once(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
-    let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    if !manner.follow {
-        flags |= OFlags::NOFOLLOW;
-    }
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | last(manner.follow);
     if manner.keep_access_time {
-        match openat(&at, name, flags | OFlags::NOATIME, Mode::empty()) {
+        match opened(&at, name, flags | OFlags::NOATIME) {
             Err(Errno::PERM) => {}
             other => return other,
         }
     }
-    openat(&at, name, flags, Mode::empty())
+    opened(&at, name, flags)
 }
 
 /// Opens what is there for appending, so that what another program has written there stays.
 pub fn for_appending(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
-    let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOCTTY;
-    if !follow {
-        flags |= OFlags::NOFOLLOW;
-    }
-    openat(at, name, flags, Mode::empty())
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOCTTY;
+    opened(at, name, flags | last(follow))
 }
 
 /// Opens a regular file for writing and leaves it as it is: the way to learn if that is allowed.
 pub fn for_writing(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     // O_NONBLOCK: a FIFO may have taken its place.
-    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    openat(
-        at,
-        name,
-        flags | OFlags::CLOEXEC | OFlags::NOCTTY,
-        Mode::empty(),
-    )
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    opened(at, name, flags | OFlags::NOFOLLOW)
 }

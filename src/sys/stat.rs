@@ -61,26 +61,39 @@ const WANTED: StatxFlags = StatxFlags::from_bits_retain(
 pub(super) const MOUNT: StatxFlags =
     StatxFlags::from_bits_retain(StatxFlags::MNT_ID.bits() | MNT_ID_UNIQUE);
 
+#[inline]
+fn ask(at: impl AsFd, name: &CStr, flags: AtFlags) -> Result<Stat> {
+    super::fault::point()?;
+    statx(at, name, flags, WANTED).map(Stat::from)
+}
+
+/// The name itself, without waking an automount.
+const ENTRY: AtFlags = AtFlags::SYMLINK_NOFOLLOW.union(AtFlags::NO_AUTOMOUNT);
+
 /// Metadata of a name in a folder; the last component's symbolic link is not followed.
 pub fn entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
-    super::fault::point()?;
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    statx(at, name, flags, WANTED).map(Stat::from)
+    ask(at, name, ENTRY)
 }
 
 /// As [`entry`], asking whoever keeps the file system: a server or a daemon of FUSE, whose answers the
 /// kernel remembers for a while. On local disks there is no difference.
 pub fn fresh_entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
-    super::fault::point()?;
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_FORCE_SYNC;
-    statx(at, name, flags, WANTED).map(Stat::from)
+    ask(at, name, ENTRY | AtFlags::STATX_FORCE_SYNC)
 }
 
 /// As [`descriptor`], asking the server or daemon that keeps the file system.
 pub fn fresh_descriptor(fd: impl AsFd) -> Result<Stat> {
-    super::fault::point()?;
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-    statx(fd, c"", flags, WANTED).map(Stat::from)
+    ask(fd, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC)
+}
+
+/// Metadata of a name in a folder; symbolic links are followed.
+pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    ask(at, name, AtFlags::NO_AUTOMOUNT)
+}
+
+/// Metadata of an open file.
+pub fn descriptor(fd: impl AsFd) -> Result<Stat> {
+    ask(fd, c"", AtFlags::EMPTY_PATH)
 }
 
 /// `STATX_SUBVOL` (include/uapi/linux/stat.h, Linux 6.10).
@@ -97,25 +110,10 @@ pub fn subvolume(fd: impl AsFd) -> Option<u64> {
 /// The moment at which what a name in a folder leads to was made, nanoseconds since 1970, which no call sets; `None` where
 /// the file system keeps none.
 pub fn birth_ns(at: impl AsFd, name: &CStr, follow: bool) -> Option<i64> {
-    let flags = match follow {
-        true => AtFlags::NO_AUTOMOUNT,
-        false => AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW,
-    };
+    let flags = if follow { AtFlags::NO_AUTOMOUNT } else { ENTRY };
     let answer = statx(at, name, flags, StatxFlags::BTIME).ok()?;
     let is_known = answer.stx_mask & StatxFlags::BTIME.bits() != 0;
     is_known.then(|| nanoseconds(answer.stx_btime))
-}
-
-/// Metadata of a name in a folder; symbolic links are followed.
-pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
-    super::fault::point()?;
-    statx(at, name, AtFlags::NO_AUTOMOUNT, WANTED).map(Stat::from)
-}
-
-/// Metadata of an open file.
-pub fn descriptor(fd: impl AsFd) -> Result<Stat> {
-    super::fault::point()?;
-    statx(fd, c"", AtFlags::EMPTY_PATH, WANTED).map(Stat::from)
 }
 
 impl Stat {

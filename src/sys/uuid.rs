@@ -1,6 +1,8 @@
 //! The UUID of the file system that a file is on.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
+
+use rustix::ioctl::{Opcode, Updater, ioctl};
 
 use super::statfs;
 
@@ -26,7 +28,7 @@ pub fn bytes_of(fd: impl AsFd) -> Option<Vec<u8>> {
 
 // `EXT4_IOC_GETFSUUID` (Linux 6.0), which every user may call on any file.
 
-const EXT4_IOC_GETFSUUID: libc::c_ulong = 0x8008_662c;
+const EXT4_IOC_GETFSUUID: Opcode = 0x8008_662c;
 
 #[repr(C)]
 struct Ext4Answer {
@@ -43,19 +45,13 @@ fn in_ext4_superblock(fd: impl AsFd) -> Option<[u8; 16]> {
     };
     // SAFETY: the answer is live and laid out as `struct fsuuid` of fs/ext4/ext4.h; the kernel writes the 16 bytes that
     // `length` says and no more.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            EXT4_IOC_GETFSUUID as _,
-            &raw mut answer,
-        )
-    };
-    (done == 0 && answer.length == 16 && answer.bytes != [0; 16]).then_some(answer.bytes)
+    unsafe { ioctl(fd, Updater::<EXT4_IOC_GETFSUUID, _>::new(&mut answer)) }.ok()?;
+    (answer.length == 16 && answer.bytes != [0; 16]).then_some(answer.bytes)
 }
 
 // `FS_IOC_GETFSUUID` (Linux 6.9).
 
-const FS_IOC_GETFSUUID: libc::c_ulong = 0x8011_1500;
+const FS_IOC_GETFSUUID: Opcode = 0x8011_1500;
 
 #[repr(C)]
 #[derive(Default)]
@@ -68,20 +64,14 @@ fn when_mounted(fd: impl AsFd) -> Option<Vec<u8>> {
     let mut answer = UuidAnswer::default();
     // SAFETY: the answer is live and laid out as `struct fsuuid2` of linux/fs.h, whose size is
     // part of the request's number; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            FS_IOC_GETFSUUID as _,
-            &raw mut answer,
-        )
-    };
+    unsafe { ioctl(fd, Updater::<FS_IOC_GETFSUUID, _>::new(&mut answer)) }.ok()?;
     let bytes = answer.bytes.get(..answer.length.into())?;
-    (done == 0 && bytes.iter().any(|&byte| byte != 0)).then(|| bytes.to_vec())
+    bytes.iter().any(|&byte| byte != 0).then(|| bytes.to_vec())
 }
 
 // `BTRFS_IOC_FS_INFO` (linux/btrfs.h), which every user may call on any folder. btrfs knows no `FS_IOC_GETFSUUID`.
 
-const BTRFS_IOC_FS_INFO: libc::c_ulong = 0x8400_941f;
+const BTRFS_IOC_FS_INFO: Opcode = 0x8400_941f;
 
 #[repr(C)]
 struct BtrfsAnswer {
@@ -101,12 +91,6 @@ pub fn of_btrfs(fd: impl AsFd) -> Option<[u8; 16]> {
     };
     // SAFETY: the answer is live and laid out as `struct btrfs_ioctl_fs_info_args`, whose size (1024 bytes) is
     // part of the request's number; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            BTRFS_IOC_FS_INFO as _,
-            &raw mut answer,
-        )
-    };
-    (done == 0 && answer.fsid != [0; 16]).then_some(answer.fsid)
+    unsafe { ioctl(fd, Updater::<BTRFS_IOC_FS_INFO, _>::new(&mut answer)) }.ok()?;
+    (answer.fsid != [0; 16]).then_some(answer.fsid)
 }

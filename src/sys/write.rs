@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, fallocate, ftruncate, openat, unlinkat};
 use rustix::io::{Errno, Result};
+use rustix::ioctl::{Opcode, Updater, ioctl};
 
 use super::fault;
 
@@ -84,7 +85,7 @@ pub fn free_beyond_the_end(fd: impl AsFd) -> Result<()> {
 // `FIDEDUPERANGE`: the kernel compares two ranges under its own locks, and lets them share blocks
 // if they are equal. Layout: linux/fs.h; meaning: ioctl_fideduperange(2).
 
-const FIDEDUPERANGE: libc::c_ulong = 0xC018_9436;
+const FIDEDUPERANGE: Opcode = 0xC018_9436;
 const DIFFERS: i32 = 1;
 
 #[repr(C)]
@@ -137,17 +138,7 @@ pub fn dedupe_range(
     };
     // SAFETY: the request is a live file_dedupe_range followed by the one info that `count` announces,
     // laid out as in linux/fs.h; the kernel writes within it only. Both descriptors are borrowed.
-    let done = unsafe {
-        libc::ioctl(
-            source.as_fd().as_raw_fd(),
-            FIDEDUPERANGE as _,
-            &raw mut request,
-        )
-    };
-    if done != 0 {
-        let error = std::io::Error::last_os_error();
-        return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    }
+    unsafe { ioctl(source, Updater::<FIDEDUPERANGE, _>::new(&mut request)) }?;
     match request.status {
         0 => Ok(Shared::Bytes(request.done)),
         DIFFERS => Ok(Shared::Differs),
