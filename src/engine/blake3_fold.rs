@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::hash::{Digest, Running, SampleDigest, Zeros};
+use crate::hash::{Digest, Running, SampleDigest};
 use crate::read::Fold;
 
 /// Heads that were read so far. A reader that has just read a head decides by them whether to read on. Of each head,
@@ -33,8 +33,6 @@ fn key(size: u64, head: &SampleDigest) -> u64 {
 pub struct Blake3 {
     /// Heads of files on disks where a second visit is expensive.
     pub heads: Heads,
-    /// The digests of holes.
-    pub zeros: Zeros,
 }
 
 impl Fold for Blake3 {
@@ -55,10 +53,6 @@ impl Fold for Blake3 {
 
     fn feed_zeros(&self, state: &mut Running, len: u64) {
         state.feed_zeros(len);
-    }
-
-    fn begin_sparse(&self) -> Running {
-        Running::sparse(&self.zeros)
     }
 
     fn goes_on(&self, size: u64, head: &Digest) -> bool {

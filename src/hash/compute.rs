@@ -1,51 +1,39 @@
 //! Hashing bytes that arrive in pieces.
 
-use super::zeros::{Leaves, Zeros, zeros};
+use std::sync::OnceLock;
+
 use super::{ContentDigest, SampleDigest};
 
-/// A BLAKE3 computation over bytes in order.
-pub enum Running {
-    /// The hasher is made only once the first piece has come: its state takes 2 KB, and most files are read in one piece.
-    Plain(Option<Box<blake3::Hasher>>),
-    /// Of a sparse file: what stands for zeros may be known.
-    Sparse(Box<Leaves>),
-}
+/// A BLAKE3 computation over bytes in order. The hasher is made only once the first piece has come: its state takes 2 KB,
+/// and most files are read in one piece.
+#[derive(Default)]
+pub struct Running(Option<Box<blake3::Hasher>>);
 
-impl Default for Running {
-    fn default() -> Self {
-        Self::Plain(None)
-    }
-}
+/// Zeros that are hashed at a time. Memory that was never written to is one page of the kernel's, many times over, and
+/// stays in the first-level cache.
+const ZEROS: u64 = 256 << 10;
 
 impl Running {
-    /// The computation for a sparse file, with zeros that other files share.
-    pub fn sparse(zeros: &Zeros) -> Self {
-        Self::Sparse(Box::new(Leaves::new(zeros.clone())))
-    }
-
     /// Takes the next piece.
     pub fn feed(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Plain(hasher) => drop(hasher.get_or_insert_default().update(bytes)),
-            Self::Sparse(leaves) => leaves.feed(bytes),
-        }
+        self.0.get_or_insert_default().update(bytes);
     }
 
     /// Takes this many zeros.
-    pub fn feed_zeros(&mut self, len: u64) {
-        match self {
-            Self::Plain(hasher) => zeros(hasher.get_or_insert_default(), len),
-            Self::Sparse(leaves) => leaves.feed_zeros(len),
+    pub fn feed_zeros(&mut self, mut len: u64) {
+        static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+        let zeros = BYTES.get_or_init(|| vec![0; ZEROS as usize]);
+        while len > 0 {
+            let step = len.min(ZEROS);
+            self.feed(&zeros[..step as usize]);
+            len -= step;
         }
     }
 
     /// BLAKE3 of all pieces.
     pub fn finish(self) -> blake3::Hash {
-        match self {
-            Self::Plain(None) => blake3::hash(b""),
-            Self::Plain(Some(hasher)) => hasher.finalize(),
-            Self::Sparse(leaves) => leaves.finish(),
-        }
+        self.0
+            .map_or_else(|| blake3::hash(b""), |hasher| hasher.finalize())
     }
 }
 

@@ -4,10 +4,8 @@ mod compute;
 mod digest;
 mod places;
 mod token;
-mod zeros;
 
 pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};
 pub use places::{Places, PlacesDigest};
 pub use token::ContentToken;
-pub use zeros::Zeros;

@@ -21,11 +21,6 @@ pub trait Fold: Clone + Send + 'static {
     /// Takes `len` zeros.
     fn feed_zeros(&self, state: &mut Self::State, len: u64);
 
-    /// Begins the digest of a sparse file.
-    fn begin_sparse(&self) -> Self::State {
-        Self::State::default()
-    }
-
     /// True if a file of this size whose head has this digest must be read on, where the task leaves the decision open.
     fn goes_on(&self, size: u64, head: &Self::Digest) -> bool {
         let _ = (size, head);

@@ -12,7 +12,7 @@ use crossbeam_channel::unbounded;
 
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
-use crate::hash::{Digest, Running, Zeros};
+use crate::hash::{Digest, Running};
 use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
@@ -31,8 +31,6 @@ pub struct Hashing {
     pub hole_met: Arc<dyn Fn(u64) + Send + Sync>,
     /// Whether a file with this head is read on.
     pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
-    /// The digests of holes.
-    pub zeros: Zeros,
 }
 
 impl Default for Hashing {
@@ -40,7 +38,6 @@ impl Default for Hashing {
         Self {
             hole_met: Arc::new(|_| ()),
             reads_on: Arc::new(|_| true),
-            zeros: Zeros::default(),
         }
     }
 }
@@ -64,10 +61,6 @@ impl Fold for Hashing {
     fn feed_zeros(&self, state: &mut Running, len: u64) {
         (self.hole_met)(len);
         state.feed_zeros(len);
-    }
-
-    fn begin_sparse(&self) -> Running {
-        Running::sparse(&self.zeros)
     }
 
     fn goes_on(&self, _: u64, head: &Digest) -> bool {

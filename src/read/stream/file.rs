@@ -88,7 +88,7 @@ pub(super) struct Piece {
 }
 
 impl<F: Fold> File<F> {
-    pub fn new(task: Task, fd: Arc<OwnedFd>, (is_direct, is_thin): (bool, bool), fold: &F) -> Self {
+    pub fn new(task: Task, fd: Arc<OwnedFd>, (is_direct, is_thin): (bool, bool)) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
@@ -99,11 +99,7 @@ impl<F: Fold> File<F> {
             read: 0,
             skipped: 0,
             given_back: 0,
-            state: if is_thin && is_whole(&task, task.spans[usize::from(along)]) {
-                fold.begin_sparse()
-            } else {
-                F::State::default()
-            },
+            state: F::State::default(),
             digests: [None; SPANS],
             undecided: along
                 && task.may_end_early

@@ -23,12 +23,7 @@ fn file(folder: &Path, spans: [(u64, u64); 2], may_end_early: bool) -> File<Hash
     let task = add_task(&mut batch, 0, "file", fingerprint(&path), spans);
     task.may_end_early = may_end_early;
     let fd = std::fs::File::open(&path).expect("is there");
-    File::new(
-        *task,
-        Arc::new(fd.into()),
-        (false, false),
-        &Hashing::default(),
-    )
+    File::new(*task, Arc::new(fd.into()), (false, false))
 }
 
 /// Bytes of the first read, and of one after this many.

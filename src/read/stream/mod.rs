@@ -149,7 +149,7 @@ impl<F: Fold> Stream<F> {
         let is_thin = reader.is_thin(fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
-        let file = File::new(task, Arc::clone(fd), (is_direct, is_thin), &reader.fold);
+        let file = File::new(task, Arc::clone(fd), (is_direct, is_thin));
         self.push(reader, file);
         Ok(())
     }
