@@ -5,6 +5,9 @@
 //! count is one relaxed store: nothing is locked, and no clock is read, for a file.
 
 pub mod current;
+mod waiting;
+
+pub use waiting::within;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -32,18 +35,60 @@ pub enum Subject {
     Path,
 }
 
-/// One thread's signs of life, on a cache line of its own.
+/// One thread's signs of life.
 #[derive(Debug)]
-#[repr(align(64))]
 pub struct Heartbeat {
     /// The kind of its subject.
     pub subject: Subject,
-    /// A count; the lowest bit is set while it is at work.
-    count: AtomicU32,
+    calls: &'static Calls,
     at: AtomicU32,
     name: Mutex<Vec<u8>>,
     seen: Mutex<Seen>,
     watchlist: Weak<Watchlist>,
+}
+
+/// A count of calls, on a cache line of its own; the lowest bit is set while its thread is at work. It is never freed, so
+/// that a thread needs no lock to reach its own; a later heartbeat uses it again.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Calls(AtomicU32);
+
+/// Those that no heartbeat uses.
+static UNUSED: Mutex<Vec<&'static Calls>> = Mutex::new(Vec::new());
+
+impl Calls {
+    fn unused() -> &'static Self {
+        let unused = locked(&UNUSED).pop();
+        let calls = unused.unwrap_or_else(|| Box::leak(Box::default()));
+        calls.0.store(0, Ordering::Relaxed);
+        calls
+    }
+
+    fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn beat(&self) {
+        let next = (self.count() | 1).wrapping_add(2);
+        self.0.store(next, Ordering::Relaxed);
+    }
+
+    fn rest(&self) {
+        self.0.store(self.count() & !1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn is_at_work(&self) -> bool {
+        self.count() & 1 == 1
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        self.calls.rest();
+        locked(&UNUSED).push(self.calls);
+    }
 }
 
 /// What the last look found of a thread.
@@ -61,20 +106,9 @@ struct Seen {
 }
 
 impl Heartbeat {
-    fn beat(&self) {
-        let count = self.count.load(Ordering::Relaxed);
-        self.count
-            .store((count | 1).wrapping_add(2), Ordering::Relaxed);
-    }
-
-    fn rest(&self) {
-        let count = self.count.load(Ordering::Relaxed);
-        self.count.store(count & !1, Ordering::Relaxed);
-    }
-
     fn ask(&self, at: u32) {
         self.at.store(at, Ordering::Relaxed);
-        self.beat();
+        self.calls.beat();
     }
 
     fn ask_about(&self, at: u32, name: &[u8]) {
@@ -87,7 +121,7 @@ impl Heartbeat {
 
     /// True while it makes calls to file systems.
     pub fn is_at_work(&self) -> bool {
-        self.count.load(Ordering::Relaxed) & 1 == 1
+        self.calls.is_at_work()
     }
 
     /// The number that it asks about.
@@ -194,7 +228,7 @@ impl Watchlist {
         }
         let heartbeat = Arc::new(Heartbeat {
             subject,
-            count: AtomicU32::new(0),
+            calls: Calls::unused(),
             at: AtomicU32::new(0),
             name: Mutex::default(),
             seen: Mutex::default(),
@@ -229,7 +263,7 @@ impl Watchlist {
         let mut moved = self.moved.swap(false, Ordering::Relaxed);
         let (mut any_silent, mut any_awaited, mut any_at_work) = (false, false, false);
         for heartbeat in self.heartbeats() {
-            let count = heartbeat.count.load(Ordering::Relaxed);
+            let count = heartbeat.calls.count();
             let is_at_work = count & 1 == 1;
             let mut seen = heartbeat.seen();
             any_at_work |= is_at_work && !seen.is_lost;
@@ -336,12 +370,12 @@ mod tests {
     fn every_sign_of_life_is_another_count() {
         let watchlist = Watchlist::new(SECOND);
         let heartbeat = watchlist.admit(Subject::Folder);
-        let count = || heartbeat.count.load(Ordering::Relaxed);
+        let count = || heartbeat.calls.count();
         let mut seen = vec![count()];
         for _ in 0..5 {
             heartbeat.ask_about(7, b"name");
             seen.push(count());
-            heartbeat.rest();
+            heartbeat.calls.rest();
             assert!(!heartbeat.is_at_work());
         }
         seen.dedup();
@@ -354,25 +388,25 @@ mod tests {
     fn who_moves_or_rests_is_not_silent() {
         let watchlist = Watchlist::new(60 * SECOND);
         let [stuck, busy, idle] = [0; 3].map(|_| watchlist.admit(Subject::Volume));
-        stuck.beat();
-        idle.beat();
-        idle.rest();
+        stuck.calls.beat();
+        idle.calls.beat();
+        idle.calls.rest();
         let mut named = Vec::new();
         for _ in 0..100 {
-            busy.beat();
+            busy.calls.beat();
             named.extend(silent_after(&watchlist, 1));
             assert_eq!(watchlist.clock().quiet, Duration::ZERO, "one still works");
             assert_eq!(watchlist.still(), Duration::ZERO);
         }
         assert!(are(&named, &stuck), "once");
         assert_eq!(watchlist.longest().expect("one").quiet(), 99 * SECOND);
-        busy.rest();
+        busy.calls.rest();
         for seconds in 0..60 {
             assert!(watchlist.clock().quiet <= seconds * SECOND);
             watchlist.look_after(SECOND);
         }
         assert!(watchlist.clock().quiet >= 59 * SECOND);
-        stuck.beat();
+        stuck.calls.beat();
         assert!(are(&watchlist.look_after(SECOND).answered, &stuck));
         assert!(!stuck.is_silent() && watchlist.clock().quiet == Duration::ZERO);
         assert!(silent_after(&watchlist, 9).is_empty());
@@ -382,7 +416,7 @@ mod tests {
         watchlist.moved();
         watchlist.look_after(SECOND);
         assert_eq!(watchlist.clock().quiet, Duration::ZERO);
-        stuck.rest();
+        stuck.calls.rest();
         silent_after(&watchlist, 2);
         assert_eq!(watchlist.still(), Duration::ZERO, "who rests is not stuck");
         assert!(watchlist.longest().is_none());
@@ -392,18 +426,18 @@ mod tests {
     fn who_was_given_up_counts_again_when_it_moves() {
         let watchlist = Watchlist::new(5 * SECOND);
         let [first, second] = [0; 2].map(|_| watchlist.admit(Subject::Volume));
-        first.beat();
+        first.calls.beat();
         silent_after(&watchlist, 11);
         assert!(watchlist.is_too_long());
         assert!(are(&watchlist.give_up(), &first));
         silent_after(&watchlist, 20);
         assert!(!watchlist.is_too_long(), "nobody waits for it");
         assert_eq!(watchlist.still(), Duration::ZERO);
-        second.beat();
+        second.calls.beat();
         silent_after(&watchlist, 11);
         assert!(watchlist.is_too_long());
         assert!(are(&watchlist.give_up(), &second), "only once");
-        first.beat();
+        first.calls.beat();
         silent_after(&watchlist, 11);
         assert!(watchlist.is_too_long());
         assert!(are(&watchlist.give_up(), &first));
@@ -423,12 +457,12 @@ mod tests {
     fn a_device_is_silent_while_a_thread_waits_for_it() {
         let watchlist = Watchlist::new(5 * SECOND);
         let heartbeat = watchlist.admit(Subject::Folder);
-        heartbeat.beat();
+        heartbeat.calls.beat();
         for heartbeat in silent_after(&watchlist, 6) {
             heartbeat.set_device(Some(7));
         }
         assert!(watchlist.is_silent(7) && !watchlist.is_silent(8));
-        heartbeat.beat();
+        heartbeat.calls.beat();
         watchlist.look_after(SECOND);
         assert!(!watchlist.is_silent(7));
     }

@@ -1,6 +1,5 @@
 //! Rows in memory: those of requested inodes, and those of their neighbours, which are mostly requested next.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use hashbrown::HashTable;
@@ -10,7 +9,7 @@ use super::error::CacheError;
 use super::pack::{self, PackKey};
 use super::row::Row;
 use super::store::Store;
-use crate::file::within;
+use crate::heartbeat::within;
 use crate::sys::memory::{self, Memory};
 
 /// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
@@ -176,56 +175,48 @@ impl KnownRows {
             true => (self.ahead * 2).min(AHEAD),
             false => 1,
         };
-        let read_patiently = match self.patience {
-            Some(_) => Some(self.read_patiently(number)?),
-            None => None,
-        };
-        let Self {
-            store: Some(store),
-            packs,
-            places,
-            bytes,
-            ..
-        } = self
-        else {
+        let Some(store) = self.store.take() else {
             return Ok(usize::MAX);
         };
-        let mut read = 0;
-        let mut add = |number, rows: &[u8]| {
-            if place_of(packs, places, number).is_some() {
-                return ControlFlow::Break(());
-            }
-            let start = bytes.len();
-            memory::reserve(bytes, rows.len());
-            bytes.extend_from_slice(rows);
-            let pack = Pack {
-                number,
-                start,
-                end: bytes.len(),
-                is_requested: false,
-                used: 0,
-            };
-            let place = packs.len() as u32;
-            packs.push(pack);
-            let hash_at = |&place: &u32| hash(packs[place as usize].number);
-            places.insert_unique(hash(number), place, hash_at);
-            read += usize::from(!rows.is_empty());
-            ControlFlow::Continue(())
+        let most = self.ahead;
+        let read = move || {
+            let mut bytes = Vec::new();
+            let packs = store.packs(number, most, &mut bytes);
+            (store, packs.map(|packs| (packs, bytes)))
         };
-        match read_patiently {
-            Some(found) => {
-                for (number, rows) in found {
-                    if add(number, &rows).is_break() {
-                        break;
-                    }
-                }
+        // If it does not answer, the file is lost to that thread.
+        let (store, found) = within(self.patience, read)?;
+        self.store = Some(store);
+        let (found, bytes) = found?;
+        let mut start = 0;
+        for (number, end) in found {
+            if place_of(&self.packs, &self.places, number).is_some() {
+                break;
             }
-            None => store.packs(number, self.ahead, &mut add)?,
+            self.add(number, &bytes[start..end]);
+            self.read += 1;
+            start = end;
         }
-        // If it is missing.
-        let _is_known = add(number, &[]);
-        self.read += read;
+        if place_of(&self.packs, &self.places, number).is_none() {
+            self.add(number, &[]);
+        }
         Ok(place_of(&self.packs, &self.places, number).unwrap_or(usize::MAX))
+    }
+
+    fn add(&mut self, number: i64, rows: &[u8]) {
+        let start = self.bytes.len();
+        memory::reserve(&mut self.bytes, rows.len());
+        self.bytes.extend_from_slice(rows);
+        let place = self.packs.len() as u32;
+        self.packs.push(Pack {
+            number,
+            start,
+            end: self.bytes.len(),
+            is_requested: false,
+            used: 0,
+        });
+        let hash_at = |&place: &u32| hash(self.packs[place as usize].number);
+        self.places.insert_unique(hash(number), place, hash_at);
     }
 }
 
@@ -240,27 +231,6 @@ fn place_of(packs: &[Pack], places: &HashTable<u32>, number: i64) -> Option<usiz
     let is_it = |&place: &u32| packs[place as usize].number == number;
     let place = places.find(hash(number), is_it)?;
     Some(*place as usize)
-}
-
-impl KnownRows {
-    /// Reads packs in another thread, and does not wait for it for ever. If it does not answer, the file is lost to it.
-    fn read_patiently(&mut self, number: i64) -> Result<Vec<(i64, Vec<u8>)>, CacheError> {
-        let Some(store) = self.store.take() else {
-            return Ok(Vec::new());
-        };
-        let most = self.ahead;
-        let read = move || {
-            let mut found = Vec::new();
-            let read = store.packs(number, most, |number, rows| {
-                found.push((number, rows.to_vec()));
-                ControlFlow::Continue(())
-            });
-            (store, read.map(|()| found))
-        };
-        let (store, found) = within(self.patience, read)?;
-        self.store = Some(store);
-        found
-    }
 }
 
 /// A hash of a number. The numbers of neighbouring packs are consecutive.

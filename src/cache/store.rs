@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,8 +127,8 @@ impl Store {
         }
     }
 
-    /// Passes on up to `most` packs in the order of their numbers, beginning with this number, until the receiver breaks
-    /// off. They may be damaged.
+    /// Appends up to `most` packs in the order of their numbers to `bytes`, beginning with this number; returns the number
+    /// of each, and where it ends. They may be damaged.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -137,18 +136,18 @@ impl Store {
         &self,
         number: i64,
         most: usize,
-        mut each: impl FnMut(i64, &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), CacheError> {
+        bytes: &mut Vec<u8>,
+    ) -> Result<Vec<(i64, usize)>, CacheError> {
         let mut select = self.sqlite.prepare_cached(FROM)?;
         let mut found = select.query([number])?;
-        for _ in 0..most {
-            let Some(found) = found.next()? else { break };
-            let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
-            if each(found.get(0)?, rows).is_break() {
-                break;
-            }
+        let mut packs = Vec::with_capacity(most);
+        while packs.len() < most
+            && let Some(found) = found.next()?
+        {
+            bytes.extend_from_slice(found.get_ref(1)?.as_blob().unwrap_or_default());
+            packs.push((found.get(0)?, bytes.len()));
         }
-        Ok(())
+        Ok(packs)
     }
 
     /// True if no row is stored.

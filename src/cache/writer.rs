@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -18,7 +19,7 @@ use super::rule;
 use super::state::FileState;
 use super::store::Store;
 use super::volume::VolumeKey;
-use crate::file::unanswered;
+use crate::heartbeat::within;
 
 /// Interval between two writes of rows. A kill costs the results since the last write, and those of reads during it.
 const INTERVAL: Duration = Duration::from_millis(1500);
@@ -69,8 +70,7 @@ pub struct Writer {
 /// The thread of a writer.
 struct WriterThread {
     to: Sender<Vec<Learned>>,
-    ended: Receiver<Result<Option<Store>, CacheError>>,
-    thread: io::Result<JoinHandle<()>>,
+    thread: io::Result<JoinHandle<Result<Option<Store>, CacheError>>>,
 }
 
 impl Writer {
@@ -108,8 +108,13 @@ impl Writer {
         let Self {
             place, key, run, ..
         } = self;
-        self.thread
-            .get_or_insert_with(|| WriterThread::start(Arc::clone(place), *key, run.clone()))
+        self.thread.get_or_insert_with(|| {
+            let (to, from) = bounded(WAITING);
+            let (place, key, run) = (Arc::clone(place), *key, run.clone());
+            let thread = thread::Builder::new().name("cache".to_owned());
+            let thread = thread.spawn(move || write_all(&place, &key, &from, &run));
+            WriterThread { to, thread }
+        })
     }
 
     /// Waits until all rows are written. Returns the file, if any row was written to it.
@@ -118,37 +123,19 @@ impl Writer {
     /// The reason why a row is not written. No later row is written, either.
     pub fn finish(mut self) -> Result<Option<Store>, CacheError> {
         if !self.gathered.is_empty() {
-            let gathered = mem::take(&mut self.gathered);
-            // If it takes no more, it has ended or does not answer, which is checked below.
-            let _not_kept = self.thread().to.send_timeout(gathered, PATIENCE);
+            self.thread();
         }
-        self.thread.map_or(Ok(None), WriterThread::finish)
-    }
-}
-
-impl WriterThread {
-    fn start(place: Arc<CacheFolder>, key: VolumeKey, run: RunMark) -> Self {
-        let (to, from) = bounded(WAITING);
-        let (tell, ended) = bounded(1);
-        let thread = thread::Builder::new().name("cache".to_owned());
-        let thread = thread.spawn(move || {
-            // The run may have stopped waiting.
-            let _ignored = tell.send(write_all(&place, &key, &from, &run));
-        });
-        Self { to, ended, thread }
-    }
-
-    fn finish(self) -> Result<Option<Store>, CacheError> {
-        let thread = self.thread?;
-        drop(self.to);
-        match self.ended.recv_timeout(PATIENCE) {
-            Ok(result) => {
-                // It has said its last word.
-                let _ignored = thread.join();
-                result
-            }
-            Err(_) => Err(CacheError::Io(unanswered())),
-        }
+        let Some(WriterThread { to, thread }) = self.thread else {
+            return Ok(None);
+        };
+        let (thread, gathered) = (thread?, self.gathered);
+        let ended = within(Some(PATIENCE), move || {
+            // It takes no more if it has ended, with an error.
+            let _not_kept = to.send(gathered);
+            drop(to);
+            thread.join()
+        })?;
+        ended.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 

@@ -146,9 +146,7 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: TrashPaths::with(unnamed_trash(&|path| {
-            current::ask_about(path.as_os_str().as_bytes());
-        })),
+        trash: unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes())),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();

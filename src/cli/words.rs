@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use seekless::file::within;
+use seekless::heartbeat::within;
 
 use super::{sanitize, slips};
 

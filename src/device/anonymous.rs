@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::filesystem::{FilesystemKind, asks_for_new_names};
-use super::mountinfo::{Mount, MountTable};
+use super::mountinfo::{Mount, Mounts};
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// A btrfs as sysfs shows it.
@@ -80,7 +80,7 @@ pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
 /// True if a file of another file system has its own modification time where this mount shows it. A program that answers
 /// from a catalog may show any time (`rclone mount --no-modtime`). An overlay with `metacopy` sets times without a copy of
 /// the bytes (Linux, `Documentation/filesystems/overlayfs.rst`). A mount of another kind may show such a mount.
-pub(super) fn keeps_times(mount: &Mount, mounts: &MountTable, sysfs: &Sysfs) -> bool {
+pub(super) fn keeps_times(mount: &Mount, mounts: &Mounts, sysfs: &Sysfs) -> bool {
     let shows_others = FilesystemKind::of(&mount.filesystem).may_show_others();
     let makes_up_times =
         |other: &Mount| other.filesystem == "fuse.rclone" || is_metacopy(other, sysfs);

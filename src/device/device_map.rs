@@ -11,7 +11,7 @@ use super::class::Class;
 use super::filesystem::FilesystemKind;
 use super::identity;
 use super::leaf::LeafKind;
-use super::mountinfo::{Mount, MountTable};
+use super::mountinfo::{Mount, Mounts};
 use super::number::DeviceNumber;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
 use super::policy::Policy;
@@ -50,7 +50,7 @@ pub struct DeviceMap {
     overrides: Overrides,
     /// For each row of the overrides the name of the device that it means.
     devices: Vec<Option<String>>,
-    mounts: MountTable,
+    mounts: Mounts,
     volumes: Vec<Volume>,
     by_st_dev: HashMap<u64, VolumeId>,
     by_mount: HashMap<DeviceNumber, VolumeId>,
@@ -72,7 +72,7 @@ impl DeviceMap {
             sysfs,
             cores,
             overrides,
-            mounts: MountTable::default(),
+            mounts: Mounts::default(),
             volumes: Vec::new(),
             by_st_dev: HashMap::new(),
             by_mount: HashMap::new(),
@@ -92,17 +92,14 @@ impl DeviceMap {
         let number = DeviceNumber::of(st_dev);
         let mount = self.mount_of(number, path);
         let home = mount.as_ref().map_or(number, |mount| mount.device);
-        let id = match self.by_mount.get(&home) {
-            Some(&known) => known,
-            None => self.add(home, mount, self.is_live),
-        };
+        let id = self.known(home, mount, self.is_live);
         self.by_st_dev.insert(st_dev, id);
         id
     }
 
     /// The last parts of mount points behind which a program or another machine answers, or does not.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
-        self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+        self.mounts = Mounts::listed_in(&self.mountinfo).unwrap_or_default();
         self.mounts.remote_names()
     }
 
@@ -114,15 +111,11 @@ impl DeviceMap {
     /// # Errors
     /// If the list of mounts cannot be read.
     pub fn mounted(&mut self) -> io::Result<Vec<VolumeId>> {
-        self.mounts = MountTable::read(&self.mountinfo)?;
+        self.mounts = Mounts::listed_in(&self.mountinfo)?;
         let seen: Vec<_> = self.mounts.visible().cloned().collect();
         let mut ids = Vec::new();
         for mount in seen {
-            let home = mount.device;
-            let id = match self.by_mount.get(&home) {
-                Some(&known) => known,
-                None => self.add(home, Some(mount), false),
-            };
+            let id = self.known(mount.device, Some(mount), false);
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -133,14 +126,9 @@ impl DeviceMap {
     /// The device with this number (`st_rdev`), or what is mounted from it. No mount is touched.
     pub fn device(&mut self, st_rdev: u64) -> VolumeId {
         let home = DeviceNumber::of(st_rdev);
-        match self.by_mount.get(&home) {
-            Some(&known) => known,
-            None => {
-                self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
-                let mount = self.mounts.visible().find(|mount| mount.device == home);
-                self.add(home, mount.cloned(), false)
-            }
-        }
+        self.mounts = Mounts::listed_in(&self.mountinfo).unwrap_or_default();
+        let mount = self.mounts.visible().find(|mount| mount.device == home);
+        self.known(home, mount.cloned(), false)
     }
 
     /// A volume by its id.
@@ -182,7 +170,7 @@ impl DeviceMap {
     /// If the file system is mounted once, the path is not looked at: a server or a daemon may not answer any more.
     fn mount_of(&mut self, number: DeviceNumber, path: &Path) -> Option<Mount> {
         if self.mounts.of_device(number).next().is_none() {
-            self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+            self.mounts = Mounts::listed_in(&self.mountinfo).unwrap_or_default();
         }
         let mut mounts = self.mounts.of_device(number);
         if let (Some(only), None) = (mounts.next(), mounts.next()) {
@@ -199,8 +187,12 @@ impl DeviceMap {
         self.mounts.find(number, &path).filter(fits).cloned()
     }
 
-    /// With `may_ask` the file system itself is asked for its UUID.
-    fn add(&mut self, home: DeviceNumber, mount: Option<Mount>, may_ask: bool) -> VolumeId {
+    /// The volume with this number, looked up if it was not met before. With `may_ask` the file system itself is asked for
+    /// its UUID.
+    fn known(&mut self, home: DeviceNumber, mount: Option<Mount>, may_ask: bool) -> VolumeId {
+        if let Some(&known) = self.by_mount.get(&home) {
+            return known;
+        }
         let Ok(index) = u16::try_from(self.volumes.len()) else {
             return VolumeId(u16::MAX);
         };
@@ -279,12 +271,7 @@ impl DeviceMap {
         let row = self.row_for(volume, is_class);
         let row = row.filter(|row| on_disk || row.selector != Selector::Default);
         if let Some((row, Told::As(class))) = row.map(|row| (row, row.told)) {
-            let facts = Facts {
-                filesystem: &volume.filesystem,
-                leaves: &volume.leaves,
-                arrays: &volume.arrays,
-            };
-            volume.policy = Policy::of(class, &facts, self.cores);
+            volume.policy = Policy::of(class, &volume.facts(), self.cores);
             volume.class = class;
             volume.rule = "told";
             volume.why = "set by the user".to_owned();
@@ -321,12 +308,7 @@ impl DeviceMap {
             Class::SolidState | Class::Unknown => Class::Rotational,
             Class::Memory | Class::Network | Class::Fuse => return None,
         };
-        let facts = Facts {
-            filesystem: &volume.filesystem,
-            leaves: &volume.leaves,
-            arrays: &volume.arrays,
-        };
-        Some(Policy::of(opposite, &facts, self.cores))
+        Some(Policy::of(opposite, &volume.facts(), self.cores))
     }
 
     /// The row of `--threads` that counts for this volume, of those that are of this sort.

@@ -22,113 +22,85 @@ pub enum FilesystemKind {
     Zfs,
 }
 
-/// Kinds of file systems by type. A row more is all that a new type needs.
-const KINDS: &[(FilesystemKind, &[&str])] = &[
-    (
-        FilesystemKind::Memory,
-        &["tmpfs", "ramfs", "rootfs", "hugetlbfs"],
-    ),
+/// Kinds of file systems by type. A word more is all that a new type needs.
+const KINDS: &[(FilesystemKind, &str)] = &[
+    (FilesystemKind::Memory, "tmpfs ramfs rootfs hugetlbfs"),
+    // An automount point that was not woken yet: what will be there is most often remote.
+    (FilesystemKind::Network, "autofs"),
     (
         FilesystemKind::Network,
-        &[
-            "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "virtiofs", "afs", "coda",
-            "lustre", "beegfs", "gpfs", "orangefs", "pvfs2", "ncpfs", "davfs", "vboxsf", "prl_fs",
-            "vmhgfs", "hostfs", "drvfs",
-            // An automount point that was not woken yet: what will be there is most often remote.
-            "autofs",
-        ],
+        "nfs nfs4 cifs smb3 smbfs ceph 9p virtiofs afs coda lustre beegfs gpfs orangefs pvfs2 ncpfs davfs vboxsf \
+        prl_fs vmhgfs hostfs drvfs",
     ),
-    (FilesystemKind::Btrfs, &["btrfs"]),
-    (
-        FilesystemKind::Layered,
-        &["overlay", "overlayfs", "ecryptfs"],
-    ),
-    (FilesystemKind::Zfs, &["zfs"]),
+    (FilesystemKind::Btrfs, "btrfs"),
+    (FilesystemKind::Layered, "overlay overlayfs ecryptfs"),
+    (FilesystemKind::Zfs, "zfs"),
     (
         FilesystemKind::Pseudo,
-        &[
-            "proc",
-            "sysfs",
-            "cgroup",
-            "cgroup2",
-            "debugfs",
-            "tracefs",
-            "securityfs",
-            "configfs",
-            "pstore",
-            "efivarfs",
-            "bpf",
-            "devpts",
-            "devtmpfs",
-            "mqueue",
-            "fusectl",
-            "binfmt_misc",
-            "rpc_pipefs",
-            "nfsd",
-            "nsfs",
-            "selinuxfs",
-            "smackfs",
-            "sockfs",
-            "pipefs",
-            "anon_inodefs",
-            "bdev",
-            "binder",
-            "resctrl",
-            "functionfs",
-            "usbfs",
-            "openpromfs",
-            "dlmfs",
-            "ocfs2_dlmfs",
-            "cpuset",
-            "xenfs",
-            "fuse.lxcfs",
-            "fuse.portal",
-        ],
+        "proc sysfs cgroup cgroup2 debugfs tracefs securityfs configfs pstore efivarfs bpf devpts devtmpfs mqueue \
+        fusectl binfmt_misc rpc_pipefs nfsd nsfs selinuxfs smackfs sockfs pipefs anon_inodefs bdev binder resctrl \
+        functionfs usbfs openpromfs dlmfs ocfs2_dlmfs cpuset xenfs fuse.lxcfs fuse.portal",
     ),
 ];
 
-/// FUSE file systems (the part behind `fuse.`) whose bytes come over a network.
-const FUSE_NETWORK: &[&str] = &[
-    "sshfs",
-    "rclone",
-    "s3fs",
-    "gcsfuse",
-    "goofys",
-    "geesefs",
-    "mount-s3",
-    "juicefs",
-    "glusterfs",
-    "ceph",
-    "ceph-fuse",
-    "davfs",
-    "davfs2",
-    "curlftpfs",
-    "httpfs",
-    "httpdirfs",
-    "mfs",
-    "lizardfs",
-    "saunafs",
-    "seaweedfs",
-    "gvfsd-fuse",
-    "kio-fuse",
-    "google-drive-ocamlfuse",
-    "onedriver",
-    "vmhgfs-fuse",
-    "blobfuse",
-    "blobfuse2",
-    "smbnetfs",
-    "simple-mtpfs",
-    "jmtpfs",
+/// What is known of a FUSE program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trait {
+    /// The bytes come over a network.
+    Network,
+    /// It looks up each name that it was not asked for before. Other programs answer from cached listings (rclone: for
+    /// five minutes).
+    Asks,
+    /// It gives each name an inode number of its own, so that hard links look like different files. Tests showed it of
+    /// each, or its protocol has no inode numbers.
+    HidesLinks,
+    /// It finds a position in a file by walking from its beginning, unless it follows the one before.
+    WalksFiles,
+    /// It shows one of the files that have the same name on its branches, and changes all of them.
+    Branches,
+}
+
+use Trait::{Asks, Branches, HidesLinks, Network, WalksFiles};
+
+/// FUSE programs, by the part of their type behind `fuse.`.
+const PROGRAMS: &[(&[Trait], &str)] = &[
+    (
+        &[Network],
+        "s3fs gcsfuse goofys geesefs mount-s3 juicefs ceph davfs davfs2 httpfs httpdirfs mfs lizardfs saunafs seaweedfs \
+        gvfsd-fuse kio-fuse google-drive-ocamlfuse onedriver vmhgfs-fuse blobfuse blobfuse2 smbnetfs simple-mtpfs jmtpfs",
+    ),
+    (&[Network, Asks], "glusterfs ceph-fuse"),
+    (&[Network, HidesLinks], "rclone curlftpfs"),
+    (&[Network, Asks, HidesLinks], "sshfs"),
+    (
+        &[Asks],
+        "bindfs fuse-overlayfs disorderfs encfs gocryptfs cryfs securefs exfat exfat-fuse ntfs-3g lowntfs-3g ext2 ext3 \
+        ext4 fuse2fs archivemount",
+    ),
+    (&[Asks, HidesLinks], "unionfs unionfs-fuse squashfuse"),
+    // Unless mounted with use_ino, which mountinfo does not show.
+    (&[Asks, HidesLinks, Branches], "mergerfs"),
+    (&[Asks, WalksFiles], "fusefat"),
+    (&[HidesLinks], "squashfuse_ll"),
 ];
 
-/// FUSE file systems (the part behind `fuse.`) that find a position in a file by walking from its beginning, unless it
-/// follows the one before.
-const WALKS_FILES: &[&str] = &["fusefat"];
+/// The row of a table that has this word.
+fn row<T>(table: &'static [(T, &str)], word: &str) -> Option<&'static T> {
+    let mut rows = table.iter();
+    let row = rows.find(|(_, words)| words.split(' ').any(|known| known == word));
+    row.map(|(of, _)| of)
+}
+
+/// True if the program behind a file system of this type is known for something.
+fn is_known(fs_type: &str, what: Trait) -> bool {
+    let program = fs_type.strip_prefix("fuse.");
+    let traits = program.and_then(|program| row(PROGRAMS, program));
+    traits.is_some_and(|traits| traits.contains(&what))
+}
 
 /// True if requests that overtake one another make a file system of this type walk through its files.
 pub(super) fn walks_files(fs_type: &str) -> bool {
-    let program = fs_type.strip_prefix("fuse.");
-    program.is_some_and(|program| WALKS_FILES.contains(&program))
+    is_known(fs_type, WalksFiles)
 }
 
 /// True if a program has the disk of a file system of this type for itself, and reads it with one thread (ntfs-3g,
@@ -138,88 +110,37 @@ pub(super) fn reads_one_disk(fs_type: &str) -> bool {
     fs_type == "fuseblk"
 }
 
-/// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before. Other
-/// programs answer from cached listings (rclone: for five minutes).
-const FUSE_ASKING: &[&str] = &[
-    "sshfs",
-    "bindfs",
-    "mergerfs",
-    "unionfs",
-    "unionfs-fuse",
-    "fuse-overlayfs",
-    "disorderfs",
-    "encfs",
-    "gocryptfs",
-    "cryfs",
-    "securefs",
-    "exfat",
-    "exfat-fuse",
-    "fusefat",
-    "ntfs-3g",
-    "lowntfs-3g",
-    "ext2",
-    "ext3",
-    "ext4",
-    "fuse2fs",
-    "squashfuse",
-    "archivemount",
-    "glusterfs",
-    "ceph-fuse",
-];
-
 /// True if the file system looks up each name that it was not asked for before. `source` is what is mounted.
 ///
 /// Programs without a type of their own (`fuse`) show a local folder or image if what is mounted is a path: bindfs,
 /// ntfs-3g. Buckets and addresses are no paths.
 pub fn asks_for_new_names(fs_type: &str, source: &[u8]) -> bool {
-    match fs_type.strip_prefix("fuse") {
-        Some("") => source.starts_with(b"/"),
-        Some(program) => match program.strip_prefix('.') {
-            Some(program) => FUSE_ASKING.contains(&program),
-            // fuseblk: a program that has the block device for itself.
-            None => true,
-        },
-        None => true,
+    if fs_type == "fuse" {
+        source.starts_with(b"/")
+    } else {
+        // fuseblk: a program that has the block device for itself.
+        !fs_type.starts_with("fuse.") || is_known(fs_type, Asks)
     }
 }
 
-/// FUSE file systems that give each name an inode number of its own, so that hard links look like different files.
-/// Tests showed it of each, or its protocol has no inode numbers.
-const HIDES_LINKS: &[&str] = &[
-    "sshfs",
-    "rclone",
-    "unionfs",
-    "unionfs-fuse",
-    "squashfuse",
-    "squashfuse_ll",
-    "curlftpfs",
-    // Unless mounted with use_ino, which mountinfo does not show.
-    "mergerfs",
-];
-
 /// True if files of this type of file system that look like two may be two names of one file.
 pub(super) fn hides_links(fs_type: &str) -> bool {
-    let program = fs_type.strip_prefix("fuse.");
-    program.is_some_and(|program| HIDES_LINKS.contains(&program))
+    is_known(fs_type, HidesLinks)
 }
 
 /// True if a file system of this type shows one of the files that have the same name on its branches, and changes all
 /// of them.
 pub(super) fn has_branches(fs_type: &str) -> bool {
-    fs_type == "fuse.mergerfs"
+    is_known(fs_type, Branches)
 }
 
 impl FilesystemKind {
     /// The kind of a file system by its type, as mountinfo has it.
     pub fn of(fs_type: &str) -> Self {
-        let listed = KINDS.iter().find(|(_, types)| types.contains(&fs_type));
-        if let Some((kind, _)) = listed {
-            return *kind;
-        }
-        match fs_type.strip_prefix("fuse.") {
-            Some(program) if FUSE_NETWORK.contains(&program) => Self::Network,
-            Some(_) => Self::Fuse,
-            None if fs_type == "fuse" => Self::Fuse,
+        match row(KINDS, fs_type) {
+            Some(kind) => *kind,
+            None if is_known(fs_type, Network) => Self::Network,
+            None if fs_type == "fuse" || fs_type.starts_with("fuse.") => Self::Fuse,
             // fuseblk too: a program answers, but from the block device that st_dev names.
             None => Self::Disk,
         }
@@ -304,10 +225,15 @@ mod tests {
 
     #[test]
     fn no_type_is_listed_twice() {
-        let mut all: Vec<_> = KINDS.iter().flat_map(|(_, types)| *types).collect();
-        let listed = all.len();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), listed);
+        let kinds = KINDS.iter().map(|(_, types)| *types);
+        let programs = PROGRAMS.iter().map(|(_, programs)| *programs);
+        for table in [kinds.collect::<Vec<_>>(), programs.collect()] {
+            let mut all: Vec<_> = table.iter().flat_map(|words| words.split(' ')).collect();
+            let listed = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), listed);
+            assert!(!all.contains(&""));
+        }
     }
 }

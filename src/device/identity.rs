@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::Leaf;
-use super::mountinfo::MountTable;
+use super::mountinfo::Mounts;
 use crate::sys::uuid;
 
 /// The disks under a volume by their own names, and how they are joined.
@@ -66,11 +66,8 @@ fn uuid_bytes_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> O
 /// True if a file system with another `st_dev` has this UUID and is mounted, too: a copy made block by block, or a
 /// snapshot below the file system. Only file systems on disks are asked.
 pub fn is_mounted_twice(uuid: &[u8], st_dev: u64) -> bool {
-    let Ok(mounts) = MountTable::read(Path::new("/proc/self/mountinfo")) else {
-        return false;
-    };
     let mut asked = HashSet::from([st_dev]);
-    mounts.visible().any(|mount| {
+    Mounts::read().visible().any(|mount| {
         let st_dev = mount.device.st_dev();
         asked.insert(st_dev)
             && uuid_bytes_of_mounted(&mount.mount_point, &mount.filesystem, st_dev).as_deref()

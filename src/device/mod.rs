@@ -27,7 +27,6 @@ mod rules;
 mod shown;
 mod sysfs;
 mod topology;
-mod unnamed_trash;
 mod volume;
 
 use std::path::PathBuf;
@@ -40,14 +39,14 @@ pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::FilesystemKind;
 pub use identity::{Identity, is_mounted_twice};
 pub use leaf::{Leaf, LeafKind};
-pub use mounts::{Inner, Mounts};
+pub use mountinfo::Mounts;
+pub use mounts::{Inner, unnamed_trash};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
 pub use policy::{Order, Policy, Pools};
 pub use profile::{Measured, Profile, ProfileError};
 pub use profiles::Profiles;
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
-pub use unnamed_trash::unnamed_trash;
 pub use volume::Volume;
 
 /// Where the system tells about its devices.

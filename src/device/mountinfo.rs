@@ -40,20 +40,25 @@ impl Mount {
     }
 }
 
-/// All mounts, in the order in which they were made.
+/// The mounts as they were at one moment, in the order in which they were made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MountTable {
+pub struct Mounts {
     mounts: Vec<Mount>,
 }
 
-impl MountTable {
-    /// Reads the table.
-    pub fn read(path: &Path) -> io::Result<Self> {
+impl Mounts {
+    /// Reads which there are; none where `/proc` does not tell.
+    pub fn read() -> Self {
+        Self::listed_in(Path::new("/proc/self/mountinfo")).unwrap_or_default()
+    }
+
+    /// Reads those that a file lists.
+    pub(super) fn listed_in(path: &Path) -> io::Result<Self> {
         Ok(Self::parse(&fs::read(path)?))
     }
 
-    /// Takes the table apart; a line that makes no sense is passed over.
-    pub fn parse(text: &[u8]) -> Self {
+    /// Those that such a text lists; a line that makes no sense is passed over.
+    pub(crate) fn parse(text: &[u8]) -> Self {
         Self {
             mounts: text.split(|&b| b == b'\n').filter_map(mount).collect(),
         }
@@ -64,26 +69,26 @@ impl MountTable {
     /// A mount of the same device above `path` is the best answer, any mount of the same device
     /// the second best (the path may be seen through another root folder), whatever is mounted
     /// above `path` the last.
-    pub fn find(&self, device: DeviceNumber, path: &Path) -> Option<&Mount> {
+    pub(super) fn find(&self, device: DeviceNumber, path: &Path) -> Option<&Mount> {
         deepest(self.of_device(device), path)
             .or_else(|| self.of_device(device).last())
             .or_else(|| self.above(path))
     }
 
     /// The mounts of a file system.
-    pub fn of_device(&self, device: DeviceNumber) -> impl Iterator<Item = &Mount> {
+    pub(super) fn of_device(&self, device: DeviceNumber) -> impl Iterator<Item = &Mount> {
         self.mounts
             .iter()
             .filter(move |mount| mount.device == device)
     }
 
     /// The mount whose mount point is the longest that `path` starts with.
-    pub fn above(&self, path: &Path) -> Option<&Mount> {
+    pub(super) fn above(&self, path: &Path) -> Option<&Mount> {
         deepest(self.mounts.iter(), path)
     }
 
     /// The mounts that no other hides by lying on the same mount point.
-    pub fn visible(&self) -> impl Iterator<Item = &Mount> {
+    pub(super) fn visible(&self) -> impl Iterator<Item = &Mount> {
         let places = self.mounts.iter().enumerate();
         let last: HashMap<_, _> = places
             .clone()
@@ -95,7 +100,7 @@ impl MountTable {
     }
 
     /// The last parts of mount points behind which a program or another machine answers, or does not.
-    pub fn remote_names(&self) -> HashSet<Vec<u8>> {
+    pub(super) fn remote_names(&self) -> HashSet<Vec<u8>> {
         let remote = self.visible().filter(|mount| {
             let kind = FilesystemKind::of(&mount.filesystem);
             matches!(kind, FilesystemKind::Network | FilesystemKind::Fuse)
@@ -106,7 +111,7 @@ impl MountTable {
     }
 
     /// All mounts.
-    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Mount> {
         self.mounts.iter()
     }
 }
@@ -212,7 +217,7 @@ nonsense
 
     #[test]
     fn a_path_belongs_to_the_deepest_mount_above_it() {
-        let table = MountTable::parse(TABLE.as_bytes());
+        let table = Mounts::parse(TABLE.as_bytes());
         for (path, filesystem) in [
             ("/", "ext4"),
             ("/mnt", "ext4"),
@@ -229,7 +234,7 @@ nonsense
 
     #[test]
     fn the_device_number_counts_more_than_the_path() {
-        let table = MountTable::parse(TABLE.as_bytes());
+        let table = Mounts::parse(TABLE.as_bytes());
         let find = |major, minor, path| {
             let device = DeviceNumber { major, minor };
             table
@@ -244,7 +249,7 @@ nonsense
 
     #[test]
     fn of_two_mounts_on_one_place_the_later_is_visible() {
-        let table = MountTable::parse(TABLE.as_bytes());
+        let table = Mounts::parse(TABLE.as_bytes());
         let on = |place: &str| {
             let mounts = table
                 .visible()
@@ -259,7 +264,7 @@ nonsense
     #[test]
     fn options_are_split_at_bare_commas() {
         let line = b"1 2 0:9 / /m rw - overlay overlay rw,lowerdir=/a\\134,b:/c,upperdir=/u\\040x";
-        let table = MountTable::parse(line);
+        let table = Mounts::parse(line);
         let mount = table.above(Path::new("/m")).expect("one mount");
         let values = |key: &'static str| mount.option_values(key).collect::<Vec<_>>();
         assert_eq!(values("lowerdir"), [b"/a\\,b:/c".as_slice()]);
@@ -270,7 +275,7 @@ nonsense
     proptest! {
         #[test]
         fn no_table_makes_it_panic(text in prop::collection::vec(any::<u8>(), 0..400)) {
-            MountTable::parse(&text);
+            Mounts::parse(&text);
         }
 
         #[test]
@@ -285,7 +290,7 @@ nonsense
                 }
             }
             let line = [b"1 2 8:1 / /".as_slice(), &escaped, b" rw - ext4 /dev/sda1 rw"].concat();
-            let table = MountTable::parse(&line);
+            let table = Mounts::parse(&line);
             let point = table.iter().next().map(|m| m.mount_point.as_os_str().as_bytes().to_vec());
             prop_assert_eq!(point, Some([b"/".as_slice(), &name].concat()));
         }

@@ -5,13 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::filesystem::{asks_for_new_names, has_branches, hides_links};
-use super::mountinfo::MountTable;
+use super::mountinfo::Mounts;
 use super::number::DeviceNumber;
-use crate::file::is_named_trash;
-
-/// The mounts as they were at one moment.
-#[derive(Clone, Debug, Default)]
-pub struct Mounts(MountTable);
+use crate::file::{Asked, TrashPaths, is_named_trash, own_trash};
 
 /// A file system, by the number that its mounts have in common, and a path in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,30 +17,10 @@ pub struct Inner {
 }
 
 impl Mounts {
-    /// Reads which there are; none where `/proc` does not tell.
-    pub fn read() -> Self {
-        Self(MountTable::read(Path::new("/proc/self/mountinfo")).unwrap_or_default())
-    }
-
-    pub(super) fn table(&self) -> &MountTable {
-        &self.0
-    }
-
-    /// Those that such a text lists.
-    #[cfg(test)]
-    pub(crate) fn parse(text: &[u8]) -> Self {
-        Self(MountTable::parse(text))
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(table: MountTable) -> Self {
-        Self(table)
-    }
-
     /// Translates a real absolute path.
     pub fn inner(&self, path: &[u8]) -> Option<Inner> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
-        let mount = self.0.above(path)?;
+        let mount = self.above(path)?;
         let rest = path.strip_prefix(&mount.mount_point).ok()?;
         Some(Inner {
             device: mount.device,
@@ -54,12 +30,12 @@ impl Mounts {
 
     /// The mount point that an absolute path lies below, by the letter of the path.
     pub fn point_above(&self, path: &Path) -> Option<PathBuf> {
-        self.0.above(path).map(|mount| mount.mount_point.clone())
+        self.above(path).map(|mount| mount.mount_point.clone())
     }
 
     /// The mount point of what has this device number and lies at this path.
     pub fn point_of(&self, device: u64, path: &Path) -> Option<PathBuf> {
-        let mount = self.0.find(DeviceNumber::of(device), path);
+        let mount = self.find(DeviceNumber::of(device), path);
         mount.map(|mount| mount.mount_point.clone())
     }
 
@@ -67,7 +43,7 @@ impl Mounts {
     /// that it was not asked for before where the name is kept. `None` where no mount has this number.
     pub fn type_of(&self, device: u64) -> Option<(&str, bool)> {
         let device = DeviceNumber::of(device);
-        let mount = self.0.visible().find(|mount| mount.device == device)?;
+        let mount = self.visible().find(|mount| mount.device == device)?;
         let asks = asks_for_new_names(&mount.filesystem, mount.source.as_bytes());
         Some((&mount.filesystem, asks))
     }
@@ -75,7 +51,7 @@ impl Mounts {
     /// The mount point of what has this device number and lies at this path, if names of one file (hard links) may look
     /// like files of their own there.
     pub fn hiding_links(&self, device: u64, path: &Path) -> Option<PathBuf> {
-        let mount = self.0.find(DeviceNumber::of(device), path)?;
+        let mount = self.find(DeviceNumber::of(device), path)?;
         hides_links(&mount.filesystem).then(|| mount.mount_point.clone())
     }
 
@@ -88,22 +64,22 @@ impl Mounts {
 
     /// True if what has this device number is mounted at one of these points.
     pub fn is_at(&self, device: u64, points: &HashSet<PathBuf>) -> bool {
-        let mut mounts = self.0.of_device(DeviceNumber::of(device));
+        let mut mounts = self.of_device(DeviceNumber::of(device));
         mounts.any(|mount| points.contains(&mount.mount_point))
     }
 
     /// True if something is mounted right there.
     pub fn is_point(&self, path: &Path) -> bool {
-        self.0.visible().any(|mount| mount.mount_point == path)
+        self.visible().any(|mount| mount.mount_point == path)
     }
 
     /// Mount points below a folder behind which lies what can be reached by other mounts as well.
     pub fn shared_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut times: HashMap<DeviceNumber, usize> = HashMap::new();
-        for mount in self.0.visible() {
+        for mount in self.visible() {
             *times.entry(mount.device).or_default() += 1;
         }
-        let below = self.0.visible().filter(|mount| {
+        let below = self.visible().filter(|mount| {
             let point = &mount.mount_point;
             times[&mount.device] > 1 && point != path && point.starts_with(path)
         });
@@ -114,7 +90,7 @@ impl Mounts {
     /// file system.
     pub fn of_trash(&self, own: Option<&Path>) -> Vec<PathBuf> {
         let own = own.and_then(|own| self.inner(own.as_os_str().as_bytes()));
-        let mounts = self.0.visible().filter(|mount| {
+        let mounts = self.visible().filter(|mount| {
             let is_in_own = own
                 .as_ref()
                 .is_some_and(|own| own.device == mount.device && mount.root.starts_with(&own.path));
@@ -128,7 +104,7 @@ impl Mounts {
         let Some(inner) = self.inner(path) else {
             return Vec::new();
         };
-        let mounts = self.0.visible();
+        let mounts = self.visible();
         let mounts = mounts.filter(|mount| mount.device == inner.device);
         let ways = mounts.filter_map(|mount| {
             let rest = inner.path.strip_prefix(&mount.root).ok()?;
@@ -139,6 +115,21 @@ impl Mounts {
         });
         ways.collect()
     }
+}
+
+/// The trash folders that other names lead to: the target of this user's own trash if it is a symbolic link, and the mount
+/// points that show a trash.
+pub fn unnamed_trash(asked: Asked<'_>) -> TrashPaths {
+    let mut trash = TrashPaths::default();
+    let own = own_trash();
+    if let Some(own) = &own {
+        trash.add_trusted(own, asked);
+    }
+    let own = own.and_then(|own| own.canonicalize().ok());
+    for point in Mounts::read().of_trash(own.as_deref()) {
+        trash.add(&point, asked);
+    }
+    trash
 }
 
 impl Inner {
@@ -154,12 +145,12 @@ mod tests {
 
     #[test]
     fn a_place_is_one_whichever_mount_leads_there() {
-        let mounts = Mounts(MountTable::parse(
+        let mounts = Mounts::parse(
             b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
               2 1 8:2 / /data rw - ext4 /dev/sda2 rw\n\
               3 1 8:2 /photos/2024 /mnt/new rw - ext4 /dev/sda2 rw\n\
               4 1 8:2 /photos /mnt/all rw - ext4 /dev/sda2 rw\n",
-        ));
+        );
         let inner = |path: &str| mounts.inner(path.as_bytes()).expect("a mount");
         let photos = inner("/data/photos");
         for (path, expected) in [
@@ -195,14 +186,14 @@ mod tests {
     }
     #[test]
     fn a_mount_of_a_trash_is_one_wherever_it_is_mounted() {
-        let mounts = Mounts(MountTable::parse(
+        let mounts = Mounts::parse(
             b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
               2 1 8:2 / /home rw - ext4 /dev/sda2 rw\n\
               3 1 8:2 /u/.local/share/Trash/files /mnt/a rw - ext4 /dev/sda2 rw\n\
               4 1 8:1 /.Trash-1000 /mnt/b rw - ext4 /dev/sda1 rw\n\
               5 1 8:2 /u/data/Trash /mnt/c rw - ext4 /dev/sda2 rw\n\
               6 1 8:2 /u/photos /mnt/d rw - ext4 /dev/sda2 rw\n",
-        ));
+        );
         let own = Path::new("/home/u/data/Trash");
         let points = ["/mnt/a", "/mnt/b", "/mnt/c"].map(PathBuf::from);
         assert_eq!(mounts.of_trash(Some(own)), points);

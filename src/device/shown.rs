@@ -8,8 +8,7 @@ use std::path::Path;
 
 use super::filesystem::FilesystemKind;
 use super::identity::is_mounted_twice;
-use super::mountinfo::{Mount, MountTable};
-use super::mounts::Mounts;
+use super::mountinfo::{Mount, Mounts};
 use super::number::DeviceNumber;
 use crate::file::trust;
 use crate::sys::uuid;
@@ -36,7 +35,7 @@ impl Mounts {
     /// If nothing does.
     pub fn name_of(&self, folder: &File, st_dev: u64) -> Result<Vec<u8>, NoName> {
         let device = DeviceNumber::of(st_dev);
-        let mount = self.table().of_device(device).last();
+        let mount = self.of_device(device).last();
         let mount = mount.ok_or(NoName::Nameless)?;
         match FilesystemKind::of(&mount.filesystem) {
             FilesystemKind::Memory | FilesystemKind::Pseudo | FilesystemKind::Layered => {
@@ -47,7 +46,7 @@ impl Mounts {
             _ => {}
         }
         if let Some(shown) = shown(mount) {
-            return match is_shown_twice(self.table(), mount) {
+            return match is_shown_twice(self, mount) {
                 true => Err(NoName::Twice),
                 false => Ok([mount.filesystem.as_bytes(), b"\0", shown].concat()),
             };
@@ -67,7 +66,7 @@ impl Mounts {
     /// The user other than root and the effective user whose program serves the file system with this device number, and
     /// could report anything about its files; `u32::MAX` if the user is unknown. Also if it is not mounted here.
     pub fn foreign_server(&self, st_dev: u64) -> Option<u32> {
-        let mount = self.table().of_device(DeviceNumber::of(st_dev)).last();
+        let mount = self.of_device(DeviceNumber::of(st_dev)).last();
         mount.map_or(Some(u32::MAX), foreign_server)
     }
 
@@ -75,7 +74,7 @@ impl Mounts {
     /// `None` if another file system is mounted there.
     pub fn place_on(&self, st_dev: u64, path: &[u8]) -> Option<Vec<u8>> {
         let path = Path::new(OsStr::from_bytes(path));
-        let mount = self.table().above(path)?;
+        let mount = self.above(path)?;
         if mount.device != DeviceNumber::of(st_dev) {
             return None;
         }
@@ -106,7 +105,7 @@ fn foreign_server(mount: &Mount) -> Option<u32> {
     foreign.next()
 }
 
-fn is_shown_twice(mounts: &MountTable, this: &Mount) -> bool {
+fn is_shown_twice(mounts: &Mounts, this: &Mount) -> bool {
     mounts.visible().any(|other| {
         other.device != this.device
             && other.filesystem == this.filesystem
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     fn mounts(lines: &str) -> Mounts {
-        Mounts::of(MountTable::parse(lines.as_bytes()))
+        Mounts::parse(lines.as_bytes())
     }
 
     fn name(mounts: &Mounts, minor: u32) -> Result<String, NoName> {

@@ -7,7 +7,7 @@ use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::md::Md;
-use super::mountinfo::{Mount, MountTable};
+use super::mountinfo::{Mount, Mounts};
 use super::number::DeviceNumber;
 use super::sysfs::{BlockDevice, Sysfs};
 
@@ -40,7 +40,7 @@ pub(super) struct Surveyor<'a> {
     /// The block devices.
     pub sysfs: &'a Sysfs,
     /// The mounts.
-    pub mounts: &'a MountTable,
+    pub mounts: &'a Mounts,
 }
 
 impl Surveyor<'_> {

@@ -11,6 +11,7 @@ use super::identity::Identity;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy, Pools};
 use super::profile::{Measured, Profile, ProfileError};
+use super::rules::Facts;
 
 /// One file system as far as it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,15 @@ pub struct Volume {
 }
 
 impl Volume {
+    /// The facts from which its class follows.
+    pub(super) fn facts(&self) -> Facts<'_> {
+        Facts {
+            filesystem: &self.filesystem,
+            leaves: &self.leaves,
+            arrays: &self.arrays,
+        }
+    }
+
     /// The disks whose head must move to read from it; a run keeps each busy with one thing at a time.
     pub fn spindles(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.iter().filter(|leaf| leaf.is_spindle())

@@ -15,7 +15,8 @@ use crate::cache::{
 use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Notice, Observer, Problem, ProblemKind};
-use crate::file::{DevIndex, FileIndex, within};
+use crate::file::{DevIndex, FileIndex};
+use crate::heartbeat::within;
 
 use super::config::{CacheUse, Root};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::device::{Inner, Mounts};
-use crate::file::within;
 use crate::heartbeat::current;
+use crate::heartbeat::within;
 
 use super::config::Root;
 

@@ -260,7 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::file::FoundFile;
+    use crate::file::{FolderPlace, FoundFile};
 
     /// Names of which one is the beginning of another, some with marks.
     const NAMES: [&str; 8] = ["a", "a (1)", "a copy", "ab", "b", "b-1 (2)", "-", "c"];
@@ -280,7 +280,11 @@ mod tests {
         for (&(above, name), ino) in folders.iter().zip(5..) {
             let above = [0, 1, 4, 5, 6, 7, 8, 9][above % 8];
             let above = all.get(above).unwrap_or(&all[1]);
-            let added = dirs.add_beside(*above, NAMES[name].as_bytes(), (1, ino), 0);
+            let added = dirs.add(
+                FolderPlace::Below(*above, NAMES[name].as_bytes()),
+                (1, ino),
+                0,
+            );
             all.extend(added);
         }
         let mut file_table = FileTable::default();

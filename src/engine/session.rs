@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::decide::{ClassId, Machine, Summary, Want};
 use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, DirTable, FileIndex, SharedDirs, UnnamedTrash};
+use crate::file::{DirHandles, DirId, DirTable, FileIndex, SharedDirs, TrashPaths};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
@@ -105,7 +105,7 @@ pub struct Session<'a> {
 
 impl Session<'_> {
     /// Trash folders that their path does not tell.
-    fn unnamed_trash(&self) -> UnnamedTrash {
+    fn unnamed_trash(&self) -> TrashPaths {
         let _call = current::call(Path::new("/"));
         unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
     }

@@ -80,6 +80,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
+    use crate::file::FolderPlace;
     use crate::sys::stat;
 
     #[test]
@@ -101,7 +102,7 @@ mod tests {
             let (dev, ino) = look(path);
             at = dirs
                 .write()
-                .add_beside(at, name.as_bytes(), (dev, ino), 0)
+                .add(FolderPlace::Below(at, name.as_bytes()), (dev, ino), 0)
                 .expect("new");
             all.push(at);
         }

@@ -114,6 +114,7 @@ fn last_apart(pairs: impl Iterator<Item = (DirId, DirId)>) -> Option<Option<(Dir
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::FolderPlace;
 
     fn path_of(dirs: &DirTable, dir: DirId) -> Vec<u8> {
         let mut path = b"whatever was there".to_vec();
@@ -136,7 +137,7 @@ mod tests {
         {
             let root = dirs.add_root(given, 0, (1, 1));
             let sub = dirs
-                .add_beside(root, b"sub", (2, i as u64), 0)
+                .add(FolderPlace::Below(root, b"sub"), (2, i as u64), 0)
                 .expect("new");
             assert_eq!(path_of(&dirs, sub), expected, "{given:?}");
         }
@@ -153,12 +154,18 @@ mod tests {
             for name in [&b"a"[..], b"a.b", b"a0", b"ab", b"b", b"\xff", b"-"] {
                 for at in root..all.len().min(root + 4) {
                     let ino = all.len() as u64;
-                    all.push(dirs.add_beside(all[at], name, (2, ino), 0).expect("new"));
+                    all.push(
+                        dirs.add(FolderPlace::Below(all[at], name), (2, ino), 0)
+                            .expect("new"),
+                    );
                 }
             }
             // A folder in the place of another.
             let ino = all.len() as u64;
-            all.push(dirs.add_beside(all[root], b"a", (2, ino), 0).expect("new"));
+            all.push(
+                dirs.add(FolderPlace::Below(all[root], b"a"), (2, ino), 0)
+                    .expect("new"),
+            );
         }
         for &a in &all {
             let path = path_of(&dirs, a);

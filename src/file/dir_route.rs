@@ -158,7 +158,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
-    use crate::file::PathRules;
+    use crate::file::{FolderPlace, PathRules};
 
     #[test]
     fn no_path_leads_through_a_link_that_took_a_folders_place() {
@@ -176,8 +176,12 @@ mod tests {
         let link = CString::new(top.join("link").as_os_str().as_bytes()).expect("no NUL");
         let seen = stat::target(open::CWD, &link).expect("is there");
         let root = dirs.add_root(link.to_bytes(), 0, &seen);
-        let a = dirs.add_beside(root, b"a", (1, 1), 0).expect("new");
-        let b = dirs.add_beside(a, b"b", (1, 2), 0).expect("new");
+        let a = dirs
+            .add(FolderPlace::Below(root, b"a"), (1, 1), 0)
+            .expect("new");
+        let b = dirs
+            .add(FolderPlace::Below(a, b"b"), (1, 2), 0)
+            .expect("new");
         assert!(dirs.open(b).is_ok());
         // The root leads elsewhere.
         std::fs::remove_file(top.join("link")).expect("removed");
@@ -213,7 +217,7 @@ mod tests {
             rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
             handle = open::folder_handle(&handle, &c_name).expect("is there");
             let s = stat::descriptor(&handle).expect("is open");
-            at = dirs.add_beside(at, &name, &s, 0).expect("new");
+            at = dirs.add(FolderPlace::Below(at, &name), &s, 0).expect("new");
             all.push(at);
         }
         for &dir in &all[1..] {

@@ -38,11 +38,15 @@ pub struct DirTable {
     path_rules: PathRules,
 }
 
-/// Folders that were met before under one identity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetBefore {
-    /// The folders, in order of their numbers.
-    pub folders: Vec<DirId>,
+/// Where a folder is.
+#[derive(Clone, Copy, Debug)]
+pub enum FolderPlace<'a> {
+    /// At the path by which the user named it: the root of this number.
+    Root(&'a [u8], u32),
+    /// Below a folder, under this name.
+    Below(DirId, &'a [u8]),
+    /// Where this folder was before.
+    InPlaceOf(DirId),
 }
 
 impl DirTable {
@@ -57,67 +61,36 @@ impl DirTable {
         self.push(NO_PARENT, path, root, id.into())
     }
 
-    /// The same beside `known` other folders that were met with its identity.
-    ///
-    /// # Errors
-    /// As [`DirTable::add_beside`].
-    pub fn add_root_beside(
-        &mut self,
-        path: &[u8],
-        root: u32,
-        id: impl Into<FolderId>,
-        known: usize,
-    ) -> Result<DirId, MetBefore> {
-        let id = id.into();
-        self.check_known(id, known)?;
-        Ok(self.add_root(path, root, id))
-    }
-
     /// Adds a folder beside `known` others that were met with its identity.
     ///
     /// # Errors
-    /// The folders with this identity, if they are not as many: for the caller to find out whether one of them is
-    /// this folder. The number may have been given to another one, or the folder may have been moved.
-    pub fn add_beside(
+    /// The folders with this identity, in order of their numbers, if they are not as many: for the caller to find out
+    /// whether one of them is this folder. The number may have been given to another one, or the folder may have been
+    /// moved.
+    pub fn add(
         &mut self,
-        parent: DirId,
-        name: &[u8],
+        place: FolderPlace<'_>,
         id: impl Into<FolderId>,
         known: usize,
-    ) -> Result<DirId, MetBefore> {
+    ) -> Result<DirId, Vec<DirId>> {
         let id = id.into();
-        self.check_known(id, known)?;
-        let root = self.roots[parent.0 as usize];
-        Ok(self.push(parent.0, name, root, id))
-    }
-
-    /// The same for a folder that took the place of another one.
-    ///
-    /// # Errors
-    /// As [`DirTable::add_beside`].
-    pub fn add_in_place(
-        &mut self,
-        of: DirId,
-        id: impl Into<FolderId>,
-        known: usize,
-    ) -> Result<DirId, MetBefore> {
-        let id = id.into();
-        self.check_known(id, known)?;
-        let name = self.name(of).to_owned();
-        let (parent, root) = (self.parents[of.0 as usize], self.roots[of.0 as usize]);
-        let dir = self.push(parent, &name, root, id);
-        if self.trash.contains(&of) {
-            self.trash.insert(dir);
-        }
-        Ok(dir)
-    }
-
-    fn check_known(&self, id: FolderId, known: usize) -> Result<(), MetBefore> {
         let folders = self.met(id);
-        match folders.len() == known {
-            true => Ok(()),
-            false => Err(MetBefore { folders }),
+        if folders.len() != known {
+            return Err(folders);
         }
+        Ok(match place {
+            FolderPlace::Root(path, root) => self.add_root(path, root, id),
+            FolderPlace::Below(parent, name) => self.push(parent.0, name, self.root(parent), id),
+            FolderPlace::InPlaceOf(before) => {
+                let name = self.name(before).to_owned();
+                let parent = self.parents[before.0 as usize];
+                let dir = self.push(parent, &name, self.root(before), id);
+                if self.trash.contains(&before) {
+                    self.trash.insert(dir);
+                }
+                dir
+            }
+        })
     }
 
     /// The folders that were met with this identity, in order of their numbers.
@@ -332,16 +305,20 @@ mod tests {
     fn one_inode_is_one_folder() {
         let mut dirs = DirTable::default();
         let root = dirs.add_root(b"r", 7, (1, 1));
-        let sub = dirs.add_beside(root, b"sub", (1, 2), 0).expect("new");
-        let before = |folder| {
-            Err(MetBefore {
-                folders: vec![folder],
-            })
-        };
-        assert_eq!(dirs.add_beside(root, b"again", (1, 2), 0), before(sub));
-        assert_eq!(dirs.add_beside(sub, b"up", (1, 1), 0), before(root));
+        let sub = dirs
+            .add(FolderPlace::Below(root, b"sub"), (1, 2), 0)
+            .expect("new");
+        let before = |folder| Err(vec![folder]);
+        assert_eq!(
+            dirs.add(FolderPlace::Below(root, b"again"), (1, 2), 0),
+            before(sub)
+        );
+        assert_eq!(
+            dirs.add(FolderPlace::Below(sub, b"up"), (1, 1), 0),
+            before(root)
+        );
         assert!(
-            dirs.add_beside(root, b"other file system", (2, 2), 0)
+            dirs.add(FolderPlace::Below(root, b"other file system"), (2, 2), 0)
                 .is_ok()
         );
         let elsewhere = FolderId {
@@ -349,12 +326,22 @@ mod tests {
             ino: 2,
             mount: 9,
         };
-        assert!(dirs.add_beside(root, b"other mount", elsewhere, 0).is_ok());
+        assert!(
+            dirs.add(FolderPlace::Below(root, b"other mount"), elsewhere, 0)
+                .is_ok()
+        );
         assert_eq!(dirs.root(sub), 7);
         assert_eq!(dirs.met((1, 2)), [sub]);
-        let beside = dirs.add_beside(root, b"the number was given away", (1, 2), 1);
+        let beside = dirs.add(
+            FolderPlace::Below(root, b"the number was given away"),
+            (1, 2),
+            1,
+        );
         let beside = beside.expect("one was known");
         assert_eq!(dirs.met((1, 2)), [sub, beside]);
-        assert!(dirs.add_beside(root, b"too late", (1, 2), 1).is_err());
+        assert!(
+            dirs.add(FolderPlace::Below(root, b"too late"), (1, 2), 1)
+                .is_err()
+        );
     }
 }

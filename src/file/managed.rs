@@ -25,50 +25,42 @@ pub enum Told {
     Folder(&'static [&'static str]),
     /// A file with one of these names.
     File(&'static [&'static str]),
-    /// A folder with all of these entries. The first is the one that fewest folders have.
-    Holds(&'static [Part]),
+    /// A folder with all of these entries: `name` is a file, `name/` a folder, `name?` either of them, and `name: text` a
+    /// file that begins with this text. The first is the one that fewest folders have.
+    Holds(&'static [&'static str]),
 }
 
-/// An entry of a folder.
-#[derive(Debug)]
-pub struct Part {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is.
-    pub kind: PartKind,
-}
+use Told::{Dot, File, Folder, Holds};
 
 /// What an entry must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartKind {
-    /// Anything: a linked work tree has a file `.git`.
+pub(super) enum PartKind {
     Any,
-    /// A folder.
     Folder,
-    /// A file.
     File,
-    /// A file that begins with these bytes.
+    /// A file that begins with this text.
     Begins(&'static str),
 }
 
-const fn any(name: &'static str) -> Part {
-    let kind = PartKind::Any;
-    Part { name, kind }
+/// The name of an entry, and what it must be.
+pub(super) fn part(text: &'static str) -> (&'static str, PartKind) {
+    let (name, rest) = text.split_at(name_len(text));
+    let kind = match rest {
+        "" => PartKind::File,
+        "/" => PartKind::Folder,
+        "?" => PartKind::Any,
+        start => PartKind::Begins(start.trim_start_matches(": ")),
+    };
+    (name, kind)
 }
 
-const fn folder(name: &'static str) -> Part {
-    let kind = PartKind::Folder;
-    Part { name, kind }
-}
-
-const fn file(name: &'static str) -> Part {
-    let kind = PartKind::File;
-    Part { name, kind }
-}
-
-const fn begins(name: &'static str, start: &'static str) -> Part {
-    let kind = PartKind::Begins(start);
-    Part { name, kind }
+const fn name_len(part: &str) -> usize {
+    let part = part.as_bytes();
+    let mut len = 0;
+    while len < part.len() && !matches!(part[len], b'/' | b'?' | b':') {
+        len += 1;
+    }
+    len
 }
 
 const fn managed(words: &'static str, told: Told) -> Row {
@@ -89,98 +81,60 @@ const fn lifted(words: &'static str, told: Told) -> Row {
     }
 }
 
+/// The tag of a folder that holds a cache (bford.info/cachedir).
+const CACHE: &str = "CACHEDIR.TAG: Signature: 8a477f597d28d172789f06886806bc55";
+
 /// All rows. A folder that a program could not tell from an ordinary one gets none.
 pub const ROWS: &[Row] = &[
-    lifted("a hidden folder or file", Told::Dot),
-    lifted(
-        "a cache",
-        Told::Holds(&[begins(
-            "CACHEDIR.TAG",
-            "Signature: 8a477f597d28d172789f06886806bc55",
-        )]),
-    ),
-    managed("a Git work tree", Told::Holds(&[any(".git")])),
-    managed(
-        "a Git repository",
-        Told::Holds(&[file("HEAD"), folder("objects"), folder("refs")]),
-    ),
-    managed("a Mercurial work tree", Told::Holds(&[folder(".hg")])),
-    managed("a Subversion work tree", Told::Holds(&[folder(".svn")])),
-    managed("a Jujutsu work tree", Told::Holds(&[folder(".jj")])),
-    managed("a Bazaar work tree", Told::Holds(&[folder(".bzr")])),
-    managed("a Darcs work tree", Told::Holds(&[folder("_darcs")])),
-    managed("a Python environment", Told::Holds(&[file("pyvenv.cfg")])),
-    managed("a Conda environment", Told::Holds(&[folder("conda-meta")])),
+    lifted("a hidden folder or file", Dot),
+    lifted("a cache", Holds(&[CACHE])),
+    managed("a Git work tree", Holds(&[".git?"])),
+    managed("a Git repository", Holds(&["HEAD", "objects/", "refs/"])),
+    managed("a Mercurial work tree", Holds(&[".hg/"])),
+    managed("a Subversion work tree", Holds(&[".svn/"])),
+    managed("a Jujutsu work tree", Holds(&[".jj/"])),
+    managed("a Bazaar work tree", Holds(&[".bzr/"])),
+    managed("a Darcs work tree", Holds(&["_darcs/"])),
+    managed("a Python environment", Holds(&["pyvenv.cfg"])),
+    managed("a Conda environment", Holds(&["conda-meta/"])),
     managed(
         "a folder of installed packages",
-        Told::Folder(&["node_modules", "site-packages", "dist-packages"]),
+        Folder(&["node_modules", "site-packages", "dist-packages"]),
     ),
     managed(
         "a restic repository",
-        Told::Holds(&[
-            file("config"),
-            folder("data"),
-            folder("keys"),
-            folder("snapshots"),
-        ]),
+        Holds(&["config", "data/", "keys/", "snapshots/"]),
     ),
     managed(
         "a Borg repository",
-        Told::Holds(&[
-            begins("config", "[repository]"),
-            file("README"),
-            folder("data"),
-        ]),
+        Holds(&["config: [repository]", "README", "data/"]),
     ),
-    managed(
-        "a Kopia repository",
-        Told::Holds(&[file("kopia.repository.f")]),
-    ),
-    managed(
-        "a backup of rdiff-backup",
-        Told::Holds(&[folder("rdiff-backup-data")]),
-    ),
-    managed(
-        "a Docker folder",
-        Told::Holds(&[folder("overlay2"), folder("image")]),
-    ),
+    managed("a Kopia repository", Holds(&["kopia.repository.f"])),
+    managed("a backup of rdiff-backup", Holds(&["rdiff-backup-data/"])),
+    managed("a Docker folder", Holds(&["overlay2/", "image/"])),
     managed(
         "a container storage",
-        Told::Holds(&[folder("overlay-layers"), folder("overlay-images")]),
+        Holds(&["overlay-layers/", "overlay-images/"]),
     ),
     managed(
         "a containerd folder",
-        Told::Holds(&[folder("io.containerd.content.v1.content")]),
+        Holds(&["io.containerd.content.v1.content/"]),
     ),
-    managed(
-        "an OCI image",
-        Told::Holds(&[file("oci-layout"), folder("blobs")]),
-    ),
+    managed("an OCI image", Holds(&["oci-layout", "blobs/"])),
     managed(
         "an OSTree repository",
-        Told::Holds(&[
-            file("config"),
-            folder("objects"),
-            folder("refs"),
-            folder("tmp"),
-        ]),
+        Holds(&["config", "objects/", "refs/", "tmp/"]),
     ),
-    managed(
-        "a Flatpak installation",
-        Told::Holds(&[file(".changed"), folder("repo")]),
-    ),
-    managed(
-        "a Maildir",
-        Told::Holds(&[folder("cur"), folder("new"), folder("tmp")]),
-    ),
-    managed("an MH mail folder", Told::Holds(&[file(".mh_sequences")])),
+    managed("a Flatpak installation", Holds(&[".changed", "repo/"])),
+    managed("a Maildir", Holds(&["cur/", "new/", "tmp/"])),
+    managed("an MH mail folder", Holds(&[".mh_sequences"])),
     managed(
         "a profile of Thunderbird or Firefox",
-        Told::Holds(&[file("compatibility.ini"), file("prefs.js")]),
+        Holds(&["compatibility.ini", "prefs.js"]),
     ),
     managed(
         "a library of a photo program",
-        Told::Folder(&[
+        Folder(&[
             "*.photoslibrary",
             "*.photolibrary",
             "*.aplibrary",
@@ -190,14 +144,11 @@ pub const ROWS: &[Row] = &[
     ),
     managed(
         "a catalog of a photo program",
-        Told::File(&["*.lrcat", "digikam4.db", "thumbnails-digikam.db"]),
+        File(&["*.lrcat", "digikam4.db", "thumbnails-digikam.db"]),
     ),
-    managed("a disk image in bands", Told::Folder(&["*.sparsebundle"])),
-    managed("a Steam library", Told::Folder(&["steamapps"])),
-    managed(
-        "a Wine prefix",
-        Told::Holds(&[file("system.reg"), folder("drive_c")]),
-    ),
+    managed("a disk image in bands", Folder(&["*.sparsebundle"])),
+    managed("a Steam library", Folder(&["steamapps"])),
+    managed("a Wine prefix", Holds(&["system.reg", "drive_c/"])),
 ];
 
 /// Number of a row of [`ROWS`].
@@ -222,20 +173,49 @@ const fn last_bytes() -> [[bool; 256]; 2] {
     let mut last = [[false; 256]; 2];
     let mut row = 0;
     while row < ROWS.len() {
-        let (is_folder, names): (usize, &[&str]) = match ROWS[row].told {
-            Told::Folder(names) => (1, names),
-            Told::File(names) => (0, names),
-            Told::Dot | Told::Holds(_) => (0, &[]),
-        };
-        let mut name = 0;
-        while name < names.len() {
-            let bytes = names[name].as_bytes();
-            last[is_folder][bytes[bytes.len() - 1] as usize] = true;
-            name += 1;
+        if let Folder(names) | File(names) = ROWS[row].told {
+            let is_folder = matches!(ROWS[row].told, Folder(_)) as usize;
+            let mut name = 0;
+            while name < names.len() {
+                let bytes = names[name].as_bytes();
+                last[is_folder][bytes[bytes.len() - 1] as usize] = true;
+                name += 1;
+            }
         }
         row += 1;
     }
     last
+}
+
+/// For each first byte of a name, the lengths of the names that are the first entry of a row.
+const LENGTHS: [u64; 256] = lengths();
+
+const fn lengths() -> [u64; 256] {
+    let mut lengths = [0; 256];
+    let mut row = 0;
+    while row < ROWS.len() {
+        if let Holds(parts) = ROWS[row].told {
+            lengths[parts[0].as_bytes()[0] as usize] |= 1 << name_len(parts[0]);
+        }
+        row += 1;
+    }
+    lengths
+}
+
+/// True for the name of an entry by which [`is_managed_folder`](super::is_managed_folder) may recognize its folder. This is
+/// asked of every entry.
+#[inline]
+pub fn may_tell_folder(name: &[u8]) -> bool {
+    let first = name.first().copied().unwrap_or_default();
+    name.len() < 64 && LENGTHS[usize::from(first)] & 1 << name.len() != 0 && is_first_part(name)
+}
+
+#[cold]
+fn is_first_part(name: &[u8]) -> bool {
+    ROWS.iter().any(|row| match row.told {
+        Holds(parts) => part(parts[0]).0.as_bytes() == name,
+        Dot | Folder(_) | File(_) => false,
+    })
 }
 
 /// The row of a name alone, of a folder or of the file at the end of a path.
@@ -250,10 +230,10 @@ pub(super) fn by_name(name: &[u8], is_folder: bool, may_lift: bool) -> Option<Ro
 fn named(name: &[u8], is_folder: bool, may_lift: bool) -> Option<RowNumber> {
     let mut rows = RowNumber::all().filter(|(_, row)| !(may_lift && row.is_lifted));
     rows.find(|(_, row)| match row.told {
-        Told::Dot => name.first() == Some(&b'.'),
-        Told::Folder(names) => is_folder && is_one_of(name, names),
-        Told::File(names) => !is_folder && is_one_of(name, names),
-        Told::Holds(_) => false,
+        Dot => name.first() == Some(&b'.'),
+        Folder(names) => is_folder && is_one_of(name, names),
+        File(names) => !is_folder && is_one_of(name, names),
+        Holds(_) => false,
     })
     .map(|(number, _)| number)
 }
@@ -270,11 +250,15 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     })
 }
 
-/// The rows of a folder with these entries.
-pub(super) fn by_entries(mut has: impl FnMut(&'static Part) -> bool) -> Vec<RowNumber> {
+/// The rows of a folder that has the entries for which `has` is true.
+pub(super) fn by_entries(mut has: impl FnMut(&'static str, PartKind) -> bool) -> Vec<RowNumber> {
+    let mut has_part = |text| {
+        let (name, kind) = part(text);
+        has(name, kind)
+    };
     let rows = RowNumber::all().filter(|(_, row)| match row.told {
-        Told::Holds(parts) => parts.iter().all(&mut has),
-        Told::Dot | Told::Folder(_) | Told::File(_) => false,
+        Holds(parts) => parts.iter().all(|part| has_part(part)),
+        Dot | Folder(_) | File(_) => false,
     });
     rows.map(|(number, _)| number).collect()
 }
@@ -287,15 +271,15 @@ impl Row {
             names.collect::<Vec<_>>().join(", ")
         };
         match self.told {
-            Told::Dot => "the name begins with a dot".to_owned(),
-            Told::Folder(known) => format!("a folder named {}", names(known)),
-            Told::File(known) => format!("a file named {}", names(known)),
-            Told::Holds(parts) => {
-                let parts = parts.iter().map(|part| match part.kind {
-                    PartKind::Any | PartKind::File => format!("`{}`", part.name),
-                    PartKind::Folder => format!("`{}/`", part.name),
-                    PartKind::Begins(start) => {
-                        format!("`{}` that begins with `{start}`", part.name)
+            Dot => "the name begins with a dot".to_owned(),
+            Folder(known) => format!("a folder named {}", names(known)),
+            File(known) => format!("a file named {}", names(known)),
+            Holds(parts) => {
+                let parts = parts.iter().map(|text| match part(text) {
+                    (name, PartKind::Any | PartKind::File) => format!("`{name}`"),
+                    (name, PartKind::Folder) => format!("`{name}/`"),
+                    (name, PartKind::Begins(start)) => {
+                        format!("`{name}` that begins with `{start}`")
                     }
                 });
                 format!("contains {}", parts.collect::<Vec<_>>().join(" and "))

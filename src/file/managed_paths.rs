@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use super::managed::{Part, PartKind, RowNumber, by_entries, by_name};
+use super::managed::{PartKind, RowNumber, by_entries, by_name};
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::stat;
 
@@ -75,9 +75,9 @@ impl ManagedPaths {
             let opened = CString::new(folder).ok();
             let opened = opened.and_then(|path| open::folder_handle(CWD, &path).ok());
             let rows = opened.map(|folder| {
-                by_entries(|part| {
+                by_entries(|name, kind| {
                     beat();
-                    has(&folder, part)
+                    has(&folder, name, kind)
                 })
             });
             self.rows.insert(folder.to_vec(), rows.unwrap_or_default());
@@ -88,24 +88,22 @@ impl ManagedPaths {
 
 /// True if a program manages an open folder. A given path lifts the rules that can be lifted.
 pub fn is_managed_folder(folder: impl AsFd, is_given: bool) -> bool {
-    let rows = by_entries(|part| has(&folder, part));
+    let rows = by_entries(|name, kind| has(&folder, name, kind));
     rows.iter().any(|row| !(is_given && row.row().is_lifted))
 }
 
-/// True if an open folder has the entry.
-fn has(folder: &impl AsFd, part: &Part) -> bool {
-    let Ok(name) = CString::new(part.name) else {
+/// True if an open folder has an entry of this name, which is what it must be.
+fn has(folder: &impl AsFd, name: &str, kind: PartKind) -> bool {
+    let Ok(name) = CString::new(name) else {
         return false;
     };
-    let Ok(there) = stat::entry(folder, &name) else {
-        return false;
-    };
-    match part.kind {
-        PartKind::Any => true,
-        PartKind::Folder => there.kind == FileType::Directory,
-        PartKind::File => there.kind == FileType::RegularFile,
+    let found = stat::entry(folder, &name).map(|found| found.kind);
+    match kind {
+        PartKind::Any => found.is_ok(),
+        PartKind::Folder => found == Ok(FileType::Directory),
+        PartKind::File => found == Ok(FileType::RegularFile),
         PartKind::Begins(start) => {
-            there.kind == FileType::RegularFile && begins_with(folder, &name, start.as_bytes())
+            found == Ok(FileType::RegularFile) && begins_with(folder, &name, start.as_bytes())
         }
     }
 }

@@ -3,15 +3,17 @@
 //! Calls are made in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`] before each
 //! call. In a thread that nobody watches, these functions do nothing.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Heartbeat, LIMITED, Subject};
+use super::{Calls, Heartbeat, LIMITED, Subject};
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Heartbeat>>> = const { RefCell::new(None) };
+    /// Those of the heartbeat, for what is asked of every file.
+    static CALLS: Cell<Option<&'static Calls>> = const { Cell::new(None) };
 }
 
 /// Does work on this thread, which has this heartbeat in the meantime. Without one nobody watches it.
@@ -22,12 +24,17 @@ pub fn watched<T>(heartbeat: Option<Arc<Heartbeat>>, work: impl FnOnce() -> T) -
     impl Drop for Leave {
         fn drop(&mut self) {
             rest();
-            CURRENT.set(self.0.take());
+            enter(self.0.take());
         }
     }
 
-    let _leave = Leave(CURRENT.replace(heartbeat));
+    let _leave = Leave(enter(heartbeat));
     work()
+}
+
+fn enter(heartbeat: Option<Arc<Heartbeat>>) -> Option<Arc<Heartbeat>> {
+    CALLS.set(heartbeat.as_ref().map(|heartbeat| heartbeat.calls));
+    CURRENT.replace(heartbeat)
 }
 
 /// A heartbeat for a thread that this one starts, if this one is watched.
@@ -111,12 +118,11 @@ pub fn ask_about_what(path: impl FnOnce() -> Option<Vec<u8>>) {
 
 /// Does work that waits for people or for other threads: in the meantime this thread rests.
 pub fn resting<T>(work: impl FnOnce() -> T) -> T {
-    let mut was_at_work = false;
-    with_current(|current| was_at_work = current.is_at_work());
+    let at_work = CALLS.get().filter(|calls| calls.is_at_work());
     rest();
     let done = work();
-    if was_at_work {
-        with_current(Heartbeat::beat);
+    if let Some(calls) = at_work {
+        calls.beat();
     }
     done
 }
@@ -124,21 +130,22 @@ pub fn resting<T>(work: impl FnOnce() -> T) -> T {
 /// Counts a call that this thread is about to make, unless it rests.
 #[inline]
 pub fn beat() {
-    with_current(|current| {
-        if current.is_at_work() {
-            current.beat();
-        }
-    });
+    if let Some(calls) = CALLS.get()
+        && calls.is_at_work()
+    {
+        calls.beat();
+    }
 }
 
 /// This thread waits for no file system.
 pub fn rest() {
-    with_current(Heartbeat::rest);
+    if let Some(calls) = CALLS.get() {
+        calls.rest();
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     use super::*;
@@ -148,7 +155,7 @@ mod tests {
     fn calls_count_in_watched_threads_that_do_not_rest() {
         let watchlist = Watchlist::new(Duration::ZERO);
         let heartbeat = || Arc::clone(&watchlist.heartbeats()[0]);
-        let count = || heartbeat().count.load(Ordering::Relaxed);
+        let count = || heartbeat().calls.count();
         ask_about(b"unwatched");
         beat();
         assert!(child().is_none() && watchlist.heartbeats().is_empty());

@@ -8,7 +8,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::file::{DirId, DirTable, FolderId, MetBefore, Numbering, SharedDirs};
+use crate::file::{DirId, FolderId, FolderPlace, Numbering, SharedDirs};
 use crate::scan::limits;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, statfs};
@@ -27,47 +27,19 @@ pub enum Entered {
 /// Gives an open folder a number, unless the walk has met the folder before.
 pub fn enter(
     dirs: &SharedDirs,
-    above: DirId,
-    name: &[u8],
+    place: FolderPlace<'_>,
     here: &Stat,
     fd: BorrowedFd<'_>,
 ) -> Entered {
-    enter_as(dirs, Some(above), here, fd, |dirs, known| {
-        dirs.add_beside(above, name, here, known)
-    })
-}
-
-/// As [`enter`], for a root, by the path that the user gave.
-pub fn enter_root(
-    dirs: &SharedDirs,
-    path: &[u8],
-    root: u32,
-    here: &Stat,
-    fd: BorrowedFd<'_>,
-) -> Entered {
-    enter_as(dirs, None, here, fd, |dirs, known| {
-        dirs.add_root_beside(path, root, here, known)
-    })
-}
-
-/// As [`enter`], for a folder that replaced a listed folder.
-pub fn enter_again(dirs: &SharedDirs, place: DirId, here: &Stat, fd: BorrowedFd<'_>) -> Entered {
-    let above = dirs.read().parent(place);
-    enter_as(dirs, above, here, fd, |dirs, known| {
-        dirs.add_in_place(place, here, known)
-    })
-}
-
-fn enter_as(
-    dirs: &SharedDirs,
-    above: Option<DirId>,
-    here: &Stat,
-    fd: BorrowedFd<'_>,
-    add: impl Fn(&mut DirTable, usize) -> Result<DirId, MetBefore>,
-) -> Entered {
-    let mut known = match add(&mut dirs.write(), 0) {
+    let above = match place {
+        FolderPlace::Root(..) => None,
+        FolderPlace::Below(above, _) => Some(above),
+        FolderPlace::InPlaceOf(before) => dirs.read().parent(before),
+    };
+    let added = dirs.write().add(place, here, 0);
+    let mut known = match added {
         Ok(dir) => return Entered::New(dir),
-        Err(MetBefore { folders }) => folders,
+        Err(known) => known,
     };
     let numbering = numbering_of(fd);
     loop {
@@ -82,11 +54,11 @@ fn enter_as(
         if let Some(&before) = before {
             return Entered::Before(before);
         }
-        let added = add(&mut dirs.write(), known.len());
+        let added = dirs.write().add(place, here, known.len());
         match added {
             Ok(dir) => return Entered::New(dir),
             // Another walker has met it, or another one with its number, in the meantime.
-            Err(MetBefore { folders }) => known = folders,
+            Err(met) => known = met,
         }
     }
 }
@@ -207,19 +179,19 @@ mod tests {
             .write()
             .add_root(top.path().as_os_str().as_bytes(), 0, &stat);
         let (stat, fd) = opened(&old);
-        let first = enter(&dirs, root, b"old", &stat, fd.as_fd());
+        let first = enter(&dirs, FolderPlace::Below(root, b"old"), &stat, fd.as_fd());
         let Entered::New(first) = first else {
             panic!("{first:?}")
         };
-        let again = enter(&dirs, root, b"old", &stat, fd.as_fd());
+        let again = enter(&dirs, FolderPlace::Below(root, b"old"), &stat, fd.as_fd());
         assert_eq!(again, Entered::Before(first));
         fs::rename(&old, &new).expect("moved");
         let (stat, fd) = opened(&new);
-        let moved = enter(&dirs, root, b"new", &stat, fd.as_fd());
+        let moved = enter(&dirs, FolderPlace::Below(root, b"new"), &stat, fd.as_fd());
         let Entered::New(moved) = moved else {
             panic!("the path under which it is known leads nowhere: {moved:?}")
         };
-        let again = enter(&dirs, root, b"new", &stat, fd.as_fd());
+        let again = enter(&dirs, FolderPlace::Below(root, b"new"), &stat, fd.as_fd());
         assert_eq!(
             again,
             Entered::Before(moved),

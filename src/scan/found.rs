@@ -62,6 +62,13 @@ pub struct FolderRun {
     pub files: u32,
 }
 
+impl FolderRun {
+    fn place(&self) -> FoundIn {
+        let Self { dir, root, dev, .. } = *self;
+        FoundIn { dir, root, dev }
+    }
+}
+
 /// A message from the scan to the engine.
 #[derive(Debug)]
 pub enum ScanMessage {
@@ -125,11 +132,6 @@ impl Outbox {
         });
     }
 
-    /// True if a file from this device can be added without a call of `numbering`.
-    pub fn knows(&self, dev: u64) -> bool {
-        matches!(self.last, Some((last, Some(_))) if last == dev)
-    }
-
     /// Reports a path that cannot be examined.
     pub fn problem(&self, problem: Problem) {
         self.send(ScanMessage::Problem(problem));
@@ -146,9 +148,9 @@ impl Outbox {
         self.batch.make_room();
         let FoundIn { dir, root, dev } = place;
         match self.batch.runs.last_mut() {
-            Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
+            Some(run) if run.place() == place => run.files += 1,
             _ => {
-                if !self.knows(dev) {
+                if !matches!(self.last, Some((last, Some(_))) if last == dev) {
                     self.last = Some((dev, numbering()));
                 }
                 self.batch.runs.push(FolderRun {
@@ -175,7 +177,12 @@ impl Outbox {
         };
         if !self.batch.files.is_empty() {
             other.make_room();
-            other.runs.append(&mut self.batch.runs);
+            for run in self.batch.runs.drain(..) {
+                match other.runs.last_mut() {
+                    Some(last) if last.place() == run.place() => last.files += run.files,
+                    _ => other.runs.push(run),
+                }
+            }
             other.files.append(&mut self.batch.files);
             other.names.append(&mut self.batch.names);
         }

@@ -6,8 +6,6 @@ use crate::event::ProblemKind;
 use crate::file::DirId;
 use crate::tree::{EntryKind, Unseen};
 
-use super::filter::Verdict;
-
 /// An entry that no other message reports.
 #[derive(Debug)]
 pub struct OtherEntry {
@@ -28,15 +26,6 @@ impl OtherEntry {
             name: name.into(),
             kind,
         }
-    }
-}
-
-/// The reason that a filter's verdict gives for an unseen entry; `None` if the filter keeps the entry.
-pub fn unseen_by_filter(verdict: Verdict) -> Option<Unseen> {
-    match verdict {
-        Verdict::Keep => None,
-        Verdict::Hidden => Some(Unseen::Hidden),
-        Verdict::Filtered | Verdict::Empty => Some(Unseen::Filtered),
     }
 }
 

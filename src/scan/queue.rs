@@ -20,6 +20,8 @@ pub struct Queue<T> {
 struct QueueState<T> {
     groups: Vec<QueueGroup<T>>,
     stopped: bool,
+    /// Walkers that are to end after their folder.
+    surplus: usize,
 }
 
 struct QueueGroup<T> {
@@ -50,6 +52,7 @@ impl<T> Queue<T> {
             state: Mutex::new(QueueState {
                 groups: groups.collect(),
                 stopped: false,
+                surplus: 0,
             }),
             changed: Condvar::new(),
         }
@@ -84,14 +87,19 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// Takes a folder and the number of its group, and waits for one if necessary; `None` when no folder will ever come
-    /// again. `idle` is called once before waiting.
+    /// Takes a folder and the number of its group, and waits for one if necessary; `None` when the walker is to end: no
+    /// folder will ever come again, or it is one too many. `idle` is called once before waiting.
     pub fn take(&self, mut idle: impl FnMut()) -> Option<(usize, T)> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
             if state.stopped || state.groups.iter().all(QueueGroup::is_done) {
                 self.changed.notify_all();
+                return None;
+            }
+            if state.surplus > 0 {
+                state.surplus -= 1;
+                self.changed.notify_one();
                 return None;
             }
             for (number, group) in state.groups.iter_mut().enumerate() {
@@ -155,12 +163,24 @@ impl<T> Queue<T> {
     }
 
     /// Lets one more walker work in each group, as a substitute for one that waits for a file system.
-    pub fn allow_extra(&self) {
+    pub fn substitute(&self) {
         let mut state = self.lock();
         for group in &mut state.groups {
             group.allowed += 1;
             group.most += 1;
         }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Undoes this, since the file system has answered: one walker ends.
+    pub fn retire(&self) {
+        let mut state = self.lock();
+        for group in &mut state.groups {
+            group.allowed -= 1;
+            group.most -= 1;
+        }
+        state.surplus += 1;
         drop(state);
         self.changed.notify_all();
     }
@@ -216,5 +236,20 @@ mod tests {
             .collect();
         assert_eq!(rest, [Some((0, "b1")), Some((0, "b2")), Some((0, "a"))]);
         assert_eq!(queue.take(|| ()), None);
+    }
+
+    #[test]
+    fn the_substitute_of_a_walker_that_got_its_answer_ends() {
+        let queue = Queue::new([(1, 1)]);
+        queue.push(0, "a");
+        assert_eq!(queue.take(|| ()), Some((0, "a")));
+        queue.push(0, "b");
+        queue.substitute();
+        assert_eq!(queue.take(|| ()), Some((0, "b")));
+        queue.retire();
+        assert_eq!((queue.take(|| ()), queue.allowed()), (None, 1));
+        queue.done(0, &mut vec!["c"]);
+        queue.done(0, &mut Vec::new());
+        assert_eq!(queue.take(|| ()), Some((0, "c")), "the other one goes on");
     }
 }

@@ -11,28 +11,27 @@ use crossbeam_channel::{Receiver, Sender};
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
-use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{
-    DirId, FolderId, FoundFile, ManagedPaths, Numbering, Spellings, TrashPaths, UnnamedTrash,
-};
+use crate::event::{Problem, ProblemKind};
+use crate::file::{DirId, FolderId, FolderPlace, ManagedPaths, Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::lock::locked;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
 
-use super::enter::{Entered, enter_root, numbering_of_path};
+use super::enter::{Entered, enter, numbering_of_path};
 use super::filter::Verdict;
 use super::found::{FoundIn, Outbox, ScanMessage};
 use super::linked::LinkedFile;
-use super::other_entry::{unseen_by_filter, unseen_by_problem};
-use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
+use super::other_entry::unseen_by_problem;
+use super::walk::{
+    Folder, Kept, Left, ReachedBy, Walk, Walked, count, found_file, hand_over, keep,
+};
 
 /// Checks roots: enters folders in the table, so that no walk from elsewhere lists them a second time, and hands files
-/// over at once.
+/// over.
 ///
-/// A call about a root may never return. The results therefore lie behind a lock that is not held during such a call,
-/// and other threads can [take](RootResults::take) them.
+/// A call about a root may never return, so what was found before lies where other threads can take it.
 pub struct Roots {
     walk: Arc<Walk>,
     /// Folders of files that were named one by one: by path and root, and apart for links into a trash.
@@ -40,28 +39,11 @@ pub struct Roots {
     spellings: Spellings,
     trash: TrashPaths,
     managed: ManagedPaths,
-    results: Arc<Mutex<RootResults>>,
-}
-
-/// The results so far.
-pub struct RootResults {
     outbox: Outbox,
-    found: Found,
-}
-
-/// The types of the roots.
-#[derive(Default)]
-pub struct Found {
-    /// Device numbers of good roots, one root for each.
-    pub devices: Vec<(u64, usize)>,
-    /// Folders to be walked.
-    pub folders: Vec<Folder>,
-    /// Counts of skipped files.
-    pub left_out: LeftOut,
-    /// Files named through links. They come last: a file's own names have priority.
-    pub linked: Vec<LinkedFile>,
-    /// Roots that are skipped, and why.
-    pub unseen: Vec<(u32, Unseen)>,
+    /// The result of the current root.
+    found: Walked,
+    /// The results of the roots before.
+    kept: Arc<Mutex<Kept>>,
 }
 
 /// One root to check.
@@ -76,104 +58,21 @@ pub struct Given {
     pub keep_apart: bool,
 }
 
-/// The type of a root.
-enum Seen {
-    /// The root is skipped.
-    Problem(ProblemKind, Option<Errno>),
-    /// A filter rules it out.
-    LeftOut(Verdict),
-    /// A folder that the scan has met before.
-    Before,
-    /// A folder.
-    Folder(Folder),
-    /// A file, with the reliability of inode numbers on its file system, if that was not known.
-    File {
-        path: Vec<u8>,
-        place: FoundIn,
-        file: FoundFile,
-        numbering: Option<Numbering>,
-    },
-}
-
-impl RootResults {
-    /// Empty results.
-    pub fn new(to: &Sender<ScanMessage>) -> Self {
-        Self {
-            outbox: Outbox::new(to),
-            found: Found::default(),
-        }
-    }
-
-    /// Hands over the files that were found, and returns the rest.
-    pub fn take(&mut self) -> Found {
-        self.outbox.flush();
-        std::mem::take(&mut self.found)
-    }
-
-    fn add(&mut self, given: &Given, seen: Seen) {
-        let left_out = &mut self.found.left_out;
-        let unseen = match &seen {
-            Seen::Problem(kind, _) => unseen_by_problem(*kind),
-            Seen::LeftOut(verdict) => unseen_by_filter(*verdict),
-            Seen::Before => Some(Unseen::ListedBefore),
-            Seen::Folder(_) | Seen::File { .. } => None,
-        };
-        let unseen = unseen.map(|unseen| (given.number, unseen));
-        self.found.unseen.extend(unseen);
-        match seen {
-            Seen::Problem(kind, cause) => {
-                match kind {
-                    ProblemKind::LinkRoot => left_out.symlinks += 1,
-                    _ => left_out.unreadable += 1,
-                }
-                self.outbox.problem(Problem {
-                    path: given.path.clone(),
-                    kind,
-                    cause: cause.map(Into::into),
-                });
-            }
-            Seen::LeftOut(verdict) => {
-                count(left_out, verdict);
-            }
-            Seen::Before => left_out.listed_before += 1,
-            Seen::Folder(folder) => self.found.folders.push(folder),
-            Seen::File {
-                path,
-                place,
-                file,
-                numbering,
-            } => {
-                if file.via_link {
-                    return self.found.linked.push(LinkedFile { place, path, file });
-                }
-                let name = &path[path.len() - usize::from(file.name_len)..];
-                self.outbox.push(place, name, file, || numbering);
-            }
-        }
-    }
-
-    /// Records the device of a good root.
-    fn add_device(&mut self, dev: u64, root: u32) {
-        let devices = &mut self.found.devices;
-        if devices.iter().all(|&(known, _)| known != dev) {
-            devices.push((dev, root as usize));
-        }
-    }
-}
-
 fn ask_about(root: u32, path: &Path) {
     current::ask_about_name(root, path.as_os_str().as_bytes());
 }
 
 impl Roots {
-    pub fn new(walk: &Arc<Walk>, results: &Arc<Mutex<RootResults>>) -> Self {
+    pub fn new(walk: &Arc<Walk>, to: &Sender<ScanMessage>, kept: &Arc<Mutex<Kept>>) -> Self {
         Self {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
             trash: TrashPaths::default(),
             managed: ManagedPaths::default(),
-            results: Arc::clone(results),
+            outbox: Outbox::new(to),
+            found: Walked::default(),
+            kept: Arc::clone(kept),
         }
     }
 
@@ -185,43 +84,49 @@ impl Roots {
             ask_about(root.number, &root.path);
             self.look_at(&root);
         }
-        locked(&self.results).outbox.flush();
+        hand_over(&self.kept, &self.outbox);
     }
 
     /// Checks one root.
     pub fn look_at(&mut self, root: &Given) {
-        let seen = self.look(root);
-        locked(&self.results).add(root, seen);
+        let unseen = self.look(root).map(|unseen| (root.number, unseen));
+        self.found.unseen.extend(unseen);
+        keep(&self.kept, &mut self.found, &mut self.outbox);
     }
 
-    fn look(&mut self, given: &Given) -> Seen {
+    /// Returns the reason why a root is skipped, if it is.
+    fn look(&mut self, given: &Given) -> Option<Unseen> {
         let path = given.path.as_os_str().as_bytes();
         let (named, stat) = match metadata(path) {
             Ok(both) => both,
             Err(error) => {
                 let kind = ProblemKind::of_root(error.kind());
                 let cause = (kind != ProblemKind::MissingRoot).then_some(error);
-                return Seen::Problem(kind, cause);
+                return self.problem(given, kind, cause);
             }
         };
         if given.id.is_some_and(|id| id != (stat.dev, stat.ino)) {
-            return Seen::Problem(ProblemKind::ReplacedRoot, None);
+            return self.problem(given, ProblemKind::ReplacedRoot, None);
         }
         // As a walk from elsewhere spells it. Some programs number a file anew for each spelling.
         let spelled = &self.spellings.path(path)[..];
-        let (named, stat) = match path == spelled {
-            true => (named, stat),
-            false => metadata(spelled).unwrap_or((named, stat)),
+        let (named, stat) = if path == spelled {
+            (named, stat)
+        } else {
+            metadata(spelled).unwrap_or((named, stat))
         };
         let is_folder = stat.kind == FileType::Directory;
         let is_link = named.kind == FileType::Symlink;
         if !is_folder && stat.kind != FileType::RegularFile {
-            return Seen::Problem(ProblemKind::UnsuitableRoot, None);
+            return self.problem(given, ProblemKind::UnsuitableRoot, None);
         }
         if !is_folder && is_link && !self.walk.follow_links {
-            return Seen::Problem(ProblemKind::LinkRoot, None);
+            return self.problem(given, ProblemKind::LinkRoot, None);
         }
-        locked(&self.results).add_device(stat.dev, given.number);
+        let devices = &mut self.found.devices;
+        if devices.iter().all(|&(known, _)| known != stat.dev) {
+            devices.push((stat.dev, given.number as usize));
+        }
         if !is_folder {
             self.walk.dirs.write().mark_given_file(given.number);
         }
@@ -230,49 +135,69 @@ impl Roots {
             (Verdict::Keep, false) => filter.metadata(stat.size, stat.mtime_ns),
             (verdict, _) => verdict,
         };
-        match (verdict, is_folder) {
-            (Verdict::Keep, true) => self.folder(given, spelled, &stat),
-            (Verdict::Keep, false) => self.file(given, spelled, &stat, is_link),
-            _ => Seen::LeftOut(verdict),
+        if verdict != Verdict::Keep {
+            return count(&mut self.found.left_out, verdict);
         }
+        if is_folder {
+            return self.folder(given, spelled, &stat);
+        }
+        self.file(given, spelled, &stat, is_link);
+        None
     }
 
-    fn folder(&mut self, given: &Given, path: &[u8], stat: &Stat) -> Seen {
+    fn problem(
+        &mut self,
+        given: &Given,
+        kind: ProblemKind,
+        cause: Option<Errno>,
+    ) -> Option<Unseen> {
+        let left_out = &mut self.found.left_out;
+        match kind {
+            ProblemKind::LinkRoot => left_out.symlinks += 1,
+            _ => left_out.unreadable += 1,
+        }
+        self.outbox.problem(Problem {
+            path: given.path.clone(),
+            kind,
+            cause: cause.map(Into::into),
+        });
+        unseen_by_problem(kind)
+    }
+
+    fn folder(&mut self, given: &Given, path: &[u8], stat: &Stat) -> Option<Unseen> {
         let Ok(name) = CString::new(path) else {
-            return Seen::Problem(ProblemKind::MissingRoot, None);
+            return self.problem(given, ProblemKind::MissingRoot, None);
         };
         let dirs = &self.walk.dirs;
+        let place = FolderPlace::Root(path, given.number);
         let entered = match open::folder_handle(open::CWD, &name) {
-            Ok(fd) => enter_root(dirs, path, given.number, stat, fd.as_fd()),
+            Ok(fd) => enter(dirs, place, stat, fd.as_fd()),
             // It is added, so that the walker that lists it reports why it cannot be opened.
             Err(_) => Entered::New(dirs.write().add_root(path, given.number, stat)),
         };
-        if let Entered::New(dir) = entered
-            && self.is_in_trash(path)
-        {
-            self.walk.dirs.write().mark_trash(dir);
-        }
-        if let Entered::New(dir) = entered
-            && self.is_in_managed(path, true)
-        {
-            self.walk.dirs.write().mark_managed(dir);
-        }
         match entered {
-            Entered::New(dir) => Seen::Folder(Folder {
-                dir,
-                name: None,
-                depth: 0,
-                root_dev: stat.dev,
-                rules: None,
-                left: Left::New,
-                reached_by: ReachedBy::Entry,
-            }),
-            Entered::Before(_) => Seen::Before,
-            Entered::OneOfTooMany => Seen::Problem(ProblemKind::TooManyAlike, None),
+            Entered::New(dir) => {
+                self.mark(dir, path, true, false);
+                self.found.roots.push(Folder {
+                    dir,
+                    name: None,
+                    depth: 0,
+                    root_dev: stat.dev,
+                    rules: None,
+                    left: Left::New,
+                    reached_by: ReachedBy::Entry,
+                });
+                None
+            }
+            Entered::Before(_) => {
+                self.found.left_out.listed_before += 1;
+                Some(Unseen::ListedBefore)
+            }
+            Entered::OneOfTooMany => self.problem(given, ProblemKind::TooManyAlike, None),
         }
     }
 
-    fn file(&mut self, given: &Given, path: &[u8], stat: &Stat, is_link: bool) -> Seen {
+    fn file(&mut self, given: &Given, path: &[u8], stat: &Stat, is_link: bool) {
         let cut = path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(cut);
         let mut file = found_file(stat, name);
@@ -283,16 +208,25 @@ impl Roots {
             root: given.number,
             dev: stat.dev,
         };
-        let is_known = is_link || locked(&self.results).outbox.knows(stat.dev);
-        let numbering = match is_known {
-            true => None,
-            false => numbering_of_path(path),
-        };
-        Seen::File {
-            path: path.to_vec(),
-            place,
-            file,
-            numbering,
+        if is_link {
+            let path = path.to_vec();
+            self.found.linked.push(LinkedFile { place, path, file });
+        } else {
+            self.outbox
+                .push(place, name, file, || numbering_of_path(path));
+        }
+    }
+
+    /// Records whether a folder lies in a trash, and whether a program manages it.
+    fn mark(&mut self, dir: DirId, path: &[u8], is_listed: bool, is_in_trash: bool) {
+        let is_in_trash = is_in_trash || self.is_in_trash(path);
+        let is_managed = self.is_in_managed(path, is_listed);
+        let mut dirs = self.walk.dirs.write();
+        if is_in_trash {
+            dirs.mark_trash(dir);
+        }
+        if is_managed {
+            dirs.mark_managed(dir);
         }
     }
 
@@ -302,7 +236,7 @@ impl Roots {
             return false;
         };
         // No lock is held while file systems are asked.
-        let mut linked = UnnamedTrash::default();
+        let mut linked = TrashPaths::default();
         let root = current::at();
         linked.add_links_above(&real, &|path| ask_about(root, path));
         ask_about(root, &real);
@@ -344,12 +278,7 @@ impl Roots {
         };
         let id = place.map_or(nowhere, |place| FolderId::from(&place));
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
-        if links_into_trash || self.is_in_trash(folder) {
-            self.walk.dirs.write().mark_trash(dir);
-        }
-        if self.is_in_managed(folder, false) {
-            self.walk.dirs.write().mark_managed(dir);
-        }
+        self.mark(dir, folder, false, links_into_trash);
         *self.file_folders.entry(key).or_insert(dir)
     }
 }

@@ -3,18 +3,17 @@
 //! Other threads do the work. The thread that directs them makes no calls to file systems itself, so it can always be
 //! told to end.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
-use crate::heartbeat::{Heartbeat, Subject};
-use crate::lock::locked;
+use crate::heartbeat::Subject;
 
 use super::found::ScanMessage;
 use super::linked;
-use super::roots::{Found, Given, RootResults, Roots};
-use super::walk::{Group, Walk, Walked};
+use super::roots::{Given, Roots};
+use super::walk::{Group, Known, Walk, Walked};
 use super::workers::{TICK, Workers};
 
 /// Maximum number of roots that wait to be checked.
@@ -42,18 +41,13 @@ impl Search {
     pub fn run(self, roots: impl Iterator<Item = Given>) {
         let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
         let mut lookers = Vec::new();
-        let mut found = self.look(roots, &mut workers, &mut lookers);
-        let mut walked = Walked::default();
-        let (mut linked, mut unseen) = (Vec::new(), Vec::new());
+        let mut walked = self.look(roots, &mut workers, &mut lookers);
         // Roots on file systems that do not answer may still come when the others are done.
         loop {
-            walked.left_out.add(&found.left_out);
-            let mut folders = found.folders;
+            let mut folders = std::mem::take(&mut walked.roots);
             folders.sort_by_key(|folder| self.walk.dirs.read().root(folder.dir));
-            let mut devices = found.devices;
+            let mut devices = std::mem::take(&mut walked.devices);
             devices.sort_by_key(|&(_, root)| root);
-            linked.extend(found.linked);
-            unseen.extend(found.unseen);
             let _ignored = self.to.send(ScanMessage::Rooted(devices));
             // Only a run that is over does not answer.
             let Ok(groups) = self.groups.recv() else {
@@ -65,24 +59,25 @@ impl Search {
             if !workers.next(|_| ()) {
                 break;
             }
-            found = found_so_far(&lookers);
+            self.take(&lookers, &mut walked);
         }
         walked.left_out.unanswered += workers.at_work() as u64;
         let mut last = self.walk.take_linked();
-        last.append(&mut linked);
+        last.append(&mut walked.linked);
         let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
         linked::start(last, &mut workers, &self.to);
         let _ended = workers.next(|_| ());
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
-            listed: match self.walk.tell_others {
-                true => walked.stamps(),
-                false => Vec::new(),
+            listed: if self.walk.tell_others {
+                walked.stamps()
+            } else {
+                Vec::new()
             },
             listed_again: walked.changed,
             others: walked.others,
-            roots: unseen,
+            roots: walked.unseen,
         });
     }
 
@@ -91,17 +86,17 @@ impl Search {
         &self,
         roots: impl Iterator<Item = Given>,
         workers: &mut Workers,
-        lookers: &mut Vec<Looker>,
-    ) -> Found {
+        lookers: &mut Vec<Known>,
+    ) -> Walked {
         let (to, given) = bounded(ROOTS_AHEAD);
         lookers.extend(self.start(workers, &given));
         if workers.at_work() == 0 {
-            let results = Arc::new(Mutex::new(RootResults::new(&self.to)));
-            let mut looking = Roots::new(&self.walk, &results);
-            workers.do_here(Subject::Path, || {
+            let kept = Arc::default();
+            let mut looking = Roots::new(&self.walk, &self.to, &kept);
+            let heartbeat = workers.do_here(Subject::Path, || {
                 roots.for_each(|root| looking.look_at(&root));
             });
-            return locked(&results).take();
+            return Known { heartbeat, kept }.take(&self.to);
         }
         let mut go_on = |workers: &mut Workers| {
             if lookers.iter().all(|l| l.heartbeat.quiet() >= ALONE) {
@@ -109,7 +104,7 @@ impl Search {
                 let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
                 lookers.extend((0..more).map_while(|_| self.start(workers, &given)));
             }
-            let silent = lookers.iter().filter(|l| l.heartbeat.is_silent()).count();
+            let silent = lookers.iter().filter(|l| l.is_silent()).count();
             (!workers.is_over()).then_some(silent)
         };
         'roots: for root in roots {
@@ -126,36 +121,25 @@ impl Search {
         while go_on(workers).is_some_and(|silent| silent < workers.at_work()) {
             let _ended = workers.within_a_tick();
         }
-        found_so_far(lookers)
+        let mut found = Walked::default();
+        self.take(lookers, &mut found);
+        found
+    }
+
+    /// Takes what was found since the last call, also by threads that are blocked now.
+    fn take(&self, lookers: &[Known], found: &mut Walked) {
+        for looker in lookers {
+            found.add(looker.take(&self.to));
+        }
     }
 
     /// Starts a thread that checks roots; none if the system provides none.
-    fn start(&self, workers: &mut Workers, given: &Receiver<Given>) -> Option<Looker> {
-        let results = Arc::new(Mutex::new(RootResults::new(&self.to)));
-        let mut roots = Roots::new(&self.walk, &results);
+    fn start(&self, workers: &mut Workers, given: &Receiver<Given>) -> Option<Known> {
+        let kept = Arc::default();
+        let mut roots = Roots::new(&self.walk, &self.to, &kept);
         let given = given.clone();
         let look = move || roots.look_at_all(&given);
         let heartbeat = workers.start("roots", Subject::Path, look)?;
-        Some(Looker { heartbeat, results })
+        Some(Known { heartbeat, kept })
     }
-}
-
-/// A thread that checks roots.
-struct Looker {
-    heartbeat: Arc<Heartbeat>,
-    results: Arc<Mutex<RootResults>>,
-}
-
-/// The files found since the last call, also by threads that are blocked now.
-fn found_so_far(lookers: &[Looker]) -> Found {
-    let mut all = Found::default();
-    for looker in lookers {
-        let found = locked(&looker.results).take();
-        all.devices.extend(found.devices);
-        all.folders.extend(found.folders);
-        all.left_out.add(&found.left_out);
-        all.linked.extend(found.linked);
-        all.unseen.extend(found.unseen);
-    }
-    all
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::decide::DuplicateSet;
 use crate::device::unnamed_trash;
-use crate::file::{Spellings, UnnamedTrash, as_listed};
+use crate::file::{Spellings, TrashPaths, as_listed};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -187,7 +187,7 @@ impl Origin {
     }
 
     /// Trash folders that their path does not tell, as far as the given paths lead to them.
-    pub(super) fn unnamed_trash(&self) -> UnnamedTrash {
+    pub(super) fn unnamed_trash(&self) -> TrashPaths {
         let asked = |path: &Path| current::ask_about(path.as_os_str().as_bytes());
         let mut trash = unnamed_trash(&asked);
         for root in self.roots.iter().flat_map(HashMap::keys) {

@@ -94,7 +94,7 @@ impl Inspector {
     /// trash may lead to a file system that does not answer.
     fn find_trash(&mut self) {
         if !self.is_trash_known {
-            self.trash = TrashPaths::with(self.origin.unnamed_trash());
+            self.trash = self.origin.unnamed_trash();
             self.is_trash_known = true;
         }
     }

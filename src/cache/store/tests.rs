@@ -27,11 +27,7 @@ fn row(byte: u8) -> Row {
 fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
     let number = PackKey::of(subvolume, inode).table_number();
     let mut found = Vec::new();
-    let packs = store.packs(number, 1, |_, pack| {
-        found.extend_from_slice(pack);
-        ControlFlow::Continue(())
-    });
-    packs.expect("is read");
+    store.packs(number, 1, &mut found).expect("is read");
     let mut row = Row::default();
     pack::find(&found, subvolume, inode, &mut row).map(|_| row)
 }
@@ -56,13 +52,8 @@ fn the_statement_that_reads_packs_is_compiled_once() {
     });
     store.write(rows, Day::of(0), newest).expect("is written");
     for (number, most) in [(0, 1), (3, 2), (40, 64), (7, 1)] {
-        let mut passed_on = 0;
-        let packs = store.packs(number, most, |_, _| {
-            passed_on += 1;
-            ControlFlow::Continue(())
-        });
-        packs.expect("is read");
-        assert_eq!(passed_on, most);
+        let packs = store.packs(number, most, &mut Vec::new());
+        assert_eq!(packs.expect("is read").len(), most);
     }
     let select = store.sqlite.prepare_cached(FROM).expect("is compiled");
     assert_eq!(select.get_status(StatementStatus::Run), 4);

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::FolderId;
+use crate::file::{FolderId, FolderPlace};
 use crate::heartbeat::current;
-use crate::scan::enter::{Entered, enter_again, is_same_place};
+use crate::scan::enter::{Entered, enter, is_same_place};
 use crate::scan::stamp::Stamp;
 use crate::sys::stat;
 
@@ -41,7 +41,12 @@ impl Walker {
         let dir = match is_this {
             true => dir,
             // Something was mounted there or unmounted, which no folder's times tell.
-            false => match enter_again(&self.walk.dirs, dir, &stat, fd.as_fd()) {
+            false => match enter(
+                &self.walk.dirs,
+                FolderPlace::InPlaceOf(dir),
+                &stat,
+                fd.as_fd(),
+            ) {
                 Entered::New(dir) => dir,
                 Entered::Before(_) => return,
                 Entered::OneOfTooMany => return self.too_many_alike(dir, None),

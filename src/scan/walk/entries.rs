@@ -9,15 +9,14 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::{DirId, ManagedEntries, Member, Role, is_managed_folder};
-use crate::heartbeat::current;
+use crate::file::{DirId, Member, Role, is_managed_folder, may_tell_folder};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::FoundIn;
 use crate::scan::ignore_file::{self, BadPart, IgnoreRules};
 use crate::scan::limits;
 use crate::scan::listing::Listing;
-use crate::scan::other_entry::{OtherEntry, unseen_by_filter};
+use crate::scan::other_entry::OtherEntry;
 use crate::sys::{dirent, names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
 
@@ -56,13 +55,13 @@ impl Walker {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut entries = dirent::Entries::of(fd, &mut buffer);
         let (mut listed, mut here) = (0, None);
-        let mut telling = ManagedEntries::default();
+        let mut may_be_managed = false;
         loop {
             listing.clear();
             let stop = &*walk.stop;
             let ended = entries.each(|name, ino, kind| {
                 listing.push(name, ino, kind);
-                telling.note(name.to_bytes(), kind);
+                may_be_managed |= may_tell_folder(name.to_bytes());
                 !listing.is_full() && !stop.load(Ordering::Relaxed)
             });
             let ended = ended.unwrap_or_else(|e| {
@@ -77,8 +76,7 @@ impl Walker {
             }
         }
         let is_root = folder.name.is_none() && folder.depth == 0;
-        // The names alone are quick to test; some rows also need what a file begins with.
-        if telling.are_of_a_program(is_root) && is_managed_folder(fd, is_root) {
+        if may_be_managed && is_managed_folder(fd, is_root) {
             walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
@@ -167,7 +165,6 @@ impl Walker {
             needs_path,
             ref rules,
         } = here;
-        current::beat();
         let kind = match kind {
             FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
             kind => kind,
@@ -278,8 +275,7 @@ impl Walker {
             verdict = filter.path(&self.path, is_folder);
             self.path.truncate(prefix);
         }
-        count(&mut self.walked.left_out, verdict);
-        unseen_by_filter(verdict).map_or(Ok(()), Err)
+        count(&mut self.walked.left_out, verdict).map_or(Ok(()), Err)
     }
 
     /// Looks a file up and hands it over if the filter keeps it.
@@ -303,22 +299,20 @@ impl Walker {
             }
             verdict => verdict,
         };
-        if let Some(unseen) = unseen_by_filter(verdict) {
-            self.unseen(dir, Some(name), unseen);
+        if let Some(unseen) = count(&mut self.walked.left_out, verdict) {
+            return self.unseen(dir, Some(name), unseen);
         }
-        if count(&mut self.walked.left_out, verdict) {
-            if self.walk.filter.has_kinds()
-                && let Some(member) = Member::of(name.to_bytes())
-                && member.role != Role::Sidecar
-            {
-                self.stems.insert(member.stem.to_ascii_lowercase());
-            }
-            let file = found_file(&stat, name.to_bytes());
-            let dev = stat.dev;
-            let numbering = || numbering_of_name(fd, name, false);
-            self.outbox
-                .push(FoundIn { dir, root, dev }, name.to_bytes(), file, numbering);
+        if self.walk.filter.has_kinds()
+            && let Some(member) = Member::of(name.to_bytes())
+            && member.role != Role::Sidecar
+        {
+            self.stems.insert(member.stem.to_ascii_lowercase());
         }
+        let file = found_file(&stat, name.to_bytes());
+        let dev = stat.dev;
+        let numbering = || numbering_of_name(fd, name, false);
+        self.outbox
+            .push(FoundIn { dir, root, dev }, name.to_bytes(), file, numbering);
     }
 
     fn kind_of(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) -> FileType {

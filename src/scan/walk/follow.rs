@@ -105,7 +105,7 @@ impl Walker {
 
     fn take_file(&mut self, folder: &Folder, name: &CStr, stat: &Stat) {
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
-        if !count(&mut self.walked.left_out, verdict) {
+        if count(&mut self.walked.left_out, verdict).is_some() {
             return;
         }
         let mut file = found_file(stat, name.to_bytes());

@@ -1,5 +1,5 @@
-//! What walkers gathered in the folders that they have finished, for others to take: a walker may never return from the
-//! next folder.
+//! What threads gathered in the folders and roots that they have finished, for others to take: a thread may never return
+//! from the next one.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,13 +8,13 @@ use crossbeam_channel::Sender;
 use crate::file::DirId;
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
-use crate::scan::found::{FoundBatch, ScanMessage};
+use crate::scan::found::{FoundBatch, Outbox, ScanMessage};
 use crate::scan::other_entry::OtherEntry;
 use crate::tree::{EntryKind, Unseen};
 
 use super::{Folder, Left, Walk, Walked};
 
-/// The results of the folders that a walker has finished.
+/// The results of the folders that a walker has finished, or of the roots that were checked.
 #[derive(Default)]
 pub struct Kept {
     /// The results without the files.
@@ -25,14 +25,23 @@ pub struct Kept {
     pub is_visiting: bool,
 }
 
-impl Kept {
-    /// Takes the files that were not handed over yet.
-    pub fn take_batch(&mut self) -> FoundBatch {
-        std::mem::take(&mut self.batch)
-    }
+/// Puts the results of a folder, or of a root, where others can take them. No call to a file system is made meanwhile.
+pub fn keep(kept: &Mutex<Kept>, walked: &mut Walked, outbox: &mut Outbox) {
+    let mut kept = locked(kept);
+    kept.is_visiting = false;
+    kept.walked.add(std::mem::take(walked));
+    let full = outbox.move_to(&mut kept.batch);
+    drop(kept);
+    outbox.hand_over(full);
 }
 
-/// What the walk knows of a walker.
+/// Sends the files that were kept.
+pub fn hand_over(kept: &Mutex<Kept>, outbox: &Outbox) {
+    let batch = std::mem::take(&mut locked(kept).batch);
+    outbox.hand_over(batch);
+}
+
+/// What a scan knows of one of its threads.
 pub struct Known {
     pub heartbeat: Arc<Heartbeat>,
     pub kept: Arc<Mutex<Kept>>,
@@ -43,16 +52,10 @@ impl Known {
         self.heartbeat.is_silent()
     }
 
-    /// Takes the results of the folders that the walker has finished, and sends the files in its place.
+    /// Takes the results of what the thread has finished, and sends the files in its place.
     pub fn take(&self, to: &Sender<ScanMessage>) -> Walked {
-        let mut kept = locked(&self.kept);
-        let (walked, batch) = (std::mem::take(&mut kept.walked), kept.take_batch());
-        drop(kept);
-        if !batch.files.is_empty() {
-            // Send fails only after the run ended.
-            let _ = to.send(ScanMessage::Found(batch));
-        }
-        walked
+        hand_over(&self.kept, &Outbox::new(to));
+        std::mem::take(&mut locked(&self.kept).walked)
     }
 }
 

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::file::{DirId, DirTable, FolderId, SharedDirs};
+use crate::file::{DirId, DirTable, FolderId, FolderPlace, SharedDirs};
 use crate::scan::linked::LinkedFile;
 
 use super::{Folder, ReachedBy};
@@ -61,7 +61,9 @@ impl Links {
         drop(table);
         let numbered = folders.into_iter().map(|(folder, id, is_in_trash)| {
             let name = folder.name.as_deref().map_or(&b""[..], |n| n.to_bytes());
-            let added = dirs.write().add_beside(folder.dir, name, id, 0);
+            let added = dirs
+                .write()
+                .add(FolderPlace::Below(folder.dir, name), id, 0);
             match added {
                 Ok(dir) => {
                     if is_in_trash {

@@ -12,7 +12,6 @@
 mod again;
 mod entries;
 mod follow;
-mod hand_over;
 mod kept;
 mod links;
 mod trash;
@@ -28,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
-use crate::file::{DirId, FolderId, FoundFile, SharedDirs, UnnamedTrash};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs, TrashPaths};
 use crate::heartbeat::{Subject, Watchlist};
 use crate::lock::locked;
 use crate::scan::filter::{Filter, Verdict};
@@ -39,8 +38,9 @@ use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
+use crate::tree::Unseen;
 
-use kept::Known;
+pub use kept::{Kept, Known, hand_over, keep};
 use links::Links;
 pub use walked::Walked;
 use walker::Walker;
@@ -58,7 +58,7 @@ pub struct Walk {
     /// Do not enter trash folders, except roots.
     pub skip_trash: bool,
     /// Trash folders that their path does not tell, as far as they are known.
-    pub trash: Mutex<UnnamedTrash>,
+    pub trash: Mutex<TrashPaths>,
     /// List folders again that changed after they were listed, because the answer depends on every file.
     pub list_again: bool,
     /// Roots must be the same files and folders as at the first check.
@@ -145,6 +145,9 @@ pub enum Left {
 /// Maximum number of further listings of a changed folder: two. An entry that moves into one folder while that folder
 /// is listed again may come from another folder that was checked just before.
 pub const LISTED_AGAIN: usize = 2;
+
+/// Maximum number of substitutes for walkers that wait for file systems.
+const SUBSTITUTES: usize = 32;
 
 impl Walk {
     /// Walks all folders.
@@ -266,17 +269,24 @@ impl Walk {
             walkers.extend((0..more).map_while(|_| start(workers)));
             // In the place of one that waits for a file system another one walks the others.
             let silent = walkers.iter().position(Known::is_silent);
-            if let Some(silent) = silent {
-                let silent = walkers.swap_remove(silent);
+            if let Some(silent) = silent.filter(|_| stuck.len() < SUBSTITUTES)
+                && let Some(substitute) = start(workers)
+            {
+                let silent = std::mem::replace(&mut walkers[silent], substitute);
                 // Its files are read meanwhile.
                 total.add(silent.take(to));
                 stuck.push(silent);
-                queue.allow_extra();
+                queue.substitute();
                 wanted += groups.len();
-                walkers.extend(start(workers));
+            }
+            if let Some(answered) = stuck.iter().position(|walker| !walker.is_silent()) {
+                walkers.push(stuck.swap_remove(answered));
+                queue.retire();
+                wanted -= groups.len();
             }
             // What links lead to does not wait for it either.
-            let silent = stuck.iter().filter(|walker| walker.is_silent()).count();
+            let all = walkers.iter().chain(&stuck);
+            let silent = all.filter(|walker| walker.is_silent()).count();
             let (mut files, mut only_silent) = (Vec::new(), false);
             queue.add_beside(silent, || {
                 let folders = self.links().next_folders(&self.dirs);
@@ -370,13 +380,14 @@ pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
     }
 }
 
-/// Counts an entry that a filter rules out. True if the filter keeps the entry.
-pub fn count(left_out: &mut LeftOut, verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Keep => return true,
-        Verdict::Hidden => left_out.hidden += 1,
-        Verdict::Filtered => left_out.filtered += 1,
-        Verdict::Empty => left_out.empty += 1,
-    }
-    false
+/// Counts an entry that a filter rules out, and returns the reason why it is not seen; `None` if the filter keeps the entry.
+pub fn count(left_out: &mut LeftOut, verdict: Verdict) -> Option<Unseen> {
+    let (counter, unseen) = match verdict {
+        Verdict::Keep => return None,
+        Verdict::Hidden => (&mut left_out.hidden, Unseen::Hidden),
+        Verdict::Filtered => (&mut left_out.filtered, Unseen::Filtered),
+        Verdict::Empty => (&mut left_out.empty, Unseen::Filtered),
+    };
+    *counter += 1;
+    Some(unseen)
 }

@@ -1,13 +1,15 @@
-//! The result of a walk.
+//! The result of a walk, and of a check of roots.
 
 use crate::event::LeftOut;
 use crate::file::DirId;
+use crate::scan::linked::LinkedFile;
 use crate::scan::other_entry::OtherEntry;
 use crate::scan::stamp::Stamp;
+use crate::tree::Unseen;
 
 use super::{Folder, Left};
 
-/// The result of a walk.
+/// The result of a walk, and of a check of roots.
 #[derive(Default)]
 pub struct Walked {
     /// Folders listed.
@@ -20,6 +22,14 @@ pub struct Walked {
     pub changed: Vec<DirId>,
     /// Entries that no other message reports, if they are requested.
     pub others: Vec<OtherEntry>,
+    /// Folders among the roots that were checked: they are to be walked.
+    pub roots: Vec<Folder>,
+    /// Device numbers of good roots, one root for each.
+    pub devices: Vec<(u64, usize)>,
+    /// Files named through links. They come last: a file's own names have priority.
+    pub linked: Vec<LinkedFile>,
+    /// Roots that are skipped, and why.
+    pub unseen: Vec<(u32, Unseen)>,
 }
 
 impl Walked {
@@ -30,6 +40,10 @@ impl Walked {
         self.listed.append(&mut other.listed);
         self.changed.append(&mut other.changed);
         self.others.append(&mut other.others);
+        self.roots.append(&mut other.roots);
+        self.devices.append(&mut other.devices);
+        self.linked.append(&mut other.linked);
+        self.unseen.append(&mut other.unseen);
     }
 
     /// The times of all folders that were listed, in the order of their numbers.

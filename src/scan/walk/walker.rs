@@ -12,7 +12,7 @@ use crossbeam_channel::Sender;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FolderId};
+use crate::file::{DirHandles, DirId, FolderId, FolderPlace};
 use crate::heartbeat::current;
 use crate::lock::locked;
 use crate::scan::enter::{Entered, enter, is_placeholder};
@@ -26,7 +26,7 @@ use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
 
-use super::kept::Kept;
+use super::kept::{Kept, hand_over, keep};
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
 /// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
@@ -91,11 +91,11 @@ impl Walker {
         let mut waits = process::thread_waits();
         loop {
             current::rest();
-            let taken = self.queue.take(|| self.hand_over());
+            let taken = self.queue.take(|| hand_over(&self.kept, &self.outbox));
             let Some((group, folder)) = taken else { break };
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
             if self.may_not_answer(&folder, name) {
-                self.hand_over();
+                hand_over(&self.kept, &self.outbox);
             }
             current::ask_about_name(folder.dir.0, name);
             if self.is_stopped() {
@@ -103,12 +103,12 @@ impl Walker {
             } else if !self.is_put_aside(&folder) {
                 locked(&self.kept).is_visiting = true;
                 self.visit(folder);
-                self.keep();
+                keep(&self.kept, &mut self.walked, &mut self.outbox);
             }
             let is_last = self.queue.done(group, &mut self.below);
             // Links may lead to more.
             if is_last && self.round == Round::First && !self.walk.follow_links {
-                self.hand_over();
+                hand_over(&self.kept, &self.outbox);
                 self.outbox.walked(group);
             }
             let now = process::thread_waits();
@@ -117,7 +117,7 @@ impl Walker {
             }
             waits = process::thread_waits();
         }
-        self.hand_over();
+        hand_over(&self.kept, &self.outbox);
     }
 
     fn device_of(&self, dir: DirId) -> u64 {
@@ -258,7 +258,8 @@ impl Walker {
         let is_link = folder.reached_by == ReachedBy::LinkToFolder;
         let is_trash = is_trash || is_unnamed || is_link && self.links_into_trash(folder, name);
         let dirs = &self.walk.dirs;
-        match enter(dirs, folder.dir, name.to_bytes(), &here, fd.as_fd()) {
+        let place = FolderPlace::Below(folder.dir, name.to_bytes());
+        match enter(dirs, place, &here, fd.as_fd()) {
             Entered::New(dir) => {
                 self.walked.folders += 1;
                 if is_trash {

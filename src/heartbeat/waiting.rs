@@ -22,12 +22,8 @@ pub fn within<T: Send + 'static>(
     let thread = thread::Builder::new().name("waiting".to_owned());
     // Send fails if the caller stopped waiting.
     thread.spawn(move || done.send(work()))?;
-    ended.recv_timeout(patience).map_err(|_| unanswered())
-}
-
-/// The error if a call has not returned in time.
-pub fn unanswered() -> io::Error {
-    io::Error::new(ErrorKind::TimedOut, "its file system does not answer")
+    let unanswered = |_| io::Error::new(ErrorKind::TimedOut, "its file system does not answer");
+    ended.recv_timeout(patience).map_err(unanswered)
 }
 
 #[cfg(test)]
