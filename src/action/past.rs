@@ -270,7 +270,7 @@ impl Past {
                 Some(folder) => folder.removed = true,
                 None => self.with(step, |s| {
                     s.fate = Fate::Done(now);
-                    s.digest = digest.map(|digest| digest.0);
+                    s.digest = digest;
                 }),
             },
             Record::NotDone { step, .. } => match self.folders.get_mut(&step) {

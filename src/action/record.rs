@@ -10,24 +10,6 @@ use crate::hash::ContentDigest;
 /// The version of the format, the only one that is understood.
 pub const VERSION: u32 = 1;
 
-/// The BLAKE3 digest of a file's content, in hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blake3(pub ContentDigest);
-
-impl Serialize for Blake3 {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Blake3 {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let hex = String::deserialize(deserializer)?;
-        let digest = ContentDigest::from_hex(&hex).map(Self);
-        digest.ok_or_else(|| serde::de::Error::custom("no BLAKE3 digest"))
-    }
-}
-
 /// The header of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeader {
@@ -178,7 +160,7 @@ pub enum Record {
         now: Option<RecordedState>,
         /// Digest of the compared content, or the reported digest if nothing was compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        digest: Option<Blake3>,
+        digest: Option<ContentDigest>,
     },
     /// A step was not carried out, and nothing was changed.
     NotDone {
@@ -281,7 +263,7 @@ mod tests {
             Record::Done {
                 step: 1,
                 now: None,
-                digest: Some(Blake3(ContentDigest::of_nothing())),
+                digest: Some(ContentDigest::of_nothing()),
             },
         ] {
             let written = line(&record);

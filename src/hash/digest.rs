@@ -2,9 +2,17 @@
 
 use std::fmt;
 
-/// BLAKE3 of a file's whole content: what `b3sum` prints.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+use serde::{Deserialize, Serialize, Serializer};
+
+/// BLAKE3 of a file's whole content: what `b3sum` prints. In JSON it is the same 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub struct ContentDigest([u8; 32]);
+
+/// Says that a text is no digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a BLAKE3 digest")]
+pub struct BadDigest(pub String);
 
 impl ContentDigest {
     /// Digest of no bytes at all.
@@ -32,6 +40,20 @@ impl ContentDigest {
         blake3::Hash::from_hex(hex)
             .ok()
             .map(|h| Self(*h.as_bytes()))
+    }
+}
+
+impl TryFrom<String> for ContentDigest {
+    type Error = BadDigest;
+
+    fn try_from(hex: String) -> Result<Self, BadDigest> {
+        Self::from_hex(&hex).ok_or(BadDigest(hex))
+    }
+}
+
+impl Serialize for ContentDigest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 

@@ -6,6 +6,6 @@ mod places;
 mod token;
 
 pub use compute::{Digest, Running};
-pub use digest::{ContentDigest, SampleDigest};
+pub use digest::{BadDigest, ContentDigest, SampleDigest};
 pub use places::{Places, PlacesDigest};
 pub use token::ContentToken;

@@ -1,7 +1,7 @@
 //! What is wrong with a line, a set or a name of a report that is read.
 
 use super::escape::{BadEscape, escape};
-use crate::hash::ContentDigest;
+use crate::hash::BadDigest;
 
 /// A defect of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,8 @@ pub enum BadLine {
     #[error("no file can have the name \"{}\"", escape(.0))]
     NoName(Vec<u8>),
     /// The digest is not 64 hexadecimal digits.
-    #[error("{0:?} is not a BLAKE3 digest")]
-    Digest(String),
+    #[error(transparent)]
+    Digest(#[from] BadDigest),
     /// A time is not as in RFC 3339.
     #[error("{0:?} is not an RFC 3339 time between 1677 and 2262")]
     Time(String),
@@ -65,9 +65,4 @@ pub fn checked_name(name: Vec<u8>) -> Result<Vec<u8>, BadLine> {
     } else {
         Ok(name)
     }
-}
-
-/// A digest in hexadecimal.
-pub fn digest(hex: &str) -> Result<ContentDigest, BadLine> {
-    ContentDigest::from_hex(hex).ok_or_else(|| BadLine::Digest(hex.to_owned()))
 }

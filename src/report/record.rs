@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use super::bad_line::{BadLine, checked_name, digest};
+use super::bad_line::{BadLine, checked_name};
 use super::printable::{characters, is_printable};
 use super::time;
 use crate::decide::{DuplicateSet, Member, Summary};
@@ -38,7 +38,7 @@ pub struct SetIn(#[serde(with = "SetKeys")] pub DuplicateSet);
 #[serde(remote = "DuplicateSet")]
 struct SetKeys {
     size: u64,
-    #[serde(default, with = "hexadecimal")]
+    #[serde(default)]
     digest: Option<ContentDigest>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
@@ -61,31 +61,10 @@ struct MemberKeys {
     ino: u64,
     links: u64,
     allocated: u64,
-    #[serde(with = "text")]
     disk: Arc<str>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ambiguous: bool,
     root: u32,
-}
-
-mod hexadecimal {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(
-        digest: &Option<ContentDigest>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        digest.map(|digest| digest.to_string()).serialize(to)
-    }
-
-    pub fn deserialize<'de, D>(from: D) -> Result<Option<ContentDigest>, D::Error>
-    where
-        D: Deserializer<'de>,
-    {
-        let hex: Option<String> = Option::deserialize(from)?;
-        hex.map(|hex| digest(&hex).map_err(D::Error::custom))
-            .transpose()
-    }
 }
 
 mod members {
@@ -103,9 +82,10 @@ mod members {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Member>, D::Error> {
         let members: Vec<MemberIn> = Vec::deserialize(from)?;
-        match members.is_empty() {
-            false => Ok(members.into_iter().map(|member| member.0).collect()),
-            true => Err(D::Error::custom(BadLine::NoMember)),
+        if members.is_empty() {
+            Err(D::Error::custom(BadLine::NoMember))
+        } else {
+            Ok(members.into_iter().map(|member| member.0).collect())
         }
     }
 }
@@ -140,18 +120,6 @@ mod names_of_member {
         let names = [read.path].into_iter().chain(read.hard_links);
         let names: Result<_, BadLine> = names.map(|name| checked_name(name.0)).collect();
         names.map_err(D::Error::custom)
-    }
-}
-
-mod text {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(text)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
-        String::deserialize(from).map(Arc::from)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::action::made::Made;
 use crate::action::pair::Pair;
 use crate::action::places;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
-use crate::action::record::{Blake3, Raw, Record, RecordedState};
+use crate::action::record::{Raw, Record, RecordedState};
 use crate::action::step::{Done, Outcome, Step};
 use crate::action::step_error::StepError;
 use crate::action::temporary::temporary;
@@ -174,7 +174,7 @@ impl Actor {
                     let record = Record::Done {
                         step: sketched.intent.step,
                         now: now(&pair, &done),
-                        digest: digest.map(Blake3),
+                        digest,
                     };
                     // What it says can be seen from the files; without it undo only has to look closer.
                     let _ = self.journal.note(&[record]);

@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::BufRead;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet, bad_line, each_line};
 use crate::decide::{DuplicateSet, Member};
-use crate::report::bad_line::{checked_name, digest};
+use crate::hash::ContentDigest;
+use crate::report::bad_line::checked_name;
 use crate::report::escape::unescape;
 use crate::report::text::{CACHED, SIDECARS};
 use crate::report::{Header, Options, SCHEMA, time};
@@ -36,9 +40,10 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
         return Err(ReadError::NoEnd { line, wanted: END });
     }
     Ok(Frame {
-        header: match reader.any_set {
-            true => reader.known,
-            false => reader.header.complete(),
+        header: if reader.any_set {
+            reader.known
+        } else {
+            reader.header.complete()
         },
         ending: reader.ending,
     })
@@ -189,6 +194,19 @@ fn options(words: &str) -> Result<Options, BadLine> {
     Ok(options)
 }
 
+/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before
+/// it.
+static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    let head = [
+        r"^[^(]* \((?<size>\d+) bytes?\) \* (?<replicas>\d+), ",
+        r"reclaimable [^(]* \((?<reclaimable>\d+) bytes?\)",
+        r"(, blake3 (?<digest>\w+)(?<cached>",
+        &regex::escape(CACHED),
+        r")?)?\s*$",
+    ];
+    Regex::new(&head.concat()).expect("a constant pattern")
+});
+
 /// A set whose files are being read.
 struct OpenSet {
     read: ReadSet,
@@ -200,23 +218,19 @@ struct OpenSet {
 
 impl OpenSet {
     fn parse(line: &[u8]) -> Result<Self, BadLine> {
-        let line = str::from_utf8(line)
-            .map_err(|_| BadLine::NoSet)?
-            .trim_ascii_end();
-        let (size, replicas, reclaimable, hex) = set_parts(line).ok_or(BadLine::NoSet)?;
-        let bare = hex.strip_suffix(CACHED);
-        let (hex, cached) = (bare.unwrap_or(hex), bare.is_some());
-        // Reports of earlier versions have a dash.
-        let digest = if hex == "-" { None } else { Some(digest(hex)?) };
+        let line = str::from_utf8(line).map_err(|_| BadLine::NoSet)?;
+        let head = HEAD.captures(line).ok_or(BadLine::NoSet)?;
+        let number = |part: &str| head[part].parse().map_err(|_| BadLine::NoSet);
+        let digest = head.name("digest").map(|hex| hex.as_str().to_owned());
         Ok(Self {
             read: ReadSet {
                 set: DuplicateSet {
-                    size,
-                    digest,
-                    cached,
+                    size: number("size")?,
+                    digest: digest.map(ContentDigest::try_from).transpose()?,
+                    cached: head.name("cached").is_some(),
                     sidecars: false,
-                    replicas,
-                    reclaimable,
+                    replicas: number("replicas")?,
+                    reclaimable: number("reclaimable")?,
                     members: Vec::new(),
                 },
                 has_facts: false,
@@ -263,32 +277,6 @@ impl OpenSet {
         }
         (!read.set.members.is_empty()).then_some(read)
     }
-}
-
-/// The exact size in `4.2 MB (4194304 bytes)`, and what follows.
-fn exact(line: &str) -> Option<(&str, &str)> {
-    let (_, rest) = line.split_once(" (")?;
-    let (size, rest) = rest.split_once(" byte")?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest);
-    Some((size, rest.strip_prefix(')')?))
-}
-
-/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before
-/// it.
-fn set_parts(line: &str) -> Option<(u64, u64, u64, &str)> {
-    let (size, rest) = exact(line)?;
-    let (replicas, rest) = rest.strip_prefix(" * ")?.split_once(", reclaimable ")?;
-    let (reclaimable, rest) = exact(rest)?;
-    let digest = match rest {
-        "" => "-",
-        rest => rest.strip_prefix(", blake3 ")?,
-    };
-    Some((
-        size.parse().ok()?,
-        replicas.parse().ok()?,
-        reclaimable.parse().ok()?,
-        digest,
-    ))
 }
 
 /// `2 = backup/again.jpg`
