@@ -50,15 +50,17 @@ impl Report for Bare {
             if self.is_list && self.end == b'\0' {
                 out.write_all(no_comment(name))?;
             }
-            match self.is_escaped {
-                true => out.write_all(escape(name).as_bytes())?,
-                false => out.write_all(name)?,
+            if self.is_escaped {
+                out.write_all(escape(name).as_bytes())?
+            } else {
+                out.write_all(name)?
             }
             out.write_all(&[self.end])?;
         }
-        match self.is_list {
-            true => Ok(()),
-            false => out.write_all(&[self.end]),
+        if self.is_list {
+            Ok(())
+        } else {
+            out.write_all(&[self.end])
         }
     }
 

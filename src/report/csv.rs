@@ -91,20 +91,22 @@ pub(super) fn push_path(to: &mut String, name: &[u8]) {
 fn no_formula(name: &[u8]) -> Cow<'_, [u8]> {
     let text = name.trim_ascii_start();
     let starts = ["=", "+", "-", "@", "＝", "＋", "－", "＠"];
-    match starts
+    if starts
         .iter()
         .any(|start| text.starts_with(start.as_bytes()))
     {
-        true => Cow::Owned([b"./", name].concat()),
-        false => Cow::Borrowed(name),
+        Cow::Owned([b"./", name].concat())
+    } else {
+        Cow::Borrowed(name)
     }
 }
 
 /// Text of the system, such as the type of a file system that a user mounted; escaped if it is not printable.
 fn push_text(to: &mut String, text: &str) {
-    match is_printable(text) {
-        true => push_quoted(to, text),
-        false => push_quoted(to, &escape::escape(text.as_bytes())),
+    if is_printable(text) {
+        push_quoted(to, text)
+    } else {
+        push_quoted(to, &escape::escape(text.as_bytes()))
     }
 }
 

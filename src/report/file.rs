@@ -28,16 +28,9 @@ use crate::sys::{open, sync};
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    target: OutputTarget,
-}
-
-#[derive(Debug)]
-enum OutputTarget {
-    Replace {
-        content: BufWriter<WatchedFile>,
-        temporary: Box<Temporary>,
-    },
-    Direct(BufWriter<File>),
+    content: BufWriter<WatchedFile>,
+    /// `None` if the file is written directly.
+    temporary: Option<Box<Temporary>>,
 }
 
 /// A file that names itself before each call to a server or a daemon: a thread that watches this one knows what it waits
@@ -50,16 +43,6 @@ struct WatchedFile {
 }
 
 impl WatchedFile {
-    fn new(file: OwnedFd, path: &Path) -> Self {
-        let is_local = statfs::served_by(&file) != ServedBy::Others;
-        let (file, path) = (file.into(), path.to_owned());
-        Self {
-            file,
-            path,
-            is_local,
-        }
-    }
-
     fn ask<T>(&self, call: impl FnOnce(&File) -> T) -> T {
         if !self.is_local {
             current::ask_about(self.path.as_os_str().as_bytes());
@@ -85,12 +68,10 @@ impl Output {
     /// for root only: it may name files of users who need not know of each other. An existing file that is not empty
     /// is replaced only if it is an earlier result.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
-        let target = OutputTarget::open(path);
-        let path = path.to_owned();
-        match target {
-            Ok(target) => Ok(Self { path, target }),
-            Err(cause) => Err(OutputError { path, cause }),
-        }
+        Self::open(path).map_err(|cause| OutputError {
+            path: path.to_owned(),
+            cause,
+        })
     }
 
     /// Names the file in an error that came out of writing to it.
@@ -103,36 +84,34 @@ impl Output {
 
     /// Puts the result in its place, after all of it has reached the disk.
     pub fn finish(self) -> Result<(), OutputError> {
-        let path = self.path;
-        let finished = self.target.finish();
+        let Self {
+            path,
+            content,
+            temporary,
+        } = self;
+        let content = content.into_inner().map_err(io::IntoInnerError::into_error);
+        let finished = content.map_err(Cause::from).and_then(|content| {
+            temporary.map_or(Ok(()), |mut temporary| {
+                put_in_place(&content, &mut temporary)
+            })
+        });
         finished.map_err(|cause| OutputError { path, cause })
     }
-}
 
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
-            OutputTarget::Replace { content, .. } => content.write(bytes),
-            OutputTarget::Direct(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
-            OutputTarget::Replace { content, .. } => content.flush(),
-            OutputTarget::Direct(file) => file.flush(),
-        }
-    }
-}
-
-const BUFFER: usize = 1 << 16;
-
-impl OutputTarget {
     fn open(path: &Path) -> Result<Self, Cause> {
-        let direct = |file: OwnedFd| {
-            let file = BufWriter::with_capacity(BUFFER, File::from(file));
-            Ok(Self::Direct(file))
+        let output = |file: OwnedFd, is_local, temporary: Option<Temporary>| {
+            let content = WatchedFile {
+                file: file.into(),
+                path: path.to_owned(),
+                is_local,
+            };
+            Ok(Self {
+                path: path.to_owned(),
+                content: BufWriter::with_capacity(BUFFER, content),
+                temporary: temporary.map(Box::new),
+            })
         };
+        let direct = |file| output(file, true, None);
         let place = match place::find(path)? {
             Found::Open(file) => return direct(file),
             Found::Name(place) => place,
@@ -162,30 +141,30 @@ impl OutputTarget {
             let mode = kept.mode & if group.is_ok() { 0o777 } else { 0o707 };
             attributes::set_mode(&content, mode)?;
         }
-        Ok(Self::Replace {
-            content: BufWriter::with_capacity(BUFFER, WatchedFile::new(content, path)),
-            temporary: Box::new(temporary),
-        })
+        let is_local = statfs::served_by(&content) != ServedBy::Others;
+        output(content, is_local, Some(temporary))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.content.write(bytes)
     }
 
-    fn finish(self) -> Result<(), Cause> {
-        match self {
-            Self::Direct(mut file) => Ok(file.flush()?),
-            Self::Replace {
-                content,
-                mut temporary,
-            } => {
-                let content = content.into_inner();
-                let content = content.map_err(io::IntoInnerError::into_error)?;
-                content.ask(File::sync_all)?;
-                content.ask(|file| temporary.replace(file))?;
-                // The result is in place. If the folder cannot be synced (some file systems do
-                // not know how), a power cut may bring the old one back, as a whole.
-                let _ = content.ask(|_| sync::folder(&temporary.place.folder));
-                Ok(())
-            }
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        self.content.flush()
     }
+}
+
+const BUFFER: usize = 1 << 16;
+
+fn put_in_place(content: &WatchedFile, temporary: &mut Temporary) -> Result<(), Cause> {
+    content.ask(File::sync_all)?;
+    content.ask(|file| temporary.replace(file))?;
+    // The result is in place. If the folder cannot be synced (some file systems do
+    // not know how), a power cut may bring the old one back, as a whole.
+    let _ = content.ask(|_| sync::folder(&temporary.place.folder));
+    Ok(())
 }
 
 /// Opens what is neither a file nor a folder.
@@ -199,9 +178,10 @@ fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<Owne
     // A FIFO is opened when a program reads it.
     let file = open::for_appending(&place.folder, &place.name, false)?;
     let now = stat::descriptor(&file)?;
-    match (now.dev, now.ino) == (stat.dev, stat.ino) {
-        true => Ok(file),
-        false => Err(Cause::Replaced),
+    if (now.dev, now.ino) == (stat.dev, stat.ino) {
+        Ok(file)
+    } else {
+        Err(Cause::Replaced)
     }
 }
 
@@ -215,9 +195,10 @@ fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<
     // What the rename would say at the end.
     let owners = [place.access.uid, access.uid];
     let is_sticky = trust::is_sticky(&place.access);
-    match is_sticky && !trust::is_root() && !owners.contains(&trust::me()) {
-        true => Err(Errno::PERM.into()),
-        false => Ok(()),
+    if is_sticky && !trust::is_root() && !owners.contains(&trust::me()) {
+        Err(Errno::PERM.into())
+    } else {
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lines and tables that fit into the columns of a terminal.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -97,6 +98,19 @@ pub fn fitting(lines: impl IntoIterator<Item = String>, width: usize) -> Vec<Str
     }
     let lines = fitted.into_iter();
     lines.map(|line| line.replace(GLUE, " ")).collect()
+}
+
+/// Writes lines that are broken in this way where there are so many columns.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_fitting(
+    out: &mut dyn Write,
+    lines: impl IntoIterator<Item = String>,
+    columns: Option<usize>,
+) -> io::Result<()> {
+    let lines = fitting(lines, columns.unwrap_or(usize::MAX));
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 #[cfg(test)]

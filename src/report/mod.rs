@@ -142,6 +142,17 @@ pub struct Style {
     pub omit_first: bool,
 }
 
+const BOLD: &str = "\x1b[1m";
+const FAINT: &str = "\x1b[2m";
+const RESET: &str = "\x1b[0m";
+
+impl Style {
+    /// What begins a part of this color, and what ends it.
+    fn paint(&self, color: &'static str) -> (&'static str, &'static str) {
+        if self.color { (color, RESET) } else { ("", "") }
+    }
+}
+
 /// The header of a report: the facts before the first set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {

@@ -115,9 +115,12 @@ fn ends_in_pictograph(text: &str) -> bool {
 
 /// True if the letters at these ends would join. Marks on them count for nothing.
 fn parts(before: &str, after: &str) -> bool {
-    let joining = |c: char| match HIDDEN.has(c) {
-        true => JoiningType::NonJoining,
-        false => get_joining_type(c),
+    let joining = |c: char| {
+        if HIDDEN.has(c) {
+            JoiningType::NonJoining
+        } else {
+            get_joining_type(c)
+        }
     };
     let letter = |joining: &JoiningType| *joining != JoiningType::Transparent;
     let one = before.chars().rev().map(joining).find(letter);

@@ -100,18 +100,20 @@ impl Temporary {
             let now = stat::entry(&place.folder, &place.name);
             now.is_ok_and(|now| (now.dev, now.ino) == (file.dev, file.ino))
         };
-        match place.is_safe() || is_ours(&stat::descriptor(file)?) {
-            true => Ok(()),
-            false => Err(Cause::Replaced),
+        if place.is_safe() || is_ours(&stat::descriptor(file)?) {
+            Ok(())
+        } else {
+            Err(Cause::Replaced)
         }
     }
 }
 
 /// A file without a name; `None` if there can be none, or none that gets a name at the end.
 fn unnamed(place: &OutputPlace, mode: u32) -> Result<Option<OwnedFd>, Errno> {
-    match Path::new("/proc/self/fd").exists() {
-        true => write::without_name(&place.folder, mode),
-        false => Ok(None),
+    if Path::new("/proc/self/fd").exists() {
+        write::without_name(&place.folder, mode)
+    } else {
+        Ok(None)
     }
 }
 

@@ -22,14 +22,11 @@ use std::mem;
 
 use super::bare::bare_names;
 use super::escape::escape;
-use super::{Header, Options, Report, SCHEMA, Style, time};
+use super::{BOLD, FAINT, Header, Options, Report, SCHEMA, Style, time};
 use crate::decide::{DuplicateSet, Summary};
 use crate::units::{Bytes, count, plural, push_number};
 
-const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";
-const FAINT: &str = "\x1b[2m";
-const RESET: &str = "\x1b[0m";
 
 /// Names that are shown of a long set on a terminal.
 const SHOWN: usize = 10;
@@ -39,9 +36,7 @@ const PORTION: usize = 1 << 14;
 
 /// Writes sets as paragraphs.
 pub struct Text {
-    color: bool,
-    columns: Option<usize>,
-    of_folded: &'static str,
+    style: Style,
     /// Only unique files are reported: one path a line.
     is_list: bool,
     every_name: bool,
@@ -54,9 +49,7 @@ pub struct Text {
 impl Text {
     pub fn new(style: &Style) -> Self {
         Self {
-            color: style.color,
-            columns: style.columns,
-            of_folded: style.of_folded,
+            style: *style,
             is_list: false,
             every_name: false,
             any_set: false,
@@ -65,12 +58,8 @@ impl Text {
         }
     }
 
-    fn paint(&self, color: &'static str) -> (&'static str, &'static str) {
-        if self.color { (color, RESET) } else { ("", "") }
-    }
-
     fn head(&self, out: &mut String, set: &DuplicateSet) {
-        let (bold, plain) = self.paint(BOLD);
+        let (bold, plain) = self.style.paint(BOLD);
         out.push('\n');
         out.push_str(bold);
         push_exact(set.size, out);
@@ -88,7 +77,7 @@ impl Text {
 
     /// Without exact sizes. A digest that was asked for gets a line of its own where it does not fit.
     fn short_head(&self, out: &mut String, set: &DuplicateSet, columns: usize) {
-        let (bold, plain) = self.paint(BOLD);
+        let (bold, plain) = self.style.paint(BOLD);
         if self.any_set {
             out.push('\n');
         }
@@ -109,9 +98,9 @@ impl Text {
     /// A line with the name of the member with this number, which has `nth` names before it.
     fn name(&self, out: &mut String, number: u64, nth: u64, name: &[u8]) {
         let (mark, (color, plain)) = match (number, nth) {
-            (1, 0) => (" * ", self.paint(GREEN)),
+            (1, 0) => (" * ", self.style.paint(GREEN)),
             (_, 0) => ("   ", ("", "")),
-            _ => (" = ", self.paint(FAINT)),
+            _ => (" = ", self.style.paint(FAINT)),
         };
         out.push_str(if number < 10 { "  " } else { " " });
         push_number(number, out);
@@ -135,18 +124,19 @@ impl Text {
 
     /// The summary follows, on the same terminal.
     fn end_on_terminal(&self, out: &mut dyn Write) -> io::Result<()> {
-        let hint = self.of_folded;
+        let hint = self.style.of_folded;
         if self.folded_sets > 0 && !hint.is_empty() {
             self.comment(out, hint)?;
         }
-        match self.any_set {
-            true => out.write_all(b"\n"),
-            false => Ok(()),
+        if self.any_set {
+            out.write_all(b"\n")
+        } else {
+            Ok(())
         }
     }
 
     fn comment(&self, out: &mut dyn Write, comment: &str) -> io::Result<()> {
-        let (on, off) = self.paint(FAINT);
+        let (on, off) = self.style.paint(FAINT);
         writeln!(out, "{on}# {comment}{off}")
     }
 }
@@ -155,7 +145,7 @@ impl Report for Text {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
         self.is_list = header.options.is_of_unique_files();
         self.every_name = header.options.hard_links;
-        if self.columns.is_some() {
+        if self.style.columns.is_some() {
             return Ok(());
         }
         let version = escape(header.version.as_bytes());
@@ -184,7 +174,7 @@ impl Report for Text {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars && (self.columns.is_some() || self.is_list) {
+        if set.sidecars && (self.style.columns.is_some() || self.is_list) {
             return Ok(());
         }
         if self.is_list {
@@ -193,14 +183,14 @@ impl Report for Text {
         }
         let mut text = mem::take(&mut self.text);
         text.clear();
-        match self.columns {
+        match self.style.columns {
             Some(columns) => self.short_head(&mut text, set, columns),
             None => self.head(&mut text, set),
         };
         self.any_set = true;
         let all = set.members.iter().map(|member| member.names.len()).sum();
         // What is folded takes a line, too.
-        let shown = match self.columns {
+        let shown = match self.style.columns {
             Some(_) if all > SHOWN + 1 => SHOWN,
             _ => all,
         };
@@ -219,7 +209,7 @@ impl Report for Text {
         self.text = text;
         if shown < all {
             self.folded_sets += 1;
-            let (faint, plain) = self.paint(FAINT);
+            let (faint, plain) = self.style.paint(FAINT);
             let more = count((all - shown) as u64);
             writeln!(out, "      {faint}… and {more} more{plain}")?;
         }
@@ -238,7 +228,7 @@ impl Report for Text {
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        if self.columns.is_some() {
+        if self.style.columns.is_some() {
             return self.end_on_terminal(out);
         }
         let state = if summary.interrupted {
@@ -264,7 +254,7 @@ impl Report for Text {
 }
 
 /// Appends a size, rounded and exact.
-fn push_exact(size: u64, out: &mut String) {
+pub(super) fn push_exact(size: u64, out: &mut String) {
     Bytes(size).push_to(out);
     out.push_str(" (");
     push_number(size, out);

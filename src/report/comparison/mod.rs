@@ -3,6 +3,7 @@
 mod names;
 mod records;
 mod renamed;
+mod row;
 mod table;
 mod text;
 
@@ -135,10 +136,7 @@ impl Shown<'_> {
                 tree.relative_path(folder, &mut path);
             }
         }
-        match path.is_empty() {
-            true => b".".to_vec(),
-            false => path,
-        }
+        if path.is_empty() { b".".to_vec() } else { path }
     }
 
     fn path_of_name(&self, name: u32) -> Vec<u8> {
@@ -182,16 +180,5 @@ impl Shown<'_> {
 
     fn has_two_sides(&self) -> bool {
         self.comparison.sides.len() == 2
-    }
-
-    /// The word for what an entry is on a side.
-    fn word(&self, line: &ComparedEntry, side: u32) -> &'static str {
-        match line.marks[side as usize] {
-            Mark::Same => "same",
-            Mark::Moved(_) => "moved",
-            Mark::Changed => "changed",
-            Mark::Missing => "missing",
-            Mark::Unanswered(_) => "unanswered",
-        }
     }
 }

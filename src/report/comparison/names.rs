@@ -40,12 +40,11 @@ fn below(shown: &Shown<'_>, side: u32, folder: u32, out: &mut dyn Write) -> io::
 }
 
 fn name(shown: &Shown<'_>, side: u32, relative: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    match shown.relative {
-        true => {
-            out.write_all(no_comment(relative))?;
-            out.write_all(relative)?;
-        }
-        false => out.write_all(&shown.whole_path(side, relative))?,
+    if shown.relative {
+        out.write_all(no_comment(relative))?;
+        out.write_all(relative)?;
+    } else {
+        out.write_all(&shown.whole_path(side, relative))?
     }
     out.write_all(b"\0")
 }

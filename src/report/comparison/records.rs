@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
+use crate::compare::{ComparisonAnswer, Note, Obstacle, Side};
 use crate::report::{Layout, Name, Objects, SCHEMA};
 
 use super::Shown;
+use super::row::Row;
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
@@ -48,26 +49,6 @@ struct FactRecord {
     reason: Option<String>,
 }
 
-#[derive(Serialize)]
-struct EntryRecord<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sign: Option<char>,
-    side: u32,
-    kind: &'static str,
-    path: Name<'a>,
-    on: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<Vec<Option<Name<'a>>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    other_metadata: Vec<&'static str>,
-}
-
 /// What ends the document.
 #[derive(Serialize)]
 struct NoKeys {}
@@ -76,7 +57,7 @@ pub fn write(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Resu
     let mut objects = Objects::new(layout, "entry", "entries");
     objects.begin(out, "comparison", &header(shown))?;
     for line in shown.lines() {
-        with_entry(shown, line, |entry| objects.item(out, &entry))?;
+        objects.item(out, &Row::of(shown, line))?;
     }
     match layout {
         Layout::Document => objects.end_document(out, &NoKeys {}),
@@ -156,46 +137,5 @@ fn note(note: &Note) -> FactRecord {
         Note::Trash(side, count) => ("trash", vec![*side], Some(*count), None),
         Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
         Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
-    })
-}
-
-fn with_entry<T>(
-    shown: &Shown<'_>,
-    line: &ComparedEntry,
-    write: impl FnOnce(EntryRecord<'_>) -> T,
-) -> T {
-    let tree = shown.comparison.tree();
-    let path = shown.path(line);
-    let moved: Vec<Option<Vec<u8>>> = line
-        .marks
-        .iter()
-        .map(|mark| match mark {
-            Mark::Moved(to) => Some(shown.path_of_name(*to)),
-            _ => None,
-        })
-        .collect();
-    let (size, files) = match line.place {
-        EntryPlace::Name(name) => (Some(tree.size(tree.file_of(name))), None),
-        EntryPlace::Folder(_, files, bytes) => (Some(bytes), Some(files)),
-        EntryPlace::EmptyFolder(_) => (Some(0), Some(0)),
-        EntryPlace::Other(_) => (None, None),
-    };
-    let at = moved.iter().any(Option::is_some).then(|| {
-        let names = moved.iter().map(|path| path.as_deref().map(Name::new));
-        names.collect()
-    });
-    write(EntryRecord {
-        sign: shown.has_two_sides().then(|| line.sign()),
-        side: line.side,
-        kind: shown.kind(line),
-        path: Name::new(&path),
-        on: (0..line.marks.len() as u32)
-            .map(|side| shown.word(line, side))
-            .collect(),
-        size,
-        files,
-        at,
-        reason: line.reason(),
-        other_metadata: shown.differing(line),
     })
 }

@@ -1,8 +1,8 @@
 //! Files that moved with their folder, which people are shown as one line.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::compare::{ComparedEntry, EntryPlace, Mark, Sum};
+use crate::compare::{ComparedEntry, EntryPlace, Sum};
 
 use super::Shown;
 
@@ -14,53 +14,39 @@ pub struct RenamedFolder {
     pub to: Vec<u8>,
 }
 
-/// The files that moved with a folder.
-#[derive(Default)]
-pub struct Together {
-    names: u64,
-    files: HashSet<u32>,
-    pub sum: Sum,
-}
-
-impl Together {
-    /// One file alone says more by its own name.
-    pub fn are_several(&self) -> bool {
-        self.names > 1
-    }
-}
-
-/// All folders of which files moved between two sides.
+/// All folders of which several files moved between two sides: one file alone says more by its own name.
 pub fn all<'l>(
     shown: &Shown<'_>,
     lines: impl Iterator<Item = &'l ComparedEntry>,
-) -> HashMap<RenamedFolder, Together> {
+) -> HashMap<RenamedFolder, Option<Sum>> {
     let tree = shown.comparison.tree();
-    let mut folders: HashMap<RenamedFolder, Together> = HashMap::new();
+    let mut folders: HashMap<RenamedFolder, Vec<u32>> = HashMap::new();
     for line in lines {
         if let (Some(folder), EntryPlace::Name(name)) = (of(shown, line), line.place) {
-            let together = folders.entry(folder).or_default();
-            let file = tree.file_of(name);
-            together.names += 1;
-            if together.files.insert(file) {
-                together.sum.count += 1;
-                together.sum.bytes = together.sum.bytes.saturating_add(tree.size(file));
-            }
+            folders.entry(folder).or_default().push(tree.file_of(name));
         }
     }
-    folders
+    folders.retain(|_, names| names.len() > 1);
+    let folders = folders.into_iter().map(|(folder, mut files)| {
+        files.sort_unstable();
+        files.dedup();
+        let bytes = files.iter().map(|&file| tree.size(file));
+        let sum = Sum {
+            count: files.len() as u64,
+            bytes: bytes.fold(0, u64::saturating_add),
+        };
+        (folder, Some(sum))
+    });
+    folders.collect()
 }
 
 /// The folder that a file moved with: the paths without the names at their ends that are the same.
 pub fn of(shown: &Shown<'_>, line: &ComparedEntry) -> Option<RenamedFolder> {
-    let moved = line.marks.iter().find_map(|mark| match mark {
-        Mark::Moved(to) => Some(*to),
-        _ => None,
-    });
     // What else is said of a file needs its line.
     if !shown.has_two_sides() || !shown.comparison.differing(line).is_empty() {
         return None;
     }
-    let (from, to) = (shown.path(line), shown.path_of_name(moved?));
+    let (from, to) = (shown.path(line), shown.path_of_name(line.moved()?));
     let (from, to) = apart(&from, &to)?;
     Some(RenamedFolder {
         side: line.side,

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::compare::{EntryPlace, Mark};
 use crate::report::csv::{push_path, push_quoted};
 
 use super::Shown;
+use super::row::Row;
 
 pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let tree = shown.comparison.tree();
@@ -20,46 +20,35 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         write!(out, ",other_metadata")?;
     }
     write!(out, "\r\n")?;
-    let mut row = String::new();
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let mut text = String::new();
     for line in shown.lines() {
-        row.clear();
-        if shown.has_two_sides() {
+        let row = Row::of(shown, line);
+        text.clear();
+        if let Some(sign) = row.sign {
             // Spreadsheets take a bare sign for a formula.
-            push_quoted(&mut row, &format!("'{}", line.sign()));
+            push_quoted(&mut text, &format!("'{sign}"));
         }
-        let (size, files) = match line.place {
-            EntryPlace::Name(name) => (tree.size(tree.file_of(name)).to_string(), String::new()),
-            EntryPlace::Folder(_, files, bytes) => (bytes.to_string(), files.to_string()),
-            EntryPlace::EmptyFolder(_) => ("0".to_owned(), "0".to_owned()),
-            EntryPlace::Other(_) => Default::default(),
-        };
-        row.push_str(&format!(
-            ",{},{},{size},{files},",
-            line.side,
-            shown.kind(line)
-        ));
-        push_path(&mut row, &shown.path(line));
-        row.push(',');
-        let moved = line.marks.iter().find_map(|mark| match mark {
-            Mark::Moved(to) => Some(*to),
-            _ => None,
-        });
-        match moved {
-            Some(to) => push_path(&mut row, &shown.path_of_name(to)),
-            None => row.push(','),
+        let (size, files) = (number(row.size), number(row.files));
+        text.push_str(&format!(",{},{},{size},{files},", row.side, row.kind));
+        push_path(&mut text, &row.path);
+        text.push(',');
+        match row.at.iter().flatten().next() {
+            Some(other) => push_path(&mut text, other),
+            None => text.push(','),
         }
-        row.push(',');
-        push_quoted(&mut row, line.reason().unwrap_or_default());
-        for side in 0..line.marks.len() as u32 {
-            row.push(',');
-            row.push_str(shown.word(line, side));
+        text.push(',');
+        push_quoted(&mut text, row.reason.unwrap_or_default());
+        for word in row.on {
+            text.push(',');
+            text.push_str(word);
         }
         if tree.has_metadata() {
-            row.push(',');
-            row.push_str(&shown.differing(line).join(" "));
+            text.push(',');
+            text.push_str(&row.other_metadata.join(" "));
         }
-        row.push_str("\r\n");
-        out.write_all(row.as_bytes())?;
+        text.push_str("\r\n");
+        out.write_all(text.as_bytes())?;
     }
     Ok(())
 }

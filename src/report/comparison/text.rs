@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Sum};
 use crate::report::escape::escape;
-use crate::report::fit::fitting;
+use crate::report::fit::write_fitting;
 use crate::units::{Bytes, count, plural};
 
 use super::renamed::{self, RenamedFolder};
@@ -21,9 +21,10 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             shown.filters.join(" ")
         )?;
     }
-    let others = match shown.has_two_sides() {
-        true => "the other side",
-        false => "another side",
+    let others = if shown.has_two_sides() {
+        "the other side"
+    } else {
+        "another side"
     };
     for (root, side) in roots.iter().zip(&comparison.sides) {
         let path = escape(&root.path);
@@ -33,9 +34,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             sum(side.elsewhere),
             sum(side.only)
         );
-        for line in fitting([said], shown.columns.unwrap_or(usize::MAX)) {
-            writeln!(out, "{line}")?;
-        }
+        write_fitting(out, [said], shown.columns)?;
     }
     let lines: Vec<&ComparedEntry> = shown
         .lines()
@@ -45,11 +44,9 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         })
         .collect();
     let mut renamed = renamed::all(shown, lines.iter().copied());
-    renamed.retain(|_, together| together.are_several());
     if !lines.is_empty() {
         writeln!(out)?;
     }
-    let mut told: HashSet<RenamedFolder> = HashSet::new();
     let mut unanswered: HashSet<(Vec<u8>, u32)> = HashSet::new();
     for &line in &lines {
         // The entries of two sides at one path, both for the sake of one of them.
@@ -60,31 +57,27 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             continue;
         }
         let folder = renamed::of(shown, line);
-        let folder = folder.and_then(|of| Some((renamed.get(&of)?.sum, of)));
-        match folder {
+        match folder.and_then(|of| Some((renamed.get_mut(&of)?.take(), of))) {
             None => entry(shown, line, on, out)?,
-            Some((files, folder)) if !told.contains(&folder) => {
-                renamed_folder(&folder, files, out)?;
-                told.insert(folder);
-            }
-            Some(_) => {}
+            Some((Some(files), folder)) => renamed_folder(&folder, files, out)?,
+            // The line of its folder stands for it.
+            Some((None, _)) => {}
         }
     }
     if shown.only.is_some() {
         return Ok(());
     }
-    let width = shown.columns.unwrap_or(usize::MAX);
     if !lines.is_empty() {
         writeln!(out)?;
-        let legend = fitting([legend(shown, &lines)], width);
-        legend.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        write_fitting(out, [legend(shown, &lines)], shown.columns)?;
     }
     let first = roots
         .first()
         .map_or_else(Default::default, |root| escape(&root.path));
-    let included = match shown.filters.is_empty() {
-        true => "",
-        false => " that the filters include",
+    let included = if shown.filters.is_empty() {
+        ""
+    } else {
+        " that the filters include"
     };
     let said = match (comparison.answer(), comparison.question().one_way) {
         (ComparisonAnswer::Unknown, _) => "The question could not be answered in full.".to_owned(),
@@ -102,20 +95,20 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         ComparisonAnswer::No => ways_to_see(shown),
         ComparisonAnswer::Yes | ComparisonAnswer::Unknown => None,
     };
-    for line in fitting([said].into_iter().chain(ways), width) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    write_fitting(out, [said].into_iter().chain(ways), shown.columns)
 }
 
 /// What the signs of these lines mean.
 fn legend(shown: &Shown<'_>, lines: &[&ComparedEntry]) -> String {
-    let only_in = |side: usize| match shown.has_two_sides() {
-        true => format!(
-            "only in {}",
-            escape(&shown.comparison.tree().roots()[side].path)
-        ),
-        false => "not there".to_owned(),
+    let only_in = |side: usize| {
+        if shown.has_two_sides() {
+            format!(
+                "only in {}",
+                escape(&shown.comparison.tree().roots()[side].path)
+            )
+        } else {
+            "not there".to_owned()
+        }
     };
     let signs = [
         ('=', "the same".to_owned()),
@@ -125,15 +118,14 @@ fn legend(shown: &Shown<'_>, lines: &[&ComparedEntry]) -> String {
         ('+', only_in(1)),
         ('!', "not compared".to_owned()),
     ];
-    let used: HashSet<char> = match shown.has_two_sides() {
-        true => lines.iter().map(|line| line.sign()).collect(),
-        false => {
-            let of_line = |line: &&ComparedEntry| {
-                let sides = 0..line.marks.len() as u32;
-                sides.map(|side| column(line, side)).collect::<Vec<_>>()
-            };
-            lines.iter().flat_map(of_line).collect()
-        }
+    let used: HashSet<char> = if shown.has_two_sides() {
+        lines.iter().map(|line| line.sign()).collect()
+    } else {
+        let of_line = |line: &&ComparedEntry| {
+            let sides = 0..line.marks.len() as u32;
+            sides.map(|side| column(line, side)).collect::<Vec<_>>()
+        };
+        lines.iter().flat_map(of_line).collect()
     };
     let used = signs.iter().filter(|(sign, _)| used.contains(sign));
     let used: Vec<String> = used
@@ -188,14 +180,13 @@ fn entry(
     unanswered: Option<u32>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    match shown.has_two_sides() {
-        true => write!(out, "{} ", line.sign())?,
-        false => {
-            for side in 0..line.marks.len() as u32 {
-                write!(out, "{}", column(line, side))?;
-            }
-            write!(out, " ")?;
+    if shown.has_two_sides() {
+        write!(out, "{} ", line.sign())?
+    } else {
+        for side in 0..line.marks.len() as u32 {
+            write!(out, "{}", column(line, side))?;
         }
+        write!(out, " ")?;
     }
     write!(out, "{}", escape(&shown.path(line)))?;
     match line.place {
@@ -203,11 +194,7 @@ fn entry(
         EntryPlace::Folder(_, count, bytes) => write!(out, "/ ({})", sum(Sum { count, bytes }))?,
         EntryPlace::Name(_) | EntryPlace::Other(_) => {}
     }
-    let moved = line.marks.iter().find_map(|mark| match mark {
-        Mark::Moved(to) => Some(*to),
-        _ => None,
-    });
-    if let (Some(to), true) = (moved, shown.has_two_sides()) {
+    if let (Some(to), true) = (line.moved(), shown.has_two_sides()) {
         let (arrow, to) = (arrow(line.side), shown.path_of_name(to));
         write!(out, " {arrow} {}", escape(&to))?;
     }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::device::{Leaf, LeafKind, Volume};
 use crate::report::escape::escape;
-use crate::report::fit::{columns_that_fit, fitting};
+use crate::report::fit::{columns_that_fit, write_fitting};
 
 const TITLES: [&str; 9] = [
     "MOUNT", "TYPE", "LAYERS", "DISK", "ROTATES", "MODEL", "BUS", "SIZE", "CLASS",
@@ -25,12 +25,11 @@ const DISPENSABLE: [&str; 6] = ["LAYERS", "MODEL", "BUS", "ROTATES", "SIZE", "TY
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -> io::Result<()> {
-    let columns = columns.unwrap_or(usize::MAX);
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
     let place = |title| TITLES.iter().position(|other| *other == title);
     let dispensable: Vec<usize> = DISPENSABLE.into_iter().filter_map(place).collect();
-    let (widths, shown) = columns_that_fit(&rows, &dispensable, columns);
+    let (widths, shown) = columns_that_fit(&rows, &dispensable, columns.unwrap_or(usize::MAX));
     for row in &rows {
         let mut line = String::new();
         for &column in &shown {
@@ -42,17 +41,13 @@ pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
         let lines = volume.layers().into_iter().chain(volume.reasons());
-        for line in fitting(lines.map(|line| format!("  {line}")), columns) {
-            writeln!(out, "{line}")?;
-        }
+        write_fitting(out, lines.map(|line| format!("  {line}")), columns)?;
         for advice in volume.advice() {
             if said.contains(&advice) {
                 continue;
             }
             let warning = format!("  warning: {}", escape(advice.says.as_bytes()));
-            for line in fitting([warning], columns) {
-                writeln!(out, "{line}")?;
-            }
+            write_fitting(out, [warning], columns)?;
             writeln!(out, "    {}", escape(advice.command.as_bytes()))?;
             said.push(advice);
         }

@@ -18,19 +18,13 @@ use super::verdict_words;
 use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, Places};
 use crate::report::escape::escape;
-use crate::report::fit::{fitting, whole};
+use crate::report::fit::{fitting, whole, write_fitting};
+use crate::report::text::push_exact;
+use crate::report::{BOLD, FAINT};
 use crate::units::{Bytes, count, counted, plural};
 
-const BOLD: &str = "\x1b[1m";
-const FAINT: &str = "\x1b[2m";
-const RESET: &str = "\x1b[0m";
-
 pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
-    let paint = |color| match report.style.color {
-        true => (color, RESET),
-        false => ("", ""),
-    };
-    let (faint, plain) = paint(FAINT);
+    let (faint, plain) = report.style.paint(FAINT);
     let width = report.style.columns.unwrap_or(usize::MAX);
     let comment = |out: &mut dyn Write, indent: &str, text: &str| {
         fitting([format!("{indent}# {text}")], width)
@@ -58,37 +52,32 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         .collect();
     let noise = noise.concat();
     comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
-    let bytes = |bytes: u64| match report.style.columns {
-        Some(_) => Bytes(bytes).to_string(),
-        None => format!(
-            "{} ({})",
-            Bytes(bytes),
-            format_args!("{bytes} {}", plural(bytes, "byte", "bytes"))
-        ),
+    let bytes = |bytes: u64| {
+        let mut text = String::new();
+        if is_shown {
+            Bytes(bytes).push_to(&mut text)
+        } else {
+            push_exact(bytes, &mut text)
+        }
+        text
     };
     for entry in &report.answer.entries {
-        let (bold, plain) = paint(BOLD);
+        let (bold, plain) = report.style.paint(BOLD);
         let head = head(entry, &bytes(entry.gain));
         writeln!(out, "\n{bold}{head}{plain}")?;
         for line in &entry.folders {
             writeln!(out, "  {}", at_margin(&line.path))?;
             let files = counted(line.files as u64, "file", "files");
             let said = format!("    {}, {files}, {}", bytes(line.bytes), verdict(line));
-            for line in fitting([said], width) {
-                writeln!(out, "{line}")?;
-            }
+            write_fitting(out, [said], report.style.columns)?;
             for remark in remarks(line) {
                 comment(out, "    ", &remark)?;
             }
         }
     }
     if !is_shown {
-        let reported: usize = report
-            .answer
-            .entries
-            .iter()
-            .map(|entry| entry.folders.len())
-            .sum();
+        let entries = report.answer.entries.iter();
+        let reported: usize = entries.map(|entry| entry.folders.len()).sum();
         let of = counted(report.answer.folders as u64, "folder", "folders");
         let reported = count(reported as u64);
         comment(out, "", &format!("complete: {reported} of {of} reported"))?;

@@ -57,9 +57,10 @@ fn is_other_format(line: &[u8]) -> bool {
 fn schema(line: &[u8]) -> Option<u32> {
     let line = str::from_utf8(line).ok()?.strip_prefix("# seekless ")?;
     let (version, schema) = line.split_once(" folders, text, schema ")?;
-    match version.contains(' ') {
-        true => None,
-        false => schema.trim_ascii_end().parse().ok(),
+    if version.contains(' ') {
+        None
+    } else {
+        schema.trim_ascii_end().parse().ok()
     }
 }
 

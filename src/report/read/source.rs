@@ -102,9 +102,10 @@ impl Source {
             FileType::Fifo => !statfs::is_unnamed_pipe(&input),
             _ => false,
         };
-        let untrusted = match has_name {
-            true => untrusted_writer(&input, path)?,
-            false => None,
+        let untrusted = if has_name {
+            untrusted_writer(&input, path)?
+        } else {
+            None
         };
         Ok(Self {
             input: Box::new(input),
