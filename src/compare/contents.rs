@@ -96,9 +96,10 @@ impl<'t> Contents<'t> {
                 };
                 // Names of a file come side by side.
                 if last.replace(side) != Some(side) {
-                    match tree.is_unidentified(file) {
-                        true => on_side.unsure += 1,
-                        false => on_side.sure += 1,
+                    if tree.is_unidentified(file) {
+                        on_side.unsure += 1;
+                    } else {
+                        on_side.sure += 1;
                     }
                 }
             }
@@ -125,9 +126,10 @@ impl<'t> Contents<'t> {
             };
             let here = side as usize;
             let mut others = asked.clone().filter(|&other| other != here);
-            match !is_kept(here) && others.any(|other| is_kept(other) || is_in_trash(other)) {
-                true => in_trash.iter().filter(|&&(_, other)| other == side).count() as u64,
-                false => 0,
+            if !is_kept(here) && others.any(|other| is_kept(other) || is_in_trash(other)) {
+                in_trash.iter().filter(|&&(_, other)| other == side).count() as u64
+            } else {
+                0
             }
         });
         counts.sum()
@@ -174,9 +176,10 @@ impl<'t> Contents<'t> {
             return Worth::OwnFile;
         };
         let there = &self.of_sets[set as usize * self.sides + side as usize];
-        match there.blocks == Blocks::Of(blocks) {
-            true => Worth::SameBlocks,
-            false => Worth::OwnFile,
+        if there.blocks == Blocks::Of(blocks) {
+            Worth::SameBlocks
+        } else {
+            Worth::OwnFile
         }
     }
 }

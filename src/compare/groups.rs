@@ -28,9 +28,10 @@ pub fn torn(tree: &Tree) -> Vec<(u64, u32)> {
             key(tree, tree.file_of(name)),
         )
     });
-    let places: HashSet<(u32, u64)> = match groups.is_empty() {
-        true => HashSet::new(),
-        false => places.filter(|(_, key)| keys.contains(key)).collect(),
+    let places: HashSet<(u32, u64)> = if groups.is_empty() {
+        HashSet::new()
+    } else {
+        places.filter(|(_, key)| keys.contains(key)).collect()
     };
     let mut pairs: HashSet<(u32, u64, u64)> = HashSet::new();
     for group in &groups {

@@ -56,6 +56,14 @@ impl ComparedEntry {
         marks.filter(|&(side, _)| side != self.side)
     }
 
+    /// The name under which its content lies on the first side where it is at another path.
+    pub fn moved(&self) -> Option<u32> {
+        self.marks.iter().find_map(|mark| match mark {
+            Mark::Moved(to) => Some(*to),
+            _ => None,
+        })
+    }
+
     /// Why it could not be answered.
     pub fn reason(&self) -> Option<&'static str> {
         self.marks.iter().find_map(|mark| match mark {
@@ -181,9 +189,12 @@ impl OfSide<'_, '_, '_> {
 
     fn line(&self, place: EntryPlace, mark: impl Fn(u32) -> Mark) -> ComparedEntry {
         let sides = 0..self.marks.tree.roots().len() as u32;
-        let marks = sides.map(|side| match side == self.side {
-            true => Mark::Same,
-            false => mark(side),
+        let marks = sides.map(|side| {
+            if side == self.side {
+                Mark::Same
+            } else {
+                mark(side)
+            }
         });
         ComparedEntry {
             side: self.side,

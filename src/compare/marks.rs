@@ -56,9 +56,10 @@ impl Marks<'_, '_> {
         if tree.size(file) == 0 {
             return match there {
                 There::Name(other) if tree.size(tree.file_of(other)) == 0 => {
-                    match may_be_one(tree, file, tree.file_of(other)) {
-                        true => Mark::Unanswered(None),
-                        false => Mark::Same,
+                    if may_be_one(tree, file, tree.file_of(other)) {
+                        Mark::Unanswered(None)
+                    } else {
+                        Mark::Same
                     }
                 }
                 There::Other(EntryKind::Unseen(unseen)) => Mark::Unanswered(Some(*unseen)),
@@ -187,9 +188,10 @@ impl Marks<'_, '_> {
 
 /// The name under which something is looked for on other sides; none for a file among files that were given.
 fn name_at_root(tree: &Tree, name: u32) -> Option<&[u8]> {
-    match tree.compares_files() {
-        true => None,
-        false => Some(tree.name(name)),
+    if tree.compares_files() {
+        None
+    } else {
+        Some(tree.name(name))
     }
 }
 
@@ -206,9 +208,10 @@ fn may_be_one(tree: &Tree, a: u32, b: u32) -> bool {
 fn partition(mut start: u32, mut end: u32, holds: impl Fn(u32) -> bool) -> u32 {
     while start < end {
         let middle = start + (end - start) / 2;
-        match holds(middle) {
-            true => start = middle + 1,
-            false => end = middle,
+        if holds(middle) {
+            start = middle + 1;
+        } else {
+            end = middle;
         }
     }
     start

@@ -40,9 +40,10 @@ pub struct Question {
 impl Question {
     /// The sides that are asked about, of this many.
     fn asked(self, sides: usize) -> Range<usize> {
-        match self.one_way {
-            true => 0..sides.min(1),
-            false => 0..sides,
+        if self.one_way {
+            0..sides.min(1)
+        } else {
+            0..sides
         }
     }
 }
@@ -150,9 +151,10 @@ impl<'t> Comparison<'t> {
             if unseen.is_asked_for() {
                 continue;
             }
-            match is_found && side > 0 && unseen.hides_only_itself() {
-                true => notes.push(Note::Side(side, unseen)),
-                false => obstacles.push(Obstacle::Side(side, unseen)),
+            if is_found && side > 0 && unseen.hides_only_itself() {
+                notes.push(Note::Side(side, unseen));
+            } else {
+                obstacles.push(Obstacle::Side(side, unseen));
             }
         }
         for (number, side) in (0..).zip(&sides) {

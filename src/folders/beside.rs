@@ -72,12 +72,11 @@ impl Beside {
             } else {
                 let holding = above.iter().find(|&&above| tree.holds(above, at));
                 let holding = *holding.unwrap_or(&Folder::TOP);
-                match holding == at {
-                    true => (Some(at), at.0 + 1),
-                    false => {
-                        let child = tree.child_towards(holding, at);
-                        (Some(child), tree.end(child))
-                    }
+                if holding == at {
+                    (Some(at), at.0 + 1)
+                } else {
+                    let child = tree.child_towards(holding, at);
+                    (Some(child), tree.end(child))
                 }
             };
             if let Some(place) = place {

@@ -41,14 +41,18 @@ impl Parts {
             let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
             let Some((place, bytes)) = most else { break };
             let directly = tree.holds(place, folder);
-            let part = match directly {
-                true => place,
-                false => narrow(staying, tallies, &left, place, bytes),
+            let part = if directly {
+                place
+            } else {
+                narrow(staying, tallies, &left, place, bytes)
             };
             let before = left.len();
-            left.retain(|&content| match directly {
-                true => tree.copies(content).binary_search(&part.0).is_err(),
-                false => !staying.has_below(content, part),
+            left.retain(|&content| {
+                if directly {
+                    tree.copies(content).binary_search(&part.0).is_err()
+                } else {
+                    !staying.has_below(content, part)
+                }
             });
             debug_assert!(left.len() < before, "a place holds something");
             places.push(FolderPart {

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The time of these nanoseconds since 1970.
 pub(super) fn time(nanoseconds: i64) -> SystemTime {
     let away = Duration::from_nanos(nanoseconds.unsigned_abs());
-    match nanoseconds < 0 {
-        true => UNIX_EPOCH - away,
-        false => UNIX_EPOCH + away,
+    if nanoseconds < 0 {
+        UNIX_EPOCH - away
+    } else {
+        UNIX_EPOCH + away
     }
 }
 
