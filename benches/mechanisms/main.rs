@@ -1,7 +1,7 @@
 //! What each mechanism contributes: seekless with all of them, and without one at a time, in turns.
 //! `cargo bench --features mechanisms --bench mechanisms -- [--cold] [--runs N] [--options OPTIONS] DIR`
 //!
-//! With this feature, the program also has the options `--without`, `--no-shared-blocks`, `--order` and `--sample-first`.
+//! With this feature, the program also has the options `--without` and `--order`.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use seekless::engine::Mechanism;
+use seekless::engine::MECHANISMS;
 
 #[path = "../peers/measure.rs"]
 mod measure;
@@ -19,6 +19,9 @@ mod order;
 mod turns;
 
 use measure::Measured;
+
+/// The name of a mechanism that is left out, if any, and the effect of that.
+type Way = (Option<&'static str>, &'static str);
 
 /// Measures what each mechanism contributes.
 #[derive(Parser)]
@@ -44,25 +47,26 @@ fn main() -> ExitCode {
 }
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
-    let ways: Vec<Option<Mechanism>> = [None].into_iter().chain(Mechanism::ALL.map(Some)).collect();
-    let commands: Vec<_> = ways.iter().map(|way| command(args, *way)).collect();
+    let without = MECHANISMS.map(|(_, name, about)| (Some(name), about));
+    let ways: Vec<Way> = [(None, "(nothing)")].into_iter().chain(without).collect();
+    let commands: Vec<_> = ways.iter().map(|(name, _)| command(args, *name)).collect();
     let runs = turns::in_turns(&commands, args.runs, args.cold)?;
     print(args, &ways, &runs);
     Ok(())
 }
 
-fn command(args: &Args, without: Option<Mechanism>) -> Vec<OsString> {
+fn command(args: &Args, without: Option<&str>) -> Vec<OsString> {
     let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
     command.extend(["find", "-q", "--cache=off"].map(OsString::from));
     command.extend(args.options.split_whitespace().map(OsString::from));
     if let Some(mechanism) = without {
-        command.extend(["--without", mechanism.name()].map(OsString::from));
+        command.extend(["--without", mechanism].map(OsString::from));
     }
     command.push(args.dir.clone().into());
     command
 }
 
-fn print(args: &Args, ways: &[Option<Mechanism>], runs: &[Vec<Measured>]) {
+fn print(args: &Args, ways: &[Way], runs: &[Vec<Measured>]) {
     let cache = if args.cold { "cold" } else { "hot" };
     println!(
         "{}, {cache}, `{}`, medians of {} in turns\n\n\
@@ -76,8 +80,7 @@ fn print(args: &Args, ways: &[Option<Mechanism>], runs: &[Vec<Measured>]) {
         .first()
         .map(|runs| (median(runs, wall), median(runs, cpu)));
     let (all_wall, all_cpu) = all.unwrap_or((1.0, 1.0));
-    for (way, runs) in ways.iter().zip(runs) {
-        let name = way.map_or("(nothing)", Mechanism::about);
+    for ((_, name), runs) in ways.iter().zip(runs) {
         let (wall, cpu) = (median(runs, wall), median(runs, cpu));
         let disk = median(runs, |run| run.disk_read.unwrap_or(0) as f64 / 1e6);
         println!(

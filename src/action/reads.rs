@@ -121,6 +121,7 @@ impl Reads {
                 may_go_past_cache: volume.may_go_past_cache() && volume.cost().is_none(),
                 has_head: volume.cost().is_some(),
                 is_layered: volume.is_layered(),
+                ..Device::default()
             }
         })
     }

@@ -79,9 +79,7 @@ pub fn search(
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     let config = Config {
         without: args.without.clone(),
-        shared_blocks: !args.no_shared_blocks,
         order: args.order,
-        read_whole: !args.sample_first,
         ..config
     };
     Ok(config)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
-use seekless::engine::{Mechanism, SweepOrder};
+use seekless::engine::{MECHANISMS, Mechanism, SweepOrder};
 use seekless::units::Bytes;
 
 #[cfg(any(feature = "mechanisms", debug_assertions))]
@@ -152,13 +152,8 @@ pub struct SearchArgs {
 
     /// Leave a mechanism out, to measure what it contributes
     #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(long, value_delimiter = ',', value_parser = named(Mechanism::ALL.map(|it| (it.name(), "", it))), hide = true, help_heading = "For measurements")]
+    #[arg(long, value_delimiter = ',', value_parser = named(MECHANISMS.map(|(it, name, _)| (name, "", it))), hide = true, help_heading = "For measurements")]
     pub without: Vec<Mechanism>,
-
-    /// Also read files whose blocks the file system reports as shared
-    #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(long, hide = true, help_heading = "For measurements")]
-    pub no_shared_blocks: bool,
 
     /// Set the order in which files on a spinning disk are read; --verify and actions ignore it
     #[cfg(any(feature = "mechanisms", debug_assertions))]
@@ -170,11 +165,6 @@ pub struct SearchArgs {
         help_heading = "For measurements"
     )]
     pub order: SweepOrder,
-
-    /// On spinning disks, always compare the start of each file before reading it whole
-    #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(long, hide = true, help_heading = "For measurements")]
-    pub sample_first: bool,
 }
 
 /// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.

@@ -4,7 +4,7 @@
 //! bytes, called visit. But the further bytes are read in vain if the first ones tell the file from all others already.
 //! With P the chance that they do not, reading on wastes (1 - P) · rest and saves P · visit.
 
-use super::sample_sizes::HEAD;
+use super::rules::HEAD;
 
 /// The cost of a second visit without a seek, in bytes. A guess: opening a cached file, reading 4 KiB, checking it and
 /// closing it takes 4 µs in a bare loop, besides the cost of a task.

@@ -15,7 +15,6 @@ mod machine_tests;
 mod numbered;
 mod odds;
 mod rules;
-mod sample_sizes;
 mod shared_blocks;
 mod stretches;
 mod summary;

@@ -4,8 +4,14 @@ use crate::file::DevIndex;
 
 use super::copies::Copies;
 
+/// Bytes of the head sample. Files up to this length need only one read.
+pub const HEAD: u64 = 4096;
+
+/// Bytes of the tail sample.
+pub const TAIL: u64 = 4096;
+
 /// How replicas are counted and which counts are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counting {
     /// Which counts are reported.
     pub copies: Copies,

@@ -10,7 +10,7 @@ use crate::file::FileIndex;
 use crate::hash::SampleDigest;
 
 use super::class::ClassId;
-use super::sample_sizes::{HEAD, TAIL};
+use super::rules::{HEAD, TAIL};
 
 /// Bytes of the first stretch on each side; each next one is twice as long. Together they are a sixteenth of the
 /// shortest file to which the rule applies.
@@ -70,41 +70,29 @@ impl Stretches {
     /// Offset and length of each stretch in a file of this size, bytes; those without length last. `first` is the
     /// length of the first ones.
     pub fn spans(self, size: u64, first: u64) -> [(u64, u64); 2] {
+        let mut spans = self.parts(size, first).map(|(_, span)| span);
+        [(); 2].map(|()| spans.next().unwrap_or_default())
+    }
+
+    /// A number for each stretch of [`Stretches::spans`], in their order, that no other stretch of a file of this size has.
+    pub fn numbers(self, size: u64, first: u64) -> [Option<u8>; 2] {
+        let mut sides = self.parts(size, first).map(|(side, _)| side);
+        [(); 2].map(|()| Some(self.round * 2 + sides.next()?))
+    }
+
+    /// The side, the offset and the length of each stretch that has data.
+    fn parts(self, size: u64, first: u64) -> impl Iterator<Item = (u8, (u64, u64))> {
         // Reads past the page cache begin at multiples of 4096, and so does all that follows.
         let block = HEAD.min(first);
         let middle = size / 2 / block * block;
         let len = first << self.round;
         let before = len - first;
         let halves = [(HEAD, middle), (middle, size.saturating_sub(TAIL))];
-        let mut spans = [(0, 0); 2];
-        let mut at = 0;
-        for ((start, end), is_read) in halves.into_iter().zip(self.sides) {
+        let parts = (0..).zip(halves).zip(self.sides);
+        parts.filter_map(move |((side, (start, end)), is_read)| {
             let start = start.saturating_add(before);
-            if is_read && start < end {
-                spans[at] = (start, len.min(end - start));
-                at += 1;
-            }
-        }
-        spans
-    }
-
-    /// A number for each stretch of [`Stretches::spans`], in their order, that no other stretch of a file of this size has.
-    pub fn numbers(self, size: u64, first: u64) -> [Option<u8>; 2] {
-        let mut numbers = [None; 2];
-        let mut at = 0;
-        for side in [0, 1] {
-            let mut alone = [false; 2];
-            alone[side] = self.sides[side];
-            let alone = Self {
-                sides: alone,
-                ..self
-            };
-            if alone.spans(size, first)[0].1 > 0 {
-                numbers[at] = Some(self.round * 2 + side as u8);
-                at += 1;
-            }
-        }
-        numbers
+            (is_read && start < end).then(|| (side, (start, len.min(end - start))))
+        })
     }
 
     /// The sides where the next visit would find data.
@@ -113,17 +101,14 @@ impl Stretches {
         if round > LAST_ROUND {
             return None;
         }
-        let is_left = |side: usize| {
-            let mut alone = [false; 2];
-            alone[side] = sides[side];
-            let next = Self {
-                round,
-                sides: alone,
-            };
-            next.spans(size, first)[0].1 > 0
+        let mut next = Self {
+            round,
+            sides: [false; 2],
         };
-        let sides = [is_left(0), is_left(1)];
-        sides.contains(&true).then_some(Self { round, sides })
+        for (side, _) in (Self { round, sides }).parts(size, first) {
+            next.sides[usize::from(side)] = true;
+        }
+        next.sides.contains(&true).then_some(next)
     }
 }
 

@@ -6,11 +6,25 @@ use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness,
 
 use super::volumes::Volumes;
 
-/// The files that may be one with another file of their set, as shown by a mount of a program or of another machine.
+/// The files that may be one and the same file as another file of their set.
+pub fn ambiguous(
+    files: &[FileIndex],
+    file_table: &FileTable,
+    dirs: &DirTable,
+    volumes: &Volumes,
+) -> HashSet<FileIndex> {
+    let mut found = alike_by_number(files, file_table, dirs);
+    if files.len() > 1 && volumes.any_may_show_others() {
+        found.extend(shown_twice(files, file_table, volumes));
+    }
+    found
+}
+
+/// The files that a mount of a program or of another machine may show a second time.
 ///
 /// Such a mount gives a file other numbers. Most mounts keep its modification time, at least the last 32 bits of its seconds
 /// (SFTP has no more).
-pub fn shown_twice(
+fn shown_twice(
     files: &[FileIndex],
     file_table: &FileTable,
     volumes: &Volumes,
@@ -42,8 +56,8 @@ pub fn shown_twice(
     })
 }
 
-/// The files that cannot be told apart for certain from another file of their set.
-pub fn ambiguous(
+/// The files whose numbers do not tell them from another file of their set.
+fn alike_by_number(
     files: &[FileIndex],
     file_table: &FileTable,
     dirs: &DirTable,

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use rustix::io::Errno;
 
 use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
-use crate::file::FileIndex;
+use crate::file::{DirId, FileIndex};
 use crate::hash::Digest;
 use crate::read::{self, Failure, Finished, Job, Outcome};
 use crate::sys::open;
@@ -18,11 +19,12 @@ use super::session::Session;
 use super::tally::Stage;
 
 impl Session<'_> {
-    /// Takes a finished read; returns the stage it belonged to.
-    pub fn finished(&mut self, finished: &Finished<Want, Digest>) -> Stage {
+    /// Takes a read that ended at this time.
+    pub fn finished(&mut self, finished: &Finished<Want, Digest>, now: Instant) {
         let Job { file, want, .. } = finished.job;
         let size = self.machine.file_table().size(file);
         let stage = Stage::of(want);
+        self.tally.ended(stage, now);
         let wanted = wanted_bytes(want, size);
         let read = match finished.outcome {
             Outcome::Read { bytes, .. }
@@ -34,8 +36,7 @@ impl Session<'_> {
             self.tally.done(finished.volume, stage, wanted, read);
         }
         if want == Want::Verify {
-            self.verified(file, finished.outcome);
-            return stage;
+            return self.verified(file, finished.outcome);
         }
         if let Outcome::Read {
             unwritten: true, ..
@@ -70,7 +71,6 @@ impl Session<'_> {
             // The scheduler keeps it until it is read.
             Outcome::NotCached { .. } => self.failed(file, Failure::Changed),
         }
-        stage
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
@@ -115,11 +115,17 @@ impl Session<'_> {
     fn failed(&mut self, file: FileIndex, failure: Failure) {
         self.machine.failed(file);
         self.account.file_failed(file, &failure);
+        self.leave_out(file, failure);
+    }
+
+    /// Counts and names a file that could not be read.
+    pub fn leave_out(&mut self, file: FileIndex, failure: Failure) {
         let (kind, cause) = match failure {
+            // The run was interrupted before it was read.
             Failure::Refused(Errno::CANCELED) => return,
             // Its file system is named.
             Failure::Unanswered => {
-                self.left_out.unanswered += 1;
+                self.deliverer.summary.left_out.unanswered += 1;
                 return;
             }
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(open::error(e))),
@@ -127,19 +133,29 @@ impl Session<'_> {
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),
         };
+        let left_out = &mut self.deliverer.summary.left_out;
         match kind {
-            ProblemKind::UnreadableFile => self.left_out.unreadable += 1,
-            _ => self.left_out.changed += 1,
+            ProblemKind::UnreadableFile => left_out.unreadable += 1,
+            _ => left_out.changed += 1,
         }
-        let mut path = Vec::new();
-        self.machine
-            .file_table()
-            .path(file, &self.dirs.read(), &mut path);
         self.observer.problem(Problem {
-            path: to_path(path),
+            path: self.path_of_first_name(file),
             kind,
             cause,
         });
+    }
+
+    /// The path of the first name of a file.
+    pub fn path_of_first_name(&self, file: FileIndex) -> PathBuf {
+        let file_table = self.machine.file_table();
+        self.path_of(file_table.dir(file), file_table.first_name(file))
+    }
+
+    /// The path of an entry of a folder.
+    pub fn path_of(&self, dir: DirId, name: &[u8]) -> PathBuf {
+        let mut path = Vec::new();
+        self.dirs.read().path_of(dir, name, &mut path);
+        to_path(path)
     }
 }
 

@@ -15,12 +15,11 @@ use crate::sys::process;
 use crate::tree::Unseen;
 
 use super::cached_reads::CachedReads;
-use super::process_limits::Share;
 use super::session::Session;
 
 impl Session<'_> {
     /// The walkers for the devices of these roots: a group for each disk with a head, and one for all other devices.
-    pub fn groups(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Group> {
+    pub fn groups(&mut self, devices: &[(u64, usize)]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut others = Group::default();
         let mut known = HashSet::new();
@@ -45,7 +44,7 @@ impl Session<'_> {
                     groups.push(Group {
                         devices: vec![dev],
                         first: 1,
-                        most: walkers.clamp(1, share.walkers),
+                        most: walkers.clamp(1, self.share.walkers),
                     });
                 }
                 (None, None) => {
@@ -55,7 +54,7 @@ impl Session<'_> {
             }
         }
         if groups.is_empty() || others.most > 0 {
-            others.most = others.most.clamp(1, share.walkers);
+            others.most = others.most.clamp(1, self.share.walkers);
             others.first = process::cores().min(others.most);
             groups.push(others);
         }
@@ -97,11 +96,11 @@ impl Session<'_> {
                     .found(file, name, run.dir, run.root, volume, class);
                 match naming {
                     Naming::First => {
-                        self.summary.files += 1;
-                        let present = &mut self.summary.bytes_present;
+                        self.deliverer.summary.files += 1;
+                        let present = &mut self.deliverer.summary.bytes_present;
                         *present = present.saturating_add(file.size);
                     }
-                    Naming::Further => self.summary.extra_names += 1,
+                    Naming::Further => self.deliverer.summary.extra_names += 1,
                     Naming::Known => {}
                 }
             }
@@ -126,18 +125,19 @@ impl Session<'_> {
                 false => path,
             };
             let _call = current::call(&path);
-            self.place_in_cache(dev, &path);
+            if let Some(cache) = &mut self.cache {
+                cache.place(dev, &path);
+            }
             if self.volumes.place(dev, &path, &mut self.scheduler) {
-                self.machine.seeks_cost(number);
+                self.machine.seeks_turned_out(number, true);
             }
             let id = self.volumes.of(number);
-            if self.volumes.space(id).is_some() {
+            if self.volumes.device(id).shares_blocks {
                 self.machine.blocks_are_shared_on(number);
             }
             self.volumes
                 .complaints()
                 .for_each(|problem| self.observer.problem(problem));
-            self.names = self.volumes.names();
             let volume = self.volumes.get(id);
             // Not known before the roots were looked at.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
@@ -156,7 +156,7 @@ impl Session<'_> {
             for number in self.volumes.seeks_turned_out(volume, cost) {
                 self.machine.seeks_turned_out(number, evidence.has_head);
             }
-            let name = self.names.get(volume.at()).map_or("a disk", String::as_str);
+            let name = self.volumes.name(volume);
             let (reads, each) = (evidence.reads, evidence.each.as_secs_f64() * 1e3);
             let said = match evidence.has_head {
                 false => format!(
@@ -175,9 +175,9 @@ impl Session<'_> {
     pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
         self.scan_done = true;
         self.listed_again = listed_again.into_iter().collect();
-        self.summary.folders = folders;
-        self.summary.scan_time = self.started.elapsed();
-        self.left_out.add(left_out);
+        self.deliverer.summary.folders = folders;
+        self.deliverer.summary.scan_time = self.started.elapsed();
+        self.deliverer.summary.left_out.add(left_out);
         self.machine.scan_done();
         self.scheduler.scan_done();
     }

@@ -5,21 +5,20 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, StretchRule, Summary, TailRule};
-use crate::device::DeviceMap;
-use crate::event::{LeftOut, Notice, Observer};
+use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, StretchRule, TailRule};
+use crate::device::{DeviceMap, SystemRoot};
+use crate::event::{Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::heartbeat::current;
 use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::account::Account;
 use super::blake3_fold::Blake3;
-use super::cached_reads::{CachedReads, tell, unusable};
+use super::cached_reads::CachedReads;
 use super::config::Config;
 use super::control::Control;
-use super::deliver::Deliverer;
+use super::deliver::{Deliverer, Delivery, Sink};
 use super::error::Error;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
@@ -30,45 +29,10 @@ use super::silence::Silence;
 use super::tally::Tally;
 use super::verification::Verification;
 use super::volumes::Volumes;
-use crate::cache::Choice as CacheChoice;
 
 /// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,
 /// not swept.
 const SET_FILES: usize = 64;
-
-/// A run that is ready to start.
-pub struct Begun<'a> {
-    pub session: Session<'a>,
-    share: Share,
-    /// The idle I/O class. The threads of the run start from here, and inherit it.
-    _idle: Option<process::Idle>,
-}
-
-impl Begun<'_> {
-    /// Runs the search to its end.
-    pub fn drive(&mut self, deliverer: &mut Deliverer<'_>) -> std::io::Result<()> {
-        self.session.drive(deliverer, &self.share)
-    }
-
-    /// Waits for the readers, and returns the totals.
-    pub fn close(self) -> (Summary, LeftOut) {
-        let mut session = self.session;
-        if session.scheduler.outstanding() == 0 && session.do_readers_rest() {
-            session.scheduler.join();
-        } else {
-            // A thread that waits for a file system that does not answer is not waited for.
-            session.scheduler.leave();
-        }
-        if let Some(cache) = session.cache.take() {
-            session.summary.cached = cache.spared;
-            session.summary.cached_by_mtime = cache.spared_by_mtime;
-            let folder = cache.folder().to_owned();
-            let _call = current::limited_call(&folder);
-            cache.finish(session.observer, session.summary.interrupted);
-        }
-        (session.summary, session.left_out)
-    }
-}
 
 /// Puts a run together.
 ///
@@ -76,10 +40,12 @@ impl Begun<'_> {
 /// An override for a device that does not exist, or limits of the process that leave too little to work with.
 pub fn begin<'a>(
     config: &'a Config,
+    delivery: Delivery,
     observer: &'a dyn Observer,
     control: &'a Control,
-) -> Result<Begun<'a>, Error> {
-    config.overrides.check(&config.system())?;
+    sink: &'a mut Sink<'a>,
+) -> Result<Session<'a>, Error> {
+    config.overrides.check(&SystemRoot::default())?;
     process_limits::check()?;
     let memory = Memory::new(config.memory);
     let mut share = Share::of_all();
@@ -124,7 +90,11 @@ pub fn begin<'a>(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let device_map = DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
+    let device_map = DeviceMap::new(
+        SystemRoot::default(),
+        config.overrides.clone(),
+        process::cores(),
+    );
     let mut tail_rule = TailRule::default();
     if !config.uses(Mechanism::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
@@ -133,7 +103,7 @@ pub fn begin<'a>(
         true => FirstVisit::default(),
         false => FirstVisit { visit: 0 },
     };
-    let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
+    let shared_blocks = config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
     machine.only_newer(config.newer_ns);
     if !config.digests && config.uses(Mechanism::LockStep) {
@@ -153,7 +123,7 @@ pub fn begin<'a>(
         });
     }
     let fold = Blake3::default();
-    let session = Session {
+    Ok(Session {
         config,
         observer,
         control,
@@ -172,13 +142,13 @@ pub fn begin<'a>(
         tally: Tally::default(),
         in_progress,
         sample_only: HashSet::new(),
-        names: Vec::new(),
         to_deliver: VecDeque::new(),
-        summary: Summary::default(),
-        left_out: LeftOut::default(),
+        deliverer: Deliverer::new(config, delivery, sink),
         started: Instant::now(),
         published: Instant::now(),
         scan_ahead: memory.scan_ahead(),
+        share,
+        _idle: idle.ok().flatten(),
         scan_done: false,
         listing_ended: false,
         full: Arc::default(),
@@ -193,14 +163,9 @@ pub fn begin<'a>(
         listed: Vec::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
-        cache: open_cache(config, observer),
+        cache: CachedReads::open(config, observer),
         account: Account::new(config.every_entry),
         classes: Vec::new(),
-    };
-    Ok(Begun {
-        session,
-        share,
-        _idle: idle.ok().flatten(),
     })
 }
 
@@ -209,20 +174,4 @@ fn unique() -> u128 {
     // Its keys come from the system's source of randomness.
     let random = || RandomState::new().hash_one(());
     u128::from(random()) << 64 | u128::from(random())
-}
-
-/// The cache of the run, if there is one and it can be used.
-fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
-    let wanted = config.cache.as_ref()?;
-    // What is scarce is left to the reads, unless the user wants the cache.
-    if wanted.choice == CacheChoice::Default && !process_limits::are_plenty() {
-        let said = "no cache is used: open files, file sizes or the address space are limited";
-        observer.notice(Notice(said.to_owned()));
-        return None;
-    }
-    let _call = current::limited_call(&wanted.folder);
-    let opened = CachedReads::open(wanted, &config.roots, config.patience);
-    let problem = |error| unusable(wanted.folder.clone(), error);
-    let told = |error| tell(observer, wanted.choice, problem(error));
-    opened.map_err(told).ok()
 }

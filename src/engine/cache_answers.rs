@@ -1,17 +1,13 @@
 //! Answers from the cache: the engine asks the cache before each read, and records the result of each read in it.
 
-use std::io;
-use std::path::Path;
-
 use crate::cache::{
     FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
 use crate::decide::{Effect, FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
-use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 
-use super::cached_reads::{CachedReads, RowKey, Unfit, now_ns, unusable};
+use super::cached_reads::{CachedReads, RowKey, now_ns};
 use super::requests::{SMALL, wanted_bytes};
 use super::session::Session;
 
@@ -24,27 +20,6 @@ pub struct KnownRow {
 }
 
 impl Session<'_> {
-    /// Opens the rows of the file system that the file table numbered last.
-    pub fn place_in_cache(&mut self, st_dev: u64, folder: &Path) {
-        let Some(cache) = &mut self.cache else {
-            return;
-        };
-        match cache.place(st_dev, folder) {
-            Ok(()) => {}
-            Err(Unfit::Volume(why)) => {
-                let problem = Problem {
-                    path: folder.to_owned(),
-                    kind: ProblemKind::NotCached,
-                    cause: Some(io::Error::other(why)),
-                };
-                cache.tell(self.observer, problem);
-            }
-            Err(Unfit::File(path, error)) => {
-                cache.tell(self.observer, unusable(path, error));
-            }
-        }
-    }
-
     /// Reads the rows of the files of these effects. `known` gets as many rows; its memory is used again.
     pub fn read_rows(&mut self, effects: &[Effect], known: &mut Vec<KnownRow>) {
         known.resize_with(effects.len(), KnownRow::default);
@@ -88,11 +63,11 @@ impl Session<'_> {
     /// Reads the row of a file. If it applies, returns how far the state of the file is known to be unchanged.
     fn read_row_that_applies(&mut self, file: FileIndex, row: &mut Row) -> Option<Trust> {
         let at = self.row_key(file)?;
-        if !self.read_row(at, row) {
+        let cache = self.cache.as_mut()?;
+        if !cache.read_row(at, row) {
             return None;
         }
         let is = FileState::of(file, self.machine.file_table());
-        let cache = self.cache.as_ref()?;
         let (now_ns, trust) = (cache.began_ns, cache.trust);
         match trust {
             Trust::Modification if at.by_path => {
@@ -105,19 +80,6 @@ impl Session<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Replaces `row` by the row of a key; false if there is none. If the file of rows cannot be read, the run stops using
-    /// it and reports why.
-    fn read_row(&mut self, at: RowKey, row: &mut Row) -> bool {
-        let Some(cache) = &mut self.cache else {
-            return false;
-        };
-        cache.read_row(at, row).unwrap_or_else(|error| {
-            let path = cache.give_up(at.volume).unwrap_or_default();
-            cache.tell(self.observer, unusable(path, error));
-            false
-        })
     }
 
     /// Passes the data of a row to the machine; false if the row lacks the requested data.
@@ -266,7 +228,7 @@ impl Session<'_> {
     fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, FileState)> {
         let at = self.row_key(file)?;
         let is = FileState::of(file, self.machine.file_table());
-        let cache = self.cache.as_ref()?;
+        let cache = self.cache.as_mut()?;
         if cache.unwritten.contains(&file) || !cache.is_written(at.volume) {
             return None;
         }
@@ -274,7 +236,7 @@ impl Session<'_> {
             true => {
                 let now_ns = now_ns().saturating_add(cache.ahead_ns);
                 let mut row = Row::default();
-                let before = self.read_row(at, &mut row).then_some(&row);
+                let before = cache.read_row(at, &mut row).then_some(&row);
                 seen(&is, before, now_ns)
             }
             false => is_settled(&is, cache.began_ns).then_some(is),

@@ -16,9 +16,10 @@ use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex};
-use crate::heartbeat::within;
+use crate::heartbeat::{current, within};
 
-use super::config::{CacheUse, Root};
+use super::config::{Config, Root};
+use super::process_limits;
 
 /// The place of a file's row in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,8 @@ struct RowFile {
 }
 
 /// The cache of one run.
-pub struct CachedReads {
+pub struct CachedReads<'a> {
+    observer: &'a dyn Observer,
     folder: Arc<CacheFolder>,
     /// The start of the run, nanoseconds since 1970: no read began before.
     pub(super) began_ns: i64,
@@ -75,23 +77,33 @@ pub struct CachedReads {
     pub(super) unwritten: HashSet<FileIndex>,
 }
 
-impl CachedReads {
-    /// Opens the cache in its folder, and creates the folder if it is missing.
-    ///
-    /// # Errors
-    /// If the folder cannot be used, or if its file system does not answer within `patience`.
-    pub fn open(wanted: &CacheUse, roots: &[Root], patience: Duration) -> io::Result<Self> {
-        let (path, choice) = (wanted.folder.clone(), wanted.choice);
-        let folder = within(Some(patience), move || CacheFolder::chosen(&path, choice))??;
+impl<'a> CachedReads<'a> {
+    /// The cache of a run, if there is one and it can be used: its folder is created if it is missing.
+    pub fn open(config: &Config, observer: &'a dyn Observer) -> Option<Self> {
+        let wanted = config.cache.as_ref()?;
+        let choice = wanted.choice;
+        // What is scarce is left to the reads, unless the user wants the cache.
+        if choice == CacheChoice::Default && !process_limits::are_plenty() {
+            let said = "no cache is used: open files, file sizes or the address space are limited";
+            observer.notice(Notice(said.to_owned()));
+            return None;
+        }
+        let path = wanted.folder.clone();
+        let _call = current::limited_call(&path);
+        let chosen = within(Some(config.patience), move || {
+            CacheFolder::chosen(&path, choice)
+        });
+        let problem = |error| tell(observer, choice, unusable(wanted.folder.clone(), error));
+        let folder = chosen.flatten().map_err(problem).ok()?;
         let ahead_ns = wanted.ahead.as_nanos() as i64;
-        let searched = absolute(roots);
-        Ok(Self {
+        Some(Self {
+            observer,
             folder: Arc::new(folder),
-            choice: wanted.choice,
-            patience,
+            choice,
+            patience: config.patience,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
-            searched,
+            searched: absolute(&config.roots),
             answers: wanted.answers,
             any_rows: false,
             trust: wanted.trust,
@@ -103,12 +115,6 @@ impl CachedReads {
             told_by_mtime: HashSet::new(),
             unwritten: HashSet::new(),
         })
-    }
-
-    /// Says why the cache, or a part of it, is not used. If nobody asked for it, this is a notice, unless something has to
-    /// be removed.
-    pub fn tell(&self, observer: &dyn Observer, problem: Problem) {
-        tell(observer, self.choice, problem);
     }
 
     /// True if a row can replace a read.
@@ -155,8 +161,8 @@ impl CachedReads {
     }
 
     /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
-    /// number.
-    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
+    /// number. Says why nothing is stored for it, if so.
+    pub fn place(&mut self, st_dev: u64, folder: &Path) {
         let key = match (VolumeKey::of(folder, st_dev), self.trust) {
             (Err(NotCached::Unknown), Trust::Modification) => {
                 self.mounts = Mounts::read();
@@ -168,22 +174,25 @@ impl CachedReads {
         let at = key.as_ref().ok().and_then(known);
         let place = |key: &VolumeKey| (*key, at.unwrap_or(self.files.len()));
         self.places.push(key.as_ref().ok().map(place));
-        let key = key.map_err(Unfit::Volume)?;
-        if at.is_some() {
-            return Ok(());
+        match key {
+            Err(why) => self.tell(Problem {
+                path: folder.to_owned(),
+                kind: ProblemKind::NotCached,
+                cause: Some(io::Error::other(why)),
+            }),
+            Ok(_) if at.is_some() => {}
+            Ok(key) => {
+                let path = || self.folder.path().join(key.file_name());
+                let opened = self.open_file(&key, folder);
+                let file = opened.map_err(|error| self.tell(unusable(path(), error)));
+                self.any_rows |= file.as_ref().is_ok_and(|file| file.known.any());
+                self.files.push((key.uuid, file.ok()));
+            }
         }
-        let (file, told) = match self.open_file(&key, folder) {
-            Ok(file) => {
-                self.any_rows |= file.known.any();
-                (Some(file), Ok(()))
-            }
-            Err(error) => {
-                let path = self.folder.path().join(key.file_name());
-                (None, Err(Unfit::File(path, error)))
-            }
-        };
-        self.files.push((key.uuid, file));
-        told
+    }
+
+    fn tell(&self, problem: Problem) {
+        tell(self.observer, self.choice, problem);
     }
 
     fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
@@ -220,11 +229,22 @@ impl CachedReads {
     }
 
     /// Replaces `row` by the row of a file, for any state of the file. Returns false, with `row` in any state, if there is
-    /// none.
-    pub(super) fn read_row(&mut self, at: RowKey, row: &mut Row) -> Result<bool, CacheError> {
-        match self.file(at.volume) {
-            Some(file) => file.known.read_row(at.numbers, row),
-            None => Ok(false),
+    /// none. If the file of rows cannot be read, the run stops using it and says why.
+    pub(super) fn read_row(&mut self, at: RowKey, row: &mut Row) -> bool {
+        let Some((_, place)) = self.place_of(at.volume) else {
+            return false;
+        };
+        let Some(file) = &mut self.files[place].1 else {
+            return false;
+        };
+        match file.known.read_row(at.numbers, row) {
+            Ok(is_there) => is_there,
+            Err(error) => {
+                let path = std::mem::take(&mut file.path);
+                self.files[place].1 = None;
+                self.tell(unusable(path, error));
+                false
+            }
         }
     }
 
@@ -255,14 +275,8 @@ impl CachedReads {
         files.for_each(act);
     }
 
-    /// Stops using the file of rows of a volume; returns its path.
-    pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
-        let (_, at) = self.place_of(volume)?;
-        self.files.get_mut(at)?.1.take().map(|file| file.path)
-    }
-
     /// Waits until all rows and the end of the run (if it was not cut short) are written. Says what is not written.
-    pub fn finish(self, observer: &dyn Observer, cut_short: bool) {
+    pub fn finish(self, cut_short: bool) {
         let today = Day::of(self.began_ns);
         for file in self.files.into_iter().filter_map(|(_, file)| file) {
             let (read, used) = file.known.into_used();
@@ -274,22 +288,14 @@ impl CachedReads {
             let written = file.writer.finish();
             let ended = written.and_then(|written| within(file.patience, move || end(written))?);
             if let Err(error) = ended {
-                tell(observer, self.choice, unusable(file.path, error));
+                tell(self.observer, self.choice, unusable(file.path, error));
             }
         }
     }
 }
 
-/// The reason why nothing is stored for the files of a volume.
-pub enum Unfit {
-    /// A reason for all of them.
-    Volume(NotCached),
-    /// The file of rows with this path cannot be used.
-    File(PathBuf, CacheError),
-}
-
 /// The one line that says why a cache is not used.
-pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
+fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     let error = error.into();
     let kind = match () {
         () if error.needs_removal() => ProblemKind::DamagedCache,
@@ -309,7 +315,7 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
 
 /// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless something has to be removed, or the
 /// run waited for the cache in vain.
-pub fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
+fn tell(observer: &dyn Observer, choice: CacheChoice, problem: Problem) {
     let cause = problem.cause.as_ref();
     let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);
     // Only the user can end it.

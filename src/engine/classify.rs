@@ -14,11 +14,11 @@ use crate::tree::{
     Class, Disks, Draft, DraftFile, EntryKind, Metadata, Root, RootPlace, Scope, Tree, Unseen,
 };
 
-use super::ambiguous::{ambiguous, shown_twice};
+use super::ambiguous::ambiguous;
 use super::begin::begin;
 use super::config::Config;
 use super::control::Control;
-use super::deliver::{Deliverer, Delivery};
+use super::deliver::Delivery;
 use super::error::Error;
 use super::nested;
 use super::session::Session;
@@ -54,11 +54,10 @@ pub fn classify(
     if scope == Scope::AcrossRoots {
         nested::check(&config.roots, config.patience)?;
     }
-    let mut run = begin(&config, observer, control)?;
-    let mut nobody = |_: &_| Ok(());
     // Nothing is handed over, so nothing can be refused.
-    run.drive(&mut Deliverer::new(&config, Delivery::AsFinal, &mut nobody))?;
-    let session = &mut run.session;
+    let mut nobody = |_: &_| Ok(());
+    let mut session = begin(&config, Delivery::AsFinal, observer, control, &mut nobody)?;
+    session.drive()?;
     let metadata = config.metadata.then(|| session.metadata());
     let same_blocks = match scope {
         Scope::AcrossRoots => session.in_same_blocks(),
@@ -68,8 +67,8 @@ pub fn classify(
     // A file that was read hours ago may be another one by now, gone, or on the side that goes.
     session.settle_all_names();
     session.check_folders(scope);
-    let tree = tree_of(session, metadata, &same_blocks);
-    run.close();
+    let tree = tree_of(&mut session, metadata, &same_blocks);
+    session.close();
     Ok(tree)
 }
 
@@ -178,19 +177,14 @@ fn classes(session: &Session<'_>, silent: &[bool]) -> Vec<Class> {
 fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
     let file_table = session.machine.file_table();
     let mut unidentified = vec![false; classes.len()];
-    let shows_others = session.volumes.any_may_show_others();
-    if !shows_others && file_table.trusts_all_numbers() {
+    if !session.volumes.any_may_show_others() && file_table.trusts_all_numbers() {
         return unidentified;
     }
     let dirs = session.dirs.read();
     let empty = file_table.empty_files().collect();
     let contents = session.machine.all_contents();
     for files in contents.chain([empty]).filter(|files| files.len() > 1) {
-        let mut found = ambiguous(&files, file_table, &dirs);
-        if shows_others {
-            found.extend(shown_twice(&files, file_table, &session.volumes));
-        }
-        for file in found {
+        for file in ambiguous(&files, file_table, &dirs, &session.volumes) {
             unidentified[file.0 as usize] = true;
         }
     }
@@ -211,7 +205,8 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
         (session.control.is_cancelled(), Unseen::Interrupted),
         (session.listing_ended, Unseen::MemoryShort),
     ];
-    let gave_up = session.left_out.unanswered > 0 || session.silence.is_any_given_up();
+    let gave_up =
+        session.deliverer.summary.left_out.unanswered > 0 || session.silence.is_any_given_up();
     let roots = session.config.roots.iter().zip(silent);
     let roots = roots.map(|(root, &is_silent)| {
         let path = root.path.as_os_str().as_bytes();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cache::{Choice as CacheChoice, Trust};
 use crate::decide::{Copies, Counting};
-use crate::device::{Overrides, SystemRoot};
+use crate::device::Overrides;
 use crate::read::{PageUse, SweepOrder};
 use crate::scan::filter::Filter;
 
@@ -50,10 +50,6 @@ pub struct Config {
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.
     pub digests: bool,
-    /// Treat files as equal that lie in the same blocks of a file system that can share blocks.
-    pub shared_blocks: bool,
-    /// Read files whole on the first visit where a second visit would probably cost more.
-    pub read_whole: bool,
     /// The sort order of the sweeps over a spinning disk.
     pub order: SweepOrder,
     /// Read only while no other program uses the disk.
@@ -72,8 +68,6 @@ pub struct Config {
     pub patience: Duration,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
-    /// The folder of the system's sysfs; `/sys` except in tests.
-    pub sysfs: PathBuf,
 }
 
 impl Default for Config {
@@ -96,8 +90,6 @@ impl Default for Config {
             ignore_files: Vec::new(),
             verify: false,
             digests: true,
-            shared_blocks: true,
-            read_whole: true,
             order: SweepOrder::default(),
             io_idle: false,
             bytes_per_second: None,
@@ -107,20 +99,11 @@ impl Default for Config {
             cache: None,
             patience: PATIENCE,
             overrides: Overrides::default(),
-            sysfs: SystemRoot::default().sysfs,
         }
     }
 }
 
 impl Config {
-    /// The root of the files with facts about disks.
-    pub(super) fn system(&self) -> SystemRoot {
-        SystemRoot {
-            sysfs: self.sysfs.clone(),
-            ..SystemRoot::default()
-        }
-    }
-
     /// True unless the mechanism is left out.
     pub(super) fn uses(&self, mechanism: Mechanism) -> bool {
         !self.without.contains(&mechanism)

@@ -4,10 +4,13 @@ use std::collections::HashSet;
 use std::io;
 use std::mem;
 
-use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
+use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary, Want};
 use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
 
-use super::ambiguous::{ambiguous, shown_twice};
+use crate::read::Scheduler;
+
+use super::ambiguous::ambiguous;
+use super::blake3_fold::Blake3;
 use super::config::Config;
 use super::order::{self, SetNames};
 use super::reclaim;
@@ -37,11 +40,11 @@ const TOGETHER: usize = 8;
 pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
 /// What a run knows of its files.
-#[derive(Clone, Copy)]
 pub struct Known<'r> {
     pub machine: &'r Machine,
     pub dirs: &'r DirTable,
     pub volumes: &'r Volumes,
+    pub scheduler: &'r Scheduler<Blake3, Want>,
 }
 
 /// A set before its members are written out.
@@ -139,9 +142,10 @@ impl<'a> Deliverer<'a> {
         }
     }
 
-    /// Takes a file with a unique content.
-    pub fn alone(&mut self, file: FileIndex, known: &Known<'_>) -> io::Result<()> {
-        self.equal(None, vec![file], known)
+    /// Takes the files that turned out to be unique before they were read to the end.
+    pub fn alone(&mut self, known: &Known<'_>) -> io::Result<()> {
+        let mut alone = known.machine.alone();
+        alone.try_for_each(|file| self.equal(None, vec![file], known))
     }
 
     fn equal(
@@ -154,12 +158,13 @@ impl<'a> Deliverer<'a> {
             machine,
             dirs,
             volumes,
+            scheduler,
         } = *known;
         let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
         // Files on a volume that does not answer cannot be acted on.
         let before = files.len();
-        files.retain(|&file| !volumes.is_given_up(file_table.volume(file)));
+        files.retain(|&file| !scheduler.has_given_up(volumes.of(file_table.volume(file))));
         self.summary.left_out.unanswered += (before - files.len()) as u64;
         if !self.is_reported(&files, known) {
             return Ok(());
@@ -206,6 +211,7 @@ impl<'a> Deliverer<'a> {
             machine,
             dirs,
             volumes,
+            ..
         } = *known;
         let file_table = machine.file_table();
         let any_shares = volumes.any_shares_extents();
@@ -333,14 +339,12 @@ impl<'a> Deliverer<'a> {
             machine,
             dirs,
             volumes,
+            ..
         } = *known;
         let replicas = self.replicas(files, known);
         let set = &mut self.set;
         let file_table = machine.file_table();
-        let mut ambiguous = ambiguous(files, file_table, dirs);
-        if files.len() > 1 && volumes.any_may_show_others() {
-            ambiguous.extend(shown_twice(files, file_table, volumes));
-        }
+        let ambiguous = ambiguous(files, file_table, dirs, volumes);
         let mut several = files
             .iter()
             .filter(|&&file| file_table.has_further_names(file));

@@ -3,8 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::device::DeviceMap;
-use crate::read::Limits;
+use crate::device::{DeviceMap, Policy, SystemRoot};
 use crate::read::has_rings;
 use crate::sys::process;
 
@@ -12,13 +11,16 @@ use super::config::Config;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::process_limits::Share;
-use super::volumes::{fitting, limits};
+use super::volumes::{fitting, fitting_descriptors};
 
 /// A text for each root that is there: device, class, executor, pool sizes, and why; and for what they have in common.
 /// `memory_limit` names what the user can set.
 pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
-    let mut device_map =
-        DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
+    let mut device_map = DeviceMap::new(
+        SystemRoot::default(),
+        config.overrides.clone(),
+        process::cores(),
+    );
     let mut memory = Memory::new(config.memory);
     let rings = has_rings() && config.uses(Mechanism::Ring);
     let share = Share::of_all();
@@ -31,12 +33,12 @@ pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
         };
         let id = device_map.volume(metadata.dev(), &root.path);
         let volume = device_map.get(id);
-        let wanted = limits(&volume.policy, share.files, rings);
+        let wanted = fitting_descriptors(&volume.policy, share.files, rings);
         let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
             less if less == wanted => String::new(),
             less => format!("\n  {}", cut(less)),
         };
-        let ringless = match limits(&volume.policy, share.files, true) {
+        let ringless = match fitting_descriptors(&volume.policy, share.files, true) {
             with_rings if with_rings == wanted => String::new(),
             _ => format!("\n  {}", ringless(wanted)),
         };
@@ -50,16 +52,16 @@ pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
     texts
 }
 
-fn ringless(limits: Limits) -> String {
+fn ringless(policy: Policy) -> String {
     format!(
         "io_uring is not available here: scattered reads {} threads x 1 in flight",
-        limits.random_threads
+        policy.random_threads
     )
 }
 
-fn cut(limits: Limits) -> String {
+fn cut(policy: Policy) -> String {
     format!(
         "reduced to fit into memory: scattered reads {} x {} in flight, whole files {} x {}",
-        limits.random_threads, limits.depth, limits.sequential_threads, limits.sequential_depth,
+        policy.random_threads, policy.depth, policy.sequential_threads, policy.sequential_depth,
     )
 }

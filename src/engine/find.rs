@@ -6,7 +6,7 @@ use crate::event::Observer;
 use super::begin::begin;
 use super::config::Config;
 use super::control::Control;
-use super::deliver::{Deliverer, Delivery, Sink};
+use super::deliver::{Delivery, Sink};
 use super::error::Error;
 
 /// Finds files of equal content and hands each set to `sink`.
@@ -21,21 +21,10 @@ pub fn find(
     control: &Control,
     sink: &mut Sink<'_>,
 ) -> Result<Summary, Error> {
-    let mut run = begin(config, observer, control)?;
     let mut sink = |set: &_| sink(set);
-    let mut deliverer = Deliverer::new(config, delivery, &mut sink);
-    let driven = run.drive(&mut deliverer);
-    let (run, left_out) = run.close();
+    let mut run = begin(config, delivery, observer, control, &mut sink)?;
+    let driven = run.drive();
+    let summary = run.close();
     driven?;
-    let mut summary = deliverer.summary;
-    summary.left_out.add(&left_out);
-    Ok(Summary {
-        sets: summary.sets,
-        redundant_files: summary.redundant_files,
-        redundant_bytes: summary.redundant_bytes,
-        reclaimable: summary.reclaimable,
-        managed: summary.managed,
-        left_out: summary.left_out,
-        ..run
-    })
+    Ok(summary)
 }

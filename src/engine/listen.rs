@@ -73,7 +73,6 @@ impl Session<'_> {
             }
         }
         self.scheduler.give_up(&volumes);
-        self.volumes.give_up(&volumes);
     }
 
     /// True if no reader is in a call to a file system, or soon none is: the answer comes before the file is closed.
@@ -143,8 +142,8 @@ impl Session<'_> {
         let (name, mounts) = (heartbeat.name().clone(), Mounts::read());
         match heartbeat.subject {
             Subject::Volume => {
-                let volume = self.names.get(at as usize).map(PathBuf::from);
-                (volume.unwrap_or_default(), None)
+                let volume = self.volumes.get(VolumeId(at as u16));
+                (volume.mount_point.clone(), None)
             }
             // No name holds a slash: it is the path that a link leads to.
             subject if subject == Subject::Path || name.contains(&b'/') => {

@@ -11,6 +11,8 @@ pub enum Mechanism {
     Tails,
     /// Large classes told apart by stretches before any is read whole.
     Stretches,
+    /// On spinning disks, files read on after their heads where a second visit would probably cost more.
+    ReadOn,
     /// Short files read whole at once where this is likely to be necessary.
     WholeAtOnce,
     /// Large cached files compared with each other, and only as far as they are equal.
@@ -27,8 +29,8 @@ pub enum Mechanism {
     Overlap,
 }
 
-/// Each mechanism with its name on the command line and in words.
-const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
+/// Each mechanism with its name on the command line, and the effect of disabling it.
+pub const MECHANISMS: [(Mechanism, &str, &str); 12] = [
     (
         Mechanism::Ring,
         "ring",
@@ -44,6 +46,11 @@ const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
         Mechanism::Stretches,
         "stretches",
         "looking at stretches of large classes first",
+    ),
+    (
+        Mechanism::ReadOn,
+        "read-on",
+        "reading files whole at once on spinning disks",
     ),
     (
         Mechanism::WholeAtOnce,
@@ -81,47 +88,3 @@ const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
         "overlap: nothing is read before the walk is over",
     ),
 ];
-
-impl Mechanism {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Ring,
-        Self::OpenFolders,
-        Self::Tails,
-        Self::Stretches,
-        Self::WholeAtOnce,
-        Self::LockStep,
-        Self::SharedBlocks,
-        Self::ReadAhead,
-        Self::PastCache,
-        Self::Holes,
-        Self::Overlap,
-    ];
-
-    fn row(self) -> &'static (Self, &'static str, &'static str) {
-        // They are in the same order.
-        &ROWS[self as usize]
-    }
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// The effect of disabling it.
-    pub fn about(self) -> &'static str {
-        self.row().2
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_mechanism_has_its_row() {
-        for mechanism in Mechanism::ALL {
-            assert_eq!(mechanism.row().0, mechanism);
-        }
-    }
-}

@@ -2,7 +2,7 @@
 //!
 //! The limit does not include the tables: they grow with the number of files.
 
-use crate::read::Limits;
+use crate::device::Policy;
 use crate::sys::process;
 use crate::units::Bytes;
 
@@ -24,8 +24,8 @@ const WALKER: u64 = (64 << 10) + BATCH;
 pub struct Memory {
     bytes: Bytes,
     is_told: bool,
-    /// The limits of the pools for the volumes so far.
-    pools: Limits,
+    /// The policy of the pools for the volumes so far.
+    pools: Policy,
 }
 
 impl Memory {
@@ -35,7 +35,7 @@ impl Memory {
         Self {
             bytes: told.unwrap_or(share).max(LEAST),
             is_told: told.is_some(),
-            pools: Limits::NOTHING,
+            pools: Policy::NOTHING,
         }
     }
 
@@ -55,32 +55,32 @@ impl Memory {
         (self.bytes.0 / 8 / WALKER).max(1) as usize
     }
 
-    /// Cuts a volume's limits until its pools and the pools before it fit. The largest item is cut first.
-    pub fn fit(&mut self, mut limits: Limits) -> Limits {
+    /// Cuts a volume's policy until its pools and the pools before it fit. The largest item is cut first.
+    pub fn fit(&mut self, mut policy: Policy) -> Policy {
         let left = self.bytes.0 - self.bytes.0 / 8 * 3;
-        while self.pools.max(limits).bytes_in_flight() > left
-            && let Some(less) = limits.less()
+        while self.pools.max(policy).bytes_in_flight() > left
+            && let Some(less) = policy.less()
         {
-            limits = less;
+            policy = less;
         }
-        self.pools = self.pools.max(limits);
-        limits
+        self.pools = self.pools.max(policy);
+        policy
     }
 
     /// As [`Self::fit`], for pools that serve one volume only: no other volume shares their memory.
-    pub fn fit_apart(&mut self, limits: Limits) -> Limits {
-        let others = std::mem::replace(&mut self.pools, Limits::NOTHING);
+    pub fn fit_apart(&mut self, policy: Policy) -> Policy {
+        let others = std::mem::replace(&mut self.pools, Policy::NOTHING);
         let left = self.bytes.0 - self.bytes.0 / 8 * 3;
         let taken = others.bytes_in_flight().min(left / 2);
         let mut rest = Self {
             bytes: Bytes((self.bytes.0 - taken).max(LEAST.0)),
             ..*self
         };
-        let limits = rest.fit(limits);
-        let own = limits.bytes_in_flight() / 5 * 8;
+        let policy = rest.fit(policy);
+        let own = policy.bytes_in_flight() / 5 * 8;
         self.bytes = Bytes(self.bytes.0.saturating_sub(own).max(LEAST.0));
         self.pools = others;
-        limits
+        policy
     }
 
     /// A description of the limit, for people. `setting` is what the user can set.
@@ -97,12 +97,12 @@ impl Memory {
 mod tests {
     use super::*;
 
-    const LARGE: Limits = Limits {
+    const LARGE: Policy = Policy {
         random_threads: 16,
         depth: 64,
         sequential_threads: 8,
         sequential_depth: 8,
-        one_uncached: false,
+        ..Policy::NOTHING
     };
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
             let given = Bytes(mebibytes << 20);
             let mut memory = Memory::new(Some(given));
             let one = memory.fit(LARGE);
-            let other = memory.fit(Limits {
+            let other = memory.fit(Policy {
                 random_threads: 64,
                 depth: 2,
                 ..LARGE
@@ -120,16 +120,16 @@ mod tests {
                 memory.scan_ahead() as u64 * BATCH + memory.walkers().min(64) as u64 * WALKER;
             let all = one.max(other).bytes_in_flight() + scan + memory.past_cache();
             assert!(all <= given.0, "{mebibytes} MiB: {all}, {one:?}, {other:?}");
-            for limits in [one, other] {
-                let Limits {
+            for policy in [one, other] {
+                let Policy {
                     random_threads,
                     depth,
                     sequential_threads,
                     sequential_depth,
                     ..
-                } = limits;
+                } = policy;
                 let least = random_threads.min(depth).min(sequential_threads);
-                assert!(least.min(sequential_depth) >= 1, "{limits:?}");
+                assert!(least.min(sequential_depth) >= 1, "{policy:?}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Binds scan, pipeline and executors into a run.
 
 mod account;
+mod after_reads;
 mod ambiguous;
 mod answers;
 mod arrivals;
@@ -15,21 +16,17 @@ mod deliver;
 mod error;
 mod explain;
 mod find;
-mod listed_folders;
 mod listen;
 mod mechanisms;
 mod memory;
-mod metadata;
 mod names;
 mod nested;
 mod order;
 mod process_limits;
 mod progress;
 mod reclaim;
-mod reopen;
 mod requests;
 mod row_keys;
-mod same_blocks;
 mod session;
 mod set_order;
 mod silence;
@@ -48,7 +45,7 @@ pub use deliver::Delivery;
 pub use error::Error;
 pub use explain::explain;
 pub use find::find;
-pub use mechanisms::Mechanism;
+pub use mechanisms::{MECHANISMS, Mechanism};
 pub use memory::LEAST as LEAST_MEMORY;
 pub use process_limits::{are_free as are_descriptors_free, make_room};
 pub use set_order::{SetFacts, SetOrder};

@@ -85,18 +85,16 @@ impl Session<'_> {
 
     /// A name's path without links and `..`.
     pub fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
-        let mut path = Vec::new();
-        self.dirs.read().path_of(dir, name, &mut path);
-        let _call = current::call(&to_path(path.clone()));
+        let path = self.path_of(dir, name);
+        let _call = current::call(&path);
         if self.config.follow_links {
-            let real = std::fs::canonicalize(to_path(path)).ok()?;
+            let real = std::fs::canonicalize(path).ok()?;
             return Some(as_listed(&real));
         }
         let folder = match self.real_folders.get(&dir) {
             Some(folder) => folder.clone(),
             None => {
-                self.dirs.read().path_of(dir, b".", &mut path);
-                let folder = std::fs::canonicalize(to_path(path)).ok()?;
+                let folder = std::fs::canonicalize(self.path_of(dir, b".")).ok()?;
                 self.real_folders.insert(dir, folder.clone());
                 folder
             }
@@ -129,14 +127,14 @@ impl Session<'_> {
 
     /// True if the run was interrupted, or a file system did not answer.
     pub fn is_left_open(&self) -> bool {
-        self.left_out.unanswered > 0
+        self.deliverer.summary.left_out.unanswered > 0
             || self.silence.is_any_given_up()
             || self.control.is_cancelled()
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
-        let volume = self.machine.file_table().volume(file);
-        if self.volumes.is_given_up(volume) {
+        let volume = self.volumes.of(self.machine.file_table().volume(file));
+        if self.scheduler.has_given_up(volume) {
             return;
         }
         let records = self.records_of(file);
@@ -229,9 +227,7 @@ impl Session<'_> {
 
     fn look_up(&mut self, name: &Name) -> Result<Entry> {
         let (dir, bytes) = name;
-        let mut path = Vec::new();
-        self.dirs.read().path_of(*dir, bytes, &mut path);
-        let _call = current::call(&to_path(path));
+        let _call = current::call(&self.path_of(*dir, bytes));
         let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
         let folder = self.handles.get_alone(*dir, &self.dirs)?;
         let above = stat::descriptor(folder)?;
@@ -271,20 +267,14 @@ impl Session<'_> {
     }
 
     fn lost(&mut self, dir: DirId, name: &[u8], error: Errno) {
-        let kind = match error {
-            Errno::NOENT | Errno::NOTDIR => ProblemKind::Vanished,
-            _ => ProblemKind::Changed,
+        let (kind, unseen) = match error {
+            Errno::NOENT | Errno::NOTDIR => (ProblemKind::Vanished, Unseen::Vanished),
+            _ => (ProblemKind::Changed, Unseen::Changed),
         };
-        self.left_out.changed += 1;
-        let unseen = match kind {
-            ProblemKind::Vanished => Unseen::Vanished,
-            _ => Unseen::Changed,
-        };
+        self.deliverer.summary.left_out.changed += 1;
         self.account.unseen(dir, name, unseen);
-        let mut path = Vec::new();
-        self.dirs.read().path_of(dir, name, &mut path);
         self.observer.problem(Problem {
-            path: to_path(path),
+            path: self.path_of(dir, name),
             kind,
             cause: None,
         });

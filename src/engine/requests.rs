@@ -6,7 +6,7 @@ use crate::cache::FileState;
 use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
 use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED, Unwritten};
+use crate::read::{Ask, Asker, Batch, Job, OnVolume, Span, Task, Ticket, UNDECIDED, Unwritten};
 
 use super::cached_reads::CachedReads;
 use super::mechanisms::Mechanism;
@@ -46,7 +46,7 @@ impl Session<'_> {
         }
         self.keep_equalities();
         for group in self.machine.comparisons() {
-            self.request_comparison(&group);
+            self.ask_for_set(0, &group, Want::Comparison);
         }
         self.scheduler.dispatch(&mut JobAsker {
             machine: &mut self.machine,
@@ -54,7 +54,7 @@ impl Session<'_> {
             tally: &mut self.tally,
             sample_only: &self.sample_only,
             cache: self.cache.as_ref(),
-            read_whole: self.config.read_whole,
+            reads_on: self.config.uses(Mechanism::ReadOn),
         });
     }
 
@@ -73,7 +73,8 @@ impl Session<'_> {
             bulk: match want {
                 Want::Content => size > SMALL,
                 Want::Stretches(_) => {
-                    wanted_bytes(want, size) > SMALL || self.volumes.go_past_cache(volume)
+                    wanted_bytes(want, size) > SMALL
+                        || self.volumes.device(volume).may_go_past_cache
                 }
                 _ => false,
             },
@@ -83,19 +84,19 @@ impl Session<'_> {
         self.scheduler.push(volume, job, offset);
     }
 
-    fn request_comparison(&mut self, group: &[FileIndex]) {
-        let Some(&first) = group.first() else { return };
+    /// Requests the comparison of files of one length with each other. Disks with a head compare sets in the order of
+    /// these positions.
+    pub fn ask_for_set(&mut self, position: u64, files: &[FileIndex], want: Want) {
         let file_table = self.machine.file_table();
-        let volume = self.volumes.of(file_table.volume(first));
-        let want = Want::Comparison;
-        let jobs = group.iter().map(|&file| {
+        let set = files.iter().map(|&file| {
+            let volume = self.volumes.of(file_table.volume(file));
             let size = file_table.size(file);
             self.tally.wanted(volume, Stage::of(want), size);
             let bulk = true;
-            Job { file, want, bulk }
+            let job = Job { file, want, bulk };
+            OnVolume { volume, job }
         });
-        let jobs = jobs.collect();
-        self.scheduler.push_group(volume, jobs);
+        self.scheduler.push_set(position, set.collect());
     }
 }
 
@@ -131,8 +132,8 @@ struct JobAsker<'a> {
     volumes: &'a Volumes,
     tally: &'a mut Tally,
     sample_only: &'a HashSet<FileIndex>,
-    cache: Option<&'a CachedReads>,
-    read_whole: bool,
+    cache: Option<&'a CachedReads<'a>>,
+    reads_on: bool,
 }
 
 impl Asker<Want> for JobAsker<'_> {
@@ -145,7 +146,7 @@ impl Asker<Want> for JobAsker<'_> {
         Task {
             ticket: Ticket::default(),
             file,
-            volume,
+            device: self.volumes.device(volume),
             dir: file_table.dir(file),
             name,
             expect: file_table.fingerprint(file),
@@ -157,11 +158,6 @@ impl Asker<Want> for JobAsker<'_> {
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
-            may_go_past_cache: self.volumes.go_past_cache(volume),
-            in_order: self.volumes.is_read_in_order(volume),
-            is_layered: self.volumes.is_layered(volume),
-            one_uncached: self.volumes.one_uncached(volume),
-            space: self.volumes.space(volume),
             unwritten: match self.is_stored(file) {
                 true => Unwritten::Queried,
                 false => Unwritten::Ignored,
@@ -180,7 +176,7 @@ impl Asker<Want> for JobAsker<'_> {
     /// Reads a file whole while the head is there, if it will probably be needed whole.
     fn revise(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
         let file = job.file;
-        if job.want != Want::Head || !self.read_whole || self.sample_only.contains(&file) {
+        if job.want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
             return job;
         }
         let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {

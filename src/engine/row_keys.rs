@@ -9,7 +9,6 @@ use crate::hash::SampleDigest;
 use crate::heartbeat::current;
 use crate::sys::{file_handle, stat};
 
-use super::answers::to_path;
 use super::cached_reads::RowKey;
 use super::session::Session;
 
@@ -67,10 +66,8 @@ impl Session<'_> {
     }
 
     fn ask_for_handle(&mut self, file: FileIndex) -> Option<(u64, Option<Fingerprint>)> {
+        let _call = current::call(&self.path_of_first_name(file));
         let file_table = self.machine.file_table();
-        let mut path = Vec::new();
-        file_table.path(file, &self.dirs.read(), &mut path);
-        let _call = current::call(&to_path(path));
         let (dir, name) = (file_table.dir(file), file_table.first_name(file));
         let name = CString::new(name).ok()?;
         let follow = self.config.follow_links;

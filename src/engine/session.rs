@@ -14,13 +14,14 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::decide::{ClassId, Machine, Summary, Want};
 use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, DirTable, FileIndex, SharedDirs, TrashPaths};
+use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, TrashPaths};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
 use crate::scan::{
     Given, Group, OtherEntry, ScanMessage, Search, Stamp, Walk, is_memory_exhausted,
 };
+use crate::sys::process;
 
 use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
@@ -30,7 +31,7 @@ use super::control::Control;
 use super::deliver::{Deliverer, Known};
 use super::process_limits::Share;
 use super::silence::Silence;
-use super::tally::{EndedStages, Tally};
+use super::tally::Tally;
 use super::verification::Verification;
 use super::volumes::Volumes;
 
@@ -57,16 +58,18 @@ pub struct Session<'a> {
     pub heads: Heads,
     /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
     pub sample_only: HashSet<FileIndex>,
-    /// Names of the volumes, by their numbers.
-    pub names: Vec<String>,
     /// Sizes that are final and have not been handed over yet.
     pub to_deliver: VecDeque<ClassId>,
-    pub summary: Summary,
-    pub left_out: LeftOut,
+    /// Makes sets of final sizes, and keeps the totals.
+    pub deliverer: Deliverer<'a>,
     pub started: Instant,
     pub published: Instant,
     /// Number of batches that walkers may be ahead of the tables.
     pub scan_ahead: usize,
+    /// The shares of the descriptors.
+    pub share: Share,
+    /// The idle I/O class. The threads of the run start from here, and inherit it.
+    pub _idle: Option<process::Idle>,
     pub scan_done: bool,
     /// Threads that call file systems.
     pub watchlist: Arc<Watchlist>,
@@ -86,7 +89,7 @@ pub struct Session<'a> {
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
     /// The results of earlier runs.
-    pub cache: Option<CachedReads>,
+    pub cache: Option<CachedReads<'a>>,
     /// Folders kept open for lookups of names.
     pub handles: DirHandles,
     /// Folders that changed after they were listed, and were listed again: entries may have been removed from them.
@@ -110,7 +113,8 @@ impl Session<'_> {
         unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
     }
 
-    pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
+    /// Runs the search to its end.
+    pub fn drive(&mut self) -> io::Result<()> {
         let config = self.config;
         let (to, scanned) = bounded(self.scan_ahead);
         let (groups_to, groups) = bounded(1);
@@ -125,7 +129,7 @@ impl Session<'_> {
                 list_again: config.needs_every_file(),
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
-                open_folders: share.folders,
+                open_folders: self.share.folders,
                 remote_names: self.volumes.remote_names(),
                 watchlist: Arc::clone(&self.watchlist),
                 stop: self.control.stop_flag(),
@@ -151,7 +155,7 @@ impl Session<'_> {
             // It asks no file system, so it always comes back.
             let spawned = scanner.spawn_scoped(scope, || search.run(given));
             spawned?;
-            let result = self.turn(&scanned, &groups_to, share, deliverer);
+            let result = self.turn(&scanned, &groups_to);
             if result.is_err() {
                 // The walkers must not wait for a reader that is gone.
                 self.control.cancel();
@@ -167,8 +171,6 @@ impl Session<'_> {
         &mut self,
         from_scan: &Receiver<ScanMessage>,
         groups_to: &Sender<Vec<Group>>,
-        share: &Share,
-        deliverer: &mut Deliverer<'_>,
     ) -> io::Result<()> {
         let over = never();
         let mut scanned = from_scan;
@@ -192,7 +194,7 @@ impl Session<'_> {
                     }
                     Ok(ScanMessage::Rooted(devices)) => {
                         // Send fails only after the run ended.
-                        let _ignored = groups_to.send(self.groups(&devices, share));
+                        let _ignored = groups_to.send(self.groups(&devices));
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
                     Ok(ScanMessage::Done { folders, left_out, listed_again, listed, others, roots }) => {
@@ -216,10 +218,10 @@ impl Session<'_> {
                 default(patience) => {}
             }
             self.request();
-            self.deliver_finished(PORTION, deliverer)?;
+            self.deliver_finished(PORTION)?;
             self.look_around();
         }
-        self.deliver_rest(deliverer)
+        self.deliver_rest()
     }
 
     /// True if no work is left.
@@ -231,25 +233,22 @@ impl Session<'_> {
 
     /// Takes the jobs that ended without a reader; true if there were any.
     fn take_ended(&mut self) -> bool {
-        let mut stages = EndedStages::default();
         let mut has_ended = false;
         while let Some(finished) = self.scheduler.next_ended() {
-            stages.add(self.finished(&finished));
+            self.finished(&finished, Instant::now());
             has_ended = true;
         }
-        self.tally.tick(stages);
         has_ended
     }
 
     fn completed(&mut self, completions: Vec<Completion<Digest>>) {
         self.watchlist.moved();
-        let mut stages = EndedStages::default();
+        let now = Instant::now();
         for completion in completions {
             if let Some(finished) = self.scheduler.completed(completion) {
-                stages.add(self.finished(&finished));
+                self.finished(&finished, now);
             }
         }
-        self.tally.tick(stages);
         self.heed_changes();
     }
 
@@ -259,7 +258,8 @@ impl Session<'_> {
             self.scheduler.forget_waiting();
         }
         if self.reading_ended {
-            self.left_out.memory_short += self.scheduler.forget_waiting() as u64;
+            let forgotten = self.scheduler.forget_waiting() as u64;
+            self.deliverer.summary.left_out.memory_short += forgotten;
         }
         if self.published.elapsed() >= PROGRESS {
             self.publish();
@@ -289,7 +289,7 @@ impl Session<'_> {
     }
 
     /// Hands over this many of the final sizes.
-    fn deliver_finished(&mut self, count: usize, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+    fn deliver_finished(&mut self, count: usize) -> io::Result<()> {
         self.to_deliver.extend(self.machine.finished());
         if self.config.every_entry || self.knows_too_little() {
             self.to_deliver.clear();
@@ -298,44 +298,44 @@ impl Session<'_> {
         if count > 0 {
             let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
             self.settle_sizes(&sizes);
-            let dirs = self.dirs.read();
-            deliverer.sizes(&sizes, &self.known(&dirs))?;
+            self.deliver(|deliverer, known| deliverer.sizes(&sizes, known))?;
         }
-        match self.config.verify {
-            true => self.deliver_verified(deliverer),
-            false => Ok(()),
-        }
-    }
-
-    /// Starts the comparison of sets that need it, and hands over the compared ones.
-    fn deliver_verified(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
-        let unverified = deliverer.take_unverified();
-        if self.reading_ended {
-            let files = unverified.iter().map(|draft| draft.files.len() as u64);
-            self.left_out.memory_short += files.sum::<u64>();
-        } else if !unverified.is_empty() && !self.control.is_cancelled() {
-            self.verify(unverified);
-            self.request();
-        }
-        let done = self.verification.take_done();
-        let dirs = self.dirs.read();
-        for draft in done {
-            deliverer.verified(draft, &self.known(&dirs))?;
+        if self.config.verify {
+            self.deliver_verified()?;
         }
         Ok(())
     }
 
-    fn known<'r>(&'r self, dirs: &'r DirTable) -> Known<'r> {
-        Known {
-            machine: &self.machine,
-            dirs,
-            volumes: &self.volumes,
+    /// Starts the comparison of sets that need it, and hands over the compared ones.
+    fn deliver_verified(&mut self) -> io::Result<()> {
+        let unverified = self.deliverer.take_unverified();
+        if self.reading_ended {
+            let files = unverified.iter().map(|draft| draft.files.len() as u64);
+            self.deliverer.summary.left_out.memory_short += files.sum::<u64>();
+        } else if !unverified.is_empty() && !self.control.is_cancelled() {
+            self.verify(unverified);
+            self.request();
         }
+        for draft in std::mem::take(&mut self.verification.done) {
+            self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+        }
+        Ok(())
     }
 
-    fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
-        self.deliver_finished(usize::MAX, deliverer)?;
-        self.summary.interrupted = self.control.is_cancelled();
+    fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Known<'_>) -> R) -> R {
+        let dirs = self.dirs.read();
+        let known = Known {
+            machine: &self.machine,
+            dirs: &dirs,
+            volumes: &self.volumes,
+            scheduler: &self.scheduler,
+        };
+        act(&mut self.deliverer, &known)
+    }
+
+    fn deliver_rest(&mut self) -> io::Result<()> {
+        self.deliver_finished(usize::MAX)?;
+        self.deliverer.summary.interrupted = self.control.is_cancelled();
         if self.config.every_entry {
             return Ok(());
         }
@@ -348,19 +348,18 @@ impl Session<'_> {
             self.settle_names(alone);
         }
         if !self.knows_too_little() {
-            let dirs = self.dirs.read();
-            deliverer.sizes(&unfinished, &self.known(&dirs))?;
-            if reports_single_files {
-                for file in self.machine.alone() {
-                    deliverer.alone(file, &self.known(&dirs))?;
+            self.deliver(|deliverer, known| {
+                deliverer.sizes(&unfinished, known)?;
+                match reports_single_files {
+                    true => deliverer.alone(known),
+                    false => Ok(()),
                 }
-            }
+            })?;
         }
         if self.config.verify {
-            self.deliver_verified(deliverer)?;
+            self.deliver_verified()?;
         }
-        let dirs = self.dirs.read();
-        deliverer.finish(&self.known(&dirs))
+        self.deliver(|deliverer, known| deliverer.finish(known))
     }
 
     /// Looks up the names of files of these sizes that may be reported.
@@ -379,8 +378,26 @@ impl Session<'_> {
     /// have one that was not found or not read.
     fn knows_too_little(&self) -> bool {
         let is_limited = self.config.copies.most.is_some();
-        let is_complete =
-            !self.control.is_cancelled() && !self.listing_ended && self.left_out.unanswered == 0;
+        let is_complete = !self.control.is_cancelled()
+            && !self.listing_ended
+            && self.deliverer.summary.left_out.unanswered == 0;
         is_limited && !is_complete
+    }
+
+    /// Waits for the readers, and returns the totals.
+    pub fn close(mut self) -> Summary {
+        if self.scheduler.outstanding() == 0 && self.do_readers_rest() {
+            self.scheduler.join();
+        }
+        // Otherwise, a thread that waits for a file system that does not answer ends when its call returns.
+        let mut summary = self.deliverer.summary;
+        if let Some(cache) = self.cache.take() {
+            summary.cached = cache.spared;
+            summary.cached_by_mtime = cache.spared_by_mtime;
+            let folder = cache.folder().to_owned();
+            let _call = current::limited_call(&folder);
+            cache.finish(summary.interrupted);
+        }
+        summary
     }
 }

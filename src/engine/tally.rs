@@ -55,16 +55,6 @@ fn told(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// Stages whose reads ended.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EndedStages([bool; STAGES.len()]);
-
-impl EndedStages {
-    pub fn add(&mut self, stage: Stage) {
-        self.0[stage as usize] = true;
-    }
-}
-
 /// The work of all stages.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -94,6 +84,11 @@ impl Tally {
         self.wanted(volume, to.0, to.1);
     }
 
+    /// Records the time at which a read of a stage ended.
+    pub fn ended(&mut self, stage: Stage, now: Instant) {
+        self.last[stage as usize] = Some(now);
+    }
+
     /// Records a read that has ended: the requested bytes and the bytes read.
     pub fn done(&mut self, volume: VolumeId, stage: Stage, wanted: u64, read: u64) {
         let work = &mut self.volumes[volume.at()][stage as usize];
@@ -101,19 +96,6 @@ impl Tally {
         // A failed read leaves less to do, not more.
         work.bytes -= u128::from(wanted - read.min(wanted));
         work.bytes_done += u128::from(read);
-    }
-
-    /// Records that reads of these stages ended now.
-    pub fn tick(&mut self, ended: EndedStages) {
-        let now = Instant::now();
-        for (last, _) in self
-            .last
-            .iter_mut()
-            .zip(ended.0)
-            .filter(|(_, ended)| *ended)
-        {
-            *last = Some(now);
-        }
     }
 
     /// The totals of each stage that had something to do.
@@ -144,7 +126,7 @@ impl Tally {
     /// which are not done.
     pub fn lines(
         &self,
-        names: &[String],
+        name: impl Fn(VolumeId) -> String,
         scan_done: bool,
         in_progress: impl Fn(VolumeId) -> u64,
     ) -> Vec<ProgressLine> {
@@ -152,18 +134,18 @@ impl Tally {
         // A stage's total is final once the stage before it is over everywhere.
         let mut is_final = scan_done;
         for (i, &stage) in STAGES.iter().enumerate() {
-            for ((number, volume), name) in (0..).zip(&self.volumes).zip(names) {
+            for (id, volume) in (0..).map(VolumeId).zip(&self.volumes) {
                 let work = volume[i];
                 // Long reads come last.
                 let is_last = volume[i + 1..].iter().all(StageWork::is_done);
                 let more = match work.is_done() || !is_last {
                     true => 0,
-                    false => in_progress(VolumeId(number)).into(),
+                    false => in_progress(id).into(),
                 };
                 if work.files > 0 {
                     lines.push(ProgressLine {
                         stage,
-                        device: name.clone(),
+                        device: name(id),
                         files_done: work.files_done,
                         files_total: work.files,
                         bytes_done: told((work.bytes_done + more).min(work.bytes)),
@@ -185,12 +167,12 @@ mod tests {
     #[test]
     fn files_that_are_being_read_count_as_far_as_they_are() {
         let mut tally = Tally::default();
-        let (volume, names) = (VolumeId(0), ["/".to_owned()]);
+        let (volume, name) = (VolumeId(0), |_| "/".to_owned());
         for stage in [Stage::Head, Stage::Content, Stage::Content] {
             tally.wanted(volume, stage, 1000);
         }
         let done = |tally: &Tally, in_progress: u64| {
-            let lines = tally.lines(&names, true, |_| in_progress);
+            let lines = tally.lines(name, true, |_| in_progress);
             lines.iter().map(|line| line.bytes_done).collect::<Vec<_>>()
         };
         assert_eq!(done(&tally, 300), [0, 300], "they belong to the last stage");
@@ -211,7 +193,7 @@ mod tests {
         }
         let line = || {
             tally
-                .lines(&["/".to_owned()], true, |_| 0)
+                .lines(|_| "/".to_owned(), true, |_| 0)
                 .pop()
                 .expect("a line")
         };
@@ -220,7 +202,7 @@ mod tests {
             tally.done(volume, Stage::Content, longest, read);
         }
         let line = tally
-            .lines(&["/".to_owned()], true, |_| 0)
+            .lines(|_| "/".to_owned(), true, |_| 0)
             .pop()
             .expect("a line");
         assert_eq!((line.bytes_done, line.bytes_total), (u64::MAX, u64::MAX));

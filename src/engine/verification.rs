@@ -28,10 +28,3 @@ pub struct Verification {
     /// Sets that were compared.
     pub done: Vec<Draft>,
 }
-
-impl Verification {
-    /// Takes the sets that were compared.
-    pub fn take_done(&mut self) -> Vec<Draft> {
-        std::mem::take(&mut self.done)
-    }
-}

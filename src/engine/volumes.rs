@@ -10,7 +10,7 @@ use crate::device::{
 };
 use crate::event::{Problem, ProblemKind};
 use crate::file::DevIndex;
-use crate::read::{Fold, Lane, Limits, Scheduler, has_rings};
+use crate::read::{Device, Fold, Lane, Scheduler, has_rings};
 use crate::sys::extents;
 
 use super::memory::Memory;
@@ -34,8 +34,6 @@ pub struct Volumes {
     shared_blocks: bool,
     /// Data that is hardly read again bypasses the page cache.
     uses_past_cache: bool,
-    /// Volumes that do not answer, and that the run gave up on.
-    given_up: HashSet<VolumeId>,
 }
 
 /// A volume that the scheduler has.
@@ -44,20 +42,12 @@ struct Ready {
     disks: Arc<str>,
     /// The cost of seeks, if they cost anything.
     cost: Option<Cost>,
-    /// Long reads from it may go past the page cache.
-    past_cache: bool,
     /// Its files may be the same as those of another volume.
     shows_others: bool,
     /// Parts of its files may be shared with other files, which are not freed with them.
     shares_extents: bool,
-    /// Files that share blocks may be identified by them.
-    shares_blocks: bool,
-    /// Out-of-order requests for its files cost time.
-    in_order: bool,
-    /// The pages of its files belong to files of other file systems.
-    is_layered: bool,
-    /// Large files outside the page cache are read one at a time.
-    one_uncached: bool,
+    /// What readers have to know of it.
+    device: Device,
     /// Files were found on it.
     is_in_use: bool,
 }
@@ -80,7 +70,6 @@ impl Volumes {
             memory,
             shared_blocks,
             uses_past_cache,
-            given_up: HashSet::new(),
             rings: rings && has_rings(),
         }
     }
@@ -88,16 +77,6 @@ impl Volumes {
     /// The last components of mount points whose file system is a program or another machine, or does not answer.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
         self.device_map.remote_names()
-    }
-
-    /// Records that the run gave up on these volumes.
-    pub fn give_up(&mut self, volumes: &[VolumeId]) {
-        self.given_up.extend(volumes);
-    }
-
-    /// True if the run gave up on the volume of this device number.
-    pub fn is_given_up(&self, dev: DevIndex) -> bool {
-        self.given_up.contains(&self.of(dev))
     }
 
     /// True if the volume of this device number is known.
@@ -121,7 +100,7 @@ impl Volumes {
         let (volume, ready) = (self.device_map.get(id), &mut self.ready[id.at()]);
         if !ready.is_in_use {
             ready.is_in_use = true;
-            ready.shares_blocks = self.shared_blocks && shares_blocks(volume, path);
+            ready.device.shares_blocks = self.shared_blocks && shares_blocks(volume, path);
         }
         seeks_in(&volume.policy)
     }
@@ -131,7 +110,7 @@ impl Volumes {
         let volume = self.device_map.get(id);
         let disks: Arc<str> = volume.disks().into();
         let mut way = |policy: &Policy| {
-            let wanted = limits(policy, self.open_files, self.rings);
+            let wanted = fitting_descriptors(policy, self.open_files, self.rings);
             if seeks_in(policy) {
                 let executor = executor_of(&mut self.executors, volume);
                 return (Lane::Disk(executor), wanted);
@@ -141,23 +120,27 @@ impl Volumes {
                 _ => (Lane::Pools, self.memory.fit(wanted)),
             }
         };
-        let (lane, limits) = way(&volume.policy);
-        let added = scheduler.add_volume(&disks, lane, limits);
+        let (lane, policy) = way(&volume.policy);
+        let added = scheduler.add_volume(&disks, lane, policy);
         debug_assert_eq!(added, id, "one numbering");
-        if let Some((lane, limits)) = volume.otherwise.as_ref().map(way) {
-            scheduler.may_change(id, lane, limits);
+        if let Some((lane, policy)) = volume.otherwise.as_ref().map(way) {
+            scheduler.may_change(id, lane, policy);
         }
         self.ready.push(Ready {
             cost: volume.cost(),
-            past_cache: self.uses_past_cache && volume.may_go_past_cache(),
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
                 || self.is_reached_again(volume, &disks),
             shares_extents: matches!(volume.filesystem.as_str(), "btrfs" | "xfs" | "bcachefs"),
             disks,
-            shares_blocks: false,
-            in_order: volume.is_read_in_order(),
-            is_layered: volume.is_layered(),
-            one_uncached: volume.policy.one_uncached,
+            device: Device {
+                volume: id,
+                may_go_past_cache: self.uses_past_cache && volume.may_go_past_cache(),
+                has_head: false,
+                is_layered: volume.is_layered(),
+                in_order: volume.is_read_in_order(),
+                one_uncached: volume.policy.one_uncached,
+                shares_blocks: false,
+            },
             is_in_use: false,
         });
     }
@@ -189,36 +172,19 @@ impl Volumes {
         self.by_dev[usize::from(dev)]
     }
 
-    /// The address space of a volume's block numbers, if its files may share blocks: one for all subvolumes of a file
-    /// system.
-    pub fn space(&self, id: VolumeId) -> Option<VolumeId> {
-        self.ready[id.at()].shares_blocks.then_some(id)
+    /// What readers have to know of a volume.
+    pub fn device(&self, id: VolumeId) -> Device {
+        let Ready { device, cost, .. } = self.ready[id.at()];
+        Device {
+            may_go_past_cache: device.may_go_past_cache && cost.is_none(),
+            has_head: cost.is_some(),
+            ..device
+        }
     }
 
     /// True if all files of a volume lie in memory, which not all kernels report for a read (`RWF_NOWAIT` on tmpfs).
     pub fn is_in_memory(&self, id: VolumeId) -> bool {
         self.get(id).class == Class::Memory
-    }
-
-    /// True if out-of-order requests for files of a volume cost time.
-    pub fn is_read_in_order(&self, id: VolumeId) -> bool {
-        self.ready[id.at()].in_order
-    }
-
-    /// True if the pages of a volume's files belong to files of other file systems.
-    pub fn is_layered(&self, id: VolumeId) -> bool {
-        self.ready[id.at()].is_layered
-    }
-
-    /// True if large files of a volume that are not cached are read one at a time.
-    pub fn one_uncached(&self, id: VolumeId) -> bool {
-        self.ready[id.at()].one_uncached
-    }
-
-    /// True if long reads from a volume may go past the page cache.
-    pub fn go_past_cache(&self, id: VolumeId) -> bool {
-        let ready = &self.ready[id.at()];
-        ready.past_cache && ready.cost.is_none()
     }
 
     /// True if seeks cost anything anywhere.
@@ -275,12 +241,9 @@ impl Volumes {
             .map(|(volume, _)| volume)
     }
 
-    /// The mount point of each volume.
-    pub fn names(&self) -> Vec<String> {
-        let volumes = self.device_map.volumes();
-        volumes
-            .map(|(_, volume)| volume.mount_point.display().to_string())
-            .collect()
+    /// The mount point of a volume, for people.
+    pub fn name(&self, id: VolumeId) -> String {
+        self.get(id).mount_point.display().to_string()
     }
 
     /// The saved profiles that could not be used. Each is reported once.
@@ -342,17 +305,17 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     }
 }
 
-/// The limits of reads in flight on a volume. A disk with a head has so few in flight that its limits are not cut.
-pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Limits {
-    let wanted = limits(policy, open_files, rings);
+/// A volume's policy as far as memory allows. A disk with a head has so few reads in flight that its policy is not cut.
+pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Policy {
+    let wanted = fitting_descriptors(policy, open_files, rings);
     match seeks_in(policy) {
         true => wanted,
         false => memory.fit(wanted),
     }
 }
 
-/// The limits of reads in flight on a volume, by its policy and by the number of files that can be open.
-pub fn limits(policy: &Policy, open_files: usize, rings: bool) -> Limits {
+/// A volume's policy as far as the number of files that can be open allows.
+pub fn fitting_descriptors(policy: &Policy, open_files: usize, rings: bool) -> Policy {
     // Without rings what is in flight is threads.
     let (threads, depth) = match rings || seeks_in(policy) {
         true => (policy.random_threads, policy.depth),
@@ -360,13 +323,13 @@ pub fn limits(policy: &Policy, open_files: usize, rings: bool) -> Limits {
     };
     let random_threads = threads.clamp(1, open_files.max(1));
     let sequential_threads = policy.sequential_threads.clamp(1, open_files.max(1));
-    Limits {
+    Policy {
         random_threads,
         depth: depth.clamp(1, (open_files / random_threads).max(1)),
         sequential_threads,
         sequential_depth: policy
             .sequential_depth
             .clamp(1, (open_files / sequential_threads).max(1)),
-        one_uncached: policy.one_uncached,
+        ..*policy
     }
 }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use crate::device::VolumeId;
+use crate::device::Policy;
 use crate::file::{FileIndex, Numbering};
 use crate::heartbeat::Watchlist;
 use crate::read::{
-    Ask, Batch, Failure, Fold, Job, Lane, Limits, Outcome, ReadSettings, Recalls, Scheduler, Span,
+    Ask, Batch, Device, Failure, Fold, Job, Lane, Outcome, ReadSettings, Recalls, Scheduler, Span,
     SweepOrder, Task, Ticket, Unwritten, has_rings,
 };
 
@@ -51,12 +51,12 @@ impl Manner {
         }
     }
 
-    /// The limits of the readers for so many places at a time.
-    fn limits(self, at_a_time: usize, cores: usize) -> Limits {
+    /// The policy of the readers for so many places at a time.
+    fn policy(self, at_a_time: usize, cores: usize) -> Policy {
         if self == Self::Streams {
-            return Limits {
+            return Policy {
                 sequential_threads: at_a_time,
-                ..Limits::NOTHING
+                ..Policy::NOTHING
             };
         }
         // Each thread has as many in flight as any other; without a ring it has one.
@@ -67,10 +67,10 @@ impl Manner {
         };
         let threads = (1..=most).rfind(|threads| at_a_time.is_multiple_of(*threads));
         let random_threads = threads.unwrap_or(1);
-        Limits {
+        Policy {
             random_threads,
             depth: at_a_time / random_threads,
-            ..Limits::NOTHING
+            ..Policy::NOTHING
         }
     }
 }
@@ -103,8 +103,8 @@ impl TestData {
         let fold = Counter::default();
         let bytes = Arc::clone(&fold.0);
         let mut scheduler = Scheduler::new(self.settings(&stop), fold);
-        let limits = manner.limits(at_a_time, cores);
-        let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, limits);
+        let policy = manner.policy(at_a_time, cores);
+        let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, policy);
         let mut describe = |job: Job<TestSpan>, batch: &mut Batch| self.task(job.want, batch);
         let completions = scheduler.completions().clone();
         let mut load = Load::default();
@@ -189,7 +189,10 @@ impl TestData {
         Task {
             ticket: Ticket::default(),
             file: FileIndex(part.file as u32),
-            volume: VolumeId(0),
+            device: Device {
+                in_order: self.in_order,
+                ..Device::default()
+            },
             dir: file.dir,
             name: batch.add_name(file.name()),
             expect: file.expect,
@@ -197,11 +200,6 @@ impl TestData {
             spans: [Span { offset, len }, Span { offset, len: 0 }],
             ask: Ask::BytesFromDisk,
             may_end_early: false,
-            may_go_past_cache: false,
-            in_order: self.in_order,
-            is_layered: false,
-            one_uncached: false,
-            space: None,
             unwritten: Unwritten::Ignored,
         }
     }
@@ -309,11 +307,11 @@ mod tests {
             (Manner::Scattered, 250, 4, (2, 125, 0)),
             (Manner::Scattered, 1, 4, (1, 1, 0)),
         ] {
-            let limits = manner.limits(at_a_time, cores);
+            let policy = manner.policy(at_a_time, cores);
             let numbers = (
-                limits.random_threads,
-                limits.depth,
-                limits.sequential_threads,
+                policy.random_threads,
+                policy.depth,
+                policy.sequential_threads,
             );
             assert!(
                 !has_rings() || numbers == expected,

@@ -70,7 +70,7 @@ impl<F: Fold> Reader<F> {
 
     /// Bytes of the spans that are not in the page cache; `None` if this is not known.
     pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
-        let in_layers = task.is_layered && task.expect.size > PIECE as u64;
+        let in_layers = task.device.is_layered && task.expect.size > PIECE as u64;
         let spans = task.spans.iter().filter(|span| span.len > 0);
         spans
             .map(|span| uncached_bytes(fd, (span.offset, span.len), in_layers))
@@ -87,14 +87,14 @@ impl<F: Fold> Reader<F> {
             return self.read_now(task, fd);
         }
         let start = task.spans[0].offset;
-        let place = match (self.settings.order, task.space) {
+        let place = match (self.settings.order, task.device.shares_blocks) {
             (SweepOrder::Directory, _) => Some((0, false)),
             (SweepOrder::Inode, _) => None,
             // Where files may share blocks the kernel looks up each extent's other owners: one will do.
-            (SweepOrder::Physical, Some(_)) => {
+            (SweepOrder::Physical, true) => {
                 extents::first_position(fd, start).map(|position| (position, false))
             }
-            (SweepOrder::Physical, None) => extents::position_and_wholeness(fd, start),
+            (SweepOrder::Physical, false) => extents::position_and_wholeness(fd, start),
         };
         let (position, in_one) = place.unwrap_or((task.expect.ino, false));
         Outcome::NotCached { position, in_one }
@@ -125,7 +125,7 @@ impl<F: Fold> Reader<F> {
         let file = (task.expect.size, is_whole(task, task.spans[0]));
         let wanted = task.spans.iter().map(|span| span.len).sum();
         let missing = || self.uncached_bytes(task, fd);
-        task.may_go_past_cache
+        task.device.may_go_past_cache
             && task.spans.iter().all(aligned)
             && self.settings.access.goes_past_cache(file, wanted, missing)
             && pread::begin_direct(fd)

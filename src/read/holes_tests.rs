@@ -75,7 +75,9 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
             len: expect.size,
         };
         let spans = [whole, Span { offset: 0, len: 0 }];
-        add_task(&mut batch, i as u32, name, expect, spans).may_go_past_cache = way.past_cache;
+        add_task(&mut batch, i as u32, name, expect, spans)
+            .device
+            .may_go_past_cache = way.past_cache;
     }
     to.send(batch).expect("we hold the other end");
     let settings = ReadSettings {

@@ -15,10 +15,9 @@ use crate::heartbeat::current;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
-use super::reader::{Reader, finished, is_expected, is_whole, refused};
+use super::reader::{Reader, finished, is_expected, is_whole, query_unwritten, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
-use super::unwritten::query_unwritten;
 
 /// A file being read.
 struct RingFile<F: Fold> {
@@ -114,7 +113,7 @@ impl<F: Fold> Many<F> {
             let piece = &self.pieces[slot];
             if piece.waits_for(request) {
                 let file = self.files[piece.file].as_ref();
-                return file.map(|file| file.task.volume);
+                return file.map(|file| file.task.device.volume);
             }
             self.order.pop_front();
         }
@@ -313,7 +312,7 @@ impl<F: Fold> Many<F> {
         }
         if let Some(file) = self.files[place].take() {
             // It is looked at, and closed.
-            current::ask_of(file.task.volume.0);
+            current::ask_of(file.task.device.volume.0);
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
                 None => {

@@ -16,13 +16,11 @@ mod holes;
 mod holes_tests;
 mod in_progress;
 mod many;
-mod one;
 mod open_file;
 mod pool;
 mod reader;
 #[cfg(test)]
 mod reading_tests;
-mod recalls;
 mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
@@ -31,7 +29,6 @@ mod stream;
 mod task;
 #[cfg(test)]
 mod testing;
-mod unwritten;
 mod worker;
 
 pub use access::{Access, Signs};
@@ -43,10 +40,9 @@ pub use fold::Fold;
 pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile};
-pub use reader::ReadSettings;
-pub use recalls::Recalls;
+pub use reader::{ReadSettings, places};
 
 pub use crate::sys::ring::is_available as has_rings;
-pub use scheduler::{Asker, Change, Finished, Job, Lane, Limits, Scheduler};
+pub use scheduler::{Asker, Change, Finished, Job, Lane, OnVolume, Scheduler};
 pub use stream::UNDECIDED;
-pub use task::{Ask, Batch, Completion, Failure, Outcome, Span, Task, Ticket, Unwritten};
+pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket, Unwritten};

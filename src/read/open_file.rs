@@ -38,6 +38,12 @@ pub struct Device {
     pub has_head: bool,
     /// The pages of its files belong to files of other file systems.
     pub is_layered: bool,
+    /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
+    pub in_order: bool,
+    /// Whole files are read one at a time while they come from a disk.
+    pub one_uncached: bool,
+    /// Files that lie in the same blocks are known by them.
+    pub shares_blocks: bool,
 }
 
 /// An open file that is read.

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use crate::device::VolumeId;
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
 use crate::heartbeat::{Watchlist, current};
 use crate::sys::extents;
 use crate::sys::memory::ALIGNMENT;
 use crate::sys::open::{self, Manner};
+use crate::sys::page_cache;
 use crate::sys::stat::{self, Stat};
 
 use super::access::{Access, Signs};
@@ -21,9 +23,8 @@ use super::buffer::{Buffer, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
-use super::open_file::{OpenFile, leaves_cache};
-use super::recalls::Recalls;
-use super::task::{Ask, Failure, Outcome, SPANS, Span, Task, Unwritten};
+use super::open_file::{Device, OpenFile, leaves_cache};
+use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task, Unwritten};
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
 /// then.
@@ -101,7 +102,7 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        current::ask_of(task.volume.0);
+        current::ask_of(task.device.volume.0);
         let Self {
             handles, settings, ..
         } = self;
@@ -132,7 +133,7 @@ impl<F: Fold> Reader<F> {
     #[must_use]
     pub fn spend(&self, task: &Task, bytes: u64) -> bool {
         let access = &self.settings.access;
-        access.spend(task.volume, bytes, &self.signs)
+        access.spend(task.device.volume, bytes, &self.signs)
     }
 
     /// Reads bytes of a file into this thread's buffer. `unpaid` of them are taken out of the budget before.
@@ -186,7 +187,7 @@ impl<F: Fold> Reader<F> {
         spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
-        let file = OpenFile::new(fd, task.volume, false);
+        let file = OpenFile::new(fd, task.device.volume, false);
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {
@@ -228,17 +229,9 @@ impl<F: Fold> Reader<F> {
 
     /// A digest of the blocks of a file, if all of them may be shared and the file is still the expected one.
     pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
-        let space = task.space?;
-        let mut places = Places::default();
-        let shared = extents::shared_blocks(fd, task.expect.size, |run| {
-            for number in run {
-                places.add(number);
-            }
-        });
-        if !shared || is_expected(task, fd).is_err() {
-            return None;
-        }
-        Some(places.finish(space.0))
+        let Device { volume, .. } = Some(task.device).filter(|device| device.shares_blocks)?;
+        let places = places(fd, task.expect.size, volume)?;
+        is_expected(task, fd).is_ok().then_some(places)
     }
 
     /// Prepares for reads past the page cache; returns their maximum length.
@@ -265,6 +258,30 @@ impl<F: Fold> Reader<F> {
     }
 }
 
+/// Finds out whether the bytes of a task are on the disk, if it matters.
+///
+/// Call it before the first byte is read. A program that writes through a memory map can change a page without a new
+/// ctime as long as the page is dirty. Writeback ends this: the next write to the page sets the ctime. So, if the pages
+/// are clean now, each change after this call leaves a new ctime. A query after the read proves less: a page that was
+/// dirty during the read may have been changed after it was read, and written back before the query.
+pub fn query_unwritten(task: &mut Task, fd: BorrowedFd<'_>) {
+    if is_unwritten(task, fd) {
+        task.unwritten = Unwritten::Found;
+    }
+}
+
+/// True if the bytes of a task are not all on the disk, and it matters. See [`query_unwritten`].
+pub fn is_unwritten(task: &Task, fd: BorrowedFd<'_>) -> bool {
+    let [first, second] = task.spans;
+    // A head is the beginning of the whole that is read along with it.
+    let is_within =
+        first.offset >= second.offset && first.offset + first.len <= second.offset + second.len;
+    let spans = [(!is_within).then_some(first), Some(second)];
+    let mut spans = spans.into_iter().flatten().filter(|span| span.len > 0);
+    task.unwritten == Unwritten::Queried
+        && spans.any(|span| page_cache::is_unwritten(fd, span.offset, span.len) == Some(true))
+}
+
 /// Tries to open something. While descriptors are short, it tries again up to this many times, each time after a wait.
 fn patiently<T>(
     patience: u64,
@@ -280,6 +297,15 @@ fn patiently<T>(
         }
     }
     result
+}
+
+/// A digest of the places of all blocks of a file of this size, if other files refer to all of them.
+pub fn places(fd: impl AsFd, size: u64, volume: VolumeId) -> Option<PlacesDigest> {
+    let mut places = Places::default();
+    let is_shared = extents::shared_blocks(fd, size, |run| {
+        run.into_iter().for_each(|number| places.add(number));
+    });
+    is_shared.then(|| places.finish(volume.0))
 }
 
 /// True if the span is the task's whole file.

@@ -18,12 +18,10 @@ use super::access::Access;
 use super::behind::PageUse;
 use super::buffer::LargePages;
 use super::many::Many;
-use super::one;
 use super::reader::{ReadSettings, Reader};
-use super::recalls::Recalls;
 use super::source::Source;
 use super::stream::Window;
-use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
+use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Recalls, Span};
 use super::testing::{
     Hashing, Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
 };
@@ -105,6 +103,7 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
                     want.expect,
                     want.spans,
                 )
+                .device
                 .may_go_past_cache = true;
             }
             to.send(batch).expect("we hold the other end");
@@ -159,7 +158,7 @@ fn read_broken(
         // What is cached does not need the ring.
         many = many.and_then(|mut many| many.run(&mut reader, &mut source).then_some(many));
         if many.is_none() {
-            one::run(&mut reader, &mut source);
+            worker::one_by_one(&mut reader, &mut source);
         }
         assert!(source.end().is_none(), "all is of one kind");
     }

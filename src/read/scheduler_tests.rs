@@ -5,29 +5,29 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::device::VolumeId;
+use crate::device::{Policy, VolumeId};
 use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
 use crate::sys::{extents, page_cache};
 
-use super::scheduler::{Finished, Job, Lane, Limits, Scheduler};
+use super::scheduler::{Finished, Job, Lane, OnVolume, Scheduler};
 use super::task::{Batch, Failure, Outcome, Span};
 use super::testing::{Hashing, bytes, failure, fingerprint, forget_pages, in_time, settings, task};
 
-const LIMITS: Limits = Limits {
+const POOLS: Policy = Policy {
     random_threads: 2,
     depth: 4,
     sequential_threads: 1,
     sequential_depth: 2,
-    one_uncached: false,
+    ..Policy::NOTHING
 };
 
-const DISK: Limits = Limits {
+const DISK: Policy = Policy {
     random_threads: 1,
     depth: 4,
     sequential_threads: 1,
     sequential_depth: 1,
-    one_uncached: false,
+    ..Policy::NOTHING
 };
 
 /// Files of one folder, and what was asked of them.
@@ -134,7 +134,7 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
         for seed in 0..36 {
             let mut asker = TestAsker::new(folder.path(), &[10; 60]);
             let lanes = [Lane::Pools, Lane::OwnPools, Lane::Disk("sda".into())];
-            let add = |lane| asker.scheduler.add_volume(&"sda".into(), lane, LIMITS);
+            let add = |lane| asker.scheduler.add_volume(&"sda".into(), lane, POOLS);
             let volumes: Vec<VolumeId> = lanes.into_iter().cycle().take(4).map(add).collect();
             let dead = volumes[seed % 4];
             let of = |file: usize| volumes[(file * 7 + seed) % 4];
@@ -155,7 +155,10 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
                 match file % 6 {
                     // Three files that are compared with each other.
                     3 => {
-                        let set = (file..file + 3).map(|file| (of(file), job(file)));
+                        let set = (file..file + 3).map(|file| OnVolume {
+                            volume: of(file),
+                            job: job(file),
+                        });
                         asker.scheduler.push_set(0, set.collect());
                     }
                     0..3 => asker.ask(of(file), file, file % 2 == 0),
@@ -209,7 +212,7 @@ fn what_waits_when_the_scan_is_over_is_asked_for_in_its_order() {
         let mut asker = TestAsker::new(folder.path(), &[10; 100]);
         let volume = asker
             .scheduler
-            .add_volume(&"sda".into(), Lane::Pools, LIMITS);
+            .add_volume(&"sda".into(), Lane::Pools, POOLS);
         (0..100).for_each(|i| asker.ask(volume, i * 37 % 100, false));
         asker.scheduler.scan_done();
         let finished = asker.all();
@@ -227,7 +230,7 @@ fn windows_are_kept_and_everything_is_answered() {
         let mut asker = TestAsker::new(folder.path(), &sizes);
         let volume = asker
             .scheduler
-            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
+            .add_volume(&"sdy".into(), Lane::Pools, POOLS);
         for (i, &size) in sizes.iter().enumerate() {
             asker.ask(volume, i, size > 128 << 10);
         }
@@ -247,14 +250,14 @@ fn whole_files_are_read_one_at_a_time_while_they_are_not_cached() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let mut asker = TestAsker::new(folder.path(), &[300_000; 40]);
-        let limits = Limits {
+        let policy = Policy {
             sequential_threads: 2,
             one_uncached: true,
-            ..LIMITS
+            ..POOLS
         };
         let volume = asker
             .scheduler
-            .add_volume(&"sdx".into(), Lane::OwnPools, limits);
+            .add_volume(&"sdx".into(), Lane::OwnPools, policy);
         let mut most_of = |files: std::ops::Range<usize>| {
             asker.most.clear();
             files.clone().for_each(|file| asker.ask(volume, file, true));
@@ -414,11 +417,8 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
             file.sync_all().expect("written out");
             page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
         }
-        let limits = Limits {
-            depth: 32,
-            ..LIMITS
-        };
-        let volume = (asker.scheduler).add_volume(&"sdy".into(), Lane::Pools, limits);
+        let policy = Policy { depth: 32, ..POOLS };
+        let volume = (asker.scheduler).add_volume(&"sdy".into(), Lane::Pools, policy);
         let lane = Lane::Disk("sdy".into());
         asker.scheduler.may_change(volume, lane, DISK);
         asker.scheduler.scan_done();
@@ -461,7 +461,7 @@ fn what_waits_can_be_forgotten() {
         let mut asker = TestAsker::new(folder.path(), &sizes);
         let pools = asker
             .scheduler
-            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
+            .add_volume(&"sdy".into(), Lane::Pools, POOLS);
         let disk = asker
             .scheduler
             .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
@@ -488,7 +488,7 @@ fn a_failure_is_answered_on_every_lane() {
         let mut asker = TestAsker::new(folder.path(), &[10, 5000, 300_000]);
         let pools = asker
             .scheduler
-            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
+            .add_volume(&"sdy".into(), Lane::Pools, POOLS);
         let disk = asker
             .scheduler
             .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
@@ -516,14 +516,14 @@ fn a_failure_is_answered_on_every_lane() {
 fn what_was_read_from_a_server_does_not_wait_for_what_may_never_be() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut asker = TestAsker::new(folder.path(), &[100; 40]);
-    let limits = Limits {
+    let policy = Policy {
         random_threads: 1,
         depth: 1,
-        ..LIMITS
+        ..POOLS
     };
     let server = asker
         .scheduler
-        .add_volume(&"server".into(), Lane::OwnPools, limits);
+        .add_volume(&"server".into(), Lane::OwnPools, policy);
     for id in 0..40 {
         asker.ask(server, id, false);
     }

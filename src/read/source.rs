@@ -5,8 +5,7 @@ use std::ffi::CStr;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::fold::Fold;
-use super::recalls::Recalls;
-use super::task::{Batch, Completion, Outcome, Task};
+use super::task::{Batch, Completion, Outcome, Recalls, Task};
 
 /// Number of completions that readers of local disks send at a time while there is more to do.
 pub const COMPLETIONS: usize = 64;

@@ -1,10 +1,13 @@
 //! Tasks of readers, and their outcomes.
 
 use std::ffi::CStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
 use crate::hash::PlacesDigest;
+
+use super::open_file::Device;
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +32,8 @@ pub struct Task {
     pub ticket: Ticket,
     /// The file.
     pub file: FileIndex,
-    /// The volume that it lies on.
-    pub volume: VolumeId,
+    /// The device that it lies on.
+    pub device: Device,
     /// Folder of the file.
     pub dir: DirId,
     /// Offset of its NUL-terminated name in the batch's names.
@@ -45,16 +48,6 @@ pub struct Task {
     pub ask: Ask,
     /// Read the second span, whose beginning is the first span, only if the fold requests it after the first.
     pub may_end_early: bool,
-    /// Long reads from its device may go past the page cache.
-    pub may_go_past_cache: bool,
-    /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
-    pub in_order: bool,
-    /// The pages of the file belong to a file of another file system.
-    pub is_layered: bool,
-    /// Read the whole files on its volume one at a time while they come from a disk.
-    pub one_uncached: bool,
-    /// The address space of the file's block numbers, if files there may share blocks.
-    pub space: Option<VolumeId>,
     /// Whether the bytes are on the disk before they are read.
     pub unwritten: Unwritten,
 }
@@ -98,6 +91,23 @@ pub struct Batch {
     pub kind: BatchKind,
     /// The count of recalls when it was made.
     pub recalls: u32,
+}
+
+/// A count that the scheduler raises and readers compare with that of their batch: a batch of an earlier count holds no
+/// work any more.
+#[derive(Clone, Debug, Default)]
+pub struct Recalls(Arc<AtomicU32>);
+
+impl Recalls {
+    /// Recalls all batches so far.
+    pub fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The count for a new batch.
+    pub fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The kind of the tasks in a batch.

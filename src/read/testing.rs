@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use crossbeam_channel::unbounded;
 
-use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running};
 use crate::heartbeat::Watchlist;
@@ -20,9 +19,9 @@ use super::access::Access;
 use super::behind::PageUse;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
+use super::open_file::Device;
 use super::reader::ReadSettings;
-use super::recalls::Recalls;
-use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket, Unwritten};
+use super::task::{Ask, Batch, Failure, Outcome, Recalls, SPANS, Span, Task, Ticket, Unwritten};
 
 /// Hashes, and lets a test see and decide what it likes.
 #[derive(Clone)]
@@ -143,18 +142,13 @@ pub fn task(
     Task {
         ticket: Ticket(number),
         file: FileIndex(number),
-        volume: VolumeId(0),
+        device: Device::default(),
         dir: DirId(0),
         name,
         expect,
         spans,
         ask: Ask::Bytes,
         may_end_early: false,
-        may_go_past_cache: false,
-        in_order: false,
-        is_layered: false,
-        one_uncached: false,
-        space: None,
         unwritten: Unwritten::Ignored,
         numbering: Numbering::Unique,
     }

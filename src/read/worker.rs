@@ -1,5 +1,7 @@
 //! A reading thread: many scattered reads at a time, whole files one after the other.
 
+use std::os::fd::{AsFd, OwnedFd};
+
 use crossbeam_channel::{Receiver, Sender};
 
 use crate::heartbeat::{Subject, current};
@@ -8,11 +10,10 @@ use crate::sys::ring::Ring;
 use super::compare;
 use super::fold::Fold;
 use super::many::Many;
-use super::one;
-use super::reader::Reader;
+use super::reader::{Reader, query_unwritten};
 use super::source::Source;
 use super::stream::{Stream, Window};
-use super::task::{Batch, BatchKind, Completion};
+use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Task};
 
 /// The limits of reads in flight of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ fn work<F: Fold>(
         }
         if kind == BatchKind::Compare {
             if batch.recalls == recalls.count() {
-                compare::run(&mut reader, &batch, shape.window != Window::NONE, done);
+                compare::run(&mut reader, &batch, done);
             }
             continue;
         }
@@ -100,6 +101,32 @@ impl<F: Fold> Means<F> {
             }
             *self = Self::OneByOne;
         }
-        one::run(reader, source);
+        one_by_one(reader, source);
     }
+}
+
+/// Carries out tasks as long as there are any, one at a time.
+pub fn one_by_one<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    while let Some((task, name)) = source.peek() {
+        let opened = match reader.stopped() {
+            true => Err(Failure::Refused(rustix::io::Errno::CANCELED)),
+            false => reader.open(&task, name),
+        };
+        source.advance();
+        match opened {
+            // The descriptor is closed after the answer: that call may not return either.
+            Ok(fd) => source.complete(&task, do_task(reader, task, &fd)),
+            Err(failure) => source.complete(&task, Outcome::Failed(failure)),
+        }
+    }
+}
+
+fn do_task<F: Fold>(reader: &mut Reader<F>, mut task: Task, fd: &OwnedFd) -> Outcome<F::Digest> {
+    query_unwritten(&mut task, fd.as_fd());
+    if let Some(outcome) = reader.look(&task, fd.as_fd()) {
+        return outcome;
+    }
+    reader.announce(&task, fd.as_fd());
+    let cached = reader.read_cached(&task, fd.as_fd());
+    cached.unwrap_or_else(|| reader.read_in_time(&task, fd.as_fd()))
 }

@@ -30,13 +30,14 @@ use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
 use super::stretches::{LargeClass, StretchRule};
 use super::summary::Unread;
 
-pub use crate::decide::sample_sizes::{HEAD, TAIL};
+pub use crate::decide::rules::{HEAD, TAIL};
 pub use compared::{Equality, Recalled};
 pub use want::{Comparing, Effect, FirstSample, Want};
 
 use compared::{Told, WaitingClass};
 
 /// Where a file stands in its way through the stages.
+#[derive(Default)]
 pub struct Machine {
     file_table: FileTable,
     dirs: Arc<SharedDirs>,
@@ -98,42 +99,11 @@ impl Machine {
         first_visit: FirstVisit,
     ) -> Self {
         Self {
-            file_table: FileTable::default(),
             dirs,
             counting,
-            newer_ns: None,
             tail_rule,
             first_visit,
-            chain: Chain::default(),
-            by_size: BySize::default(),
-            by_head: KeyedJoin::default(),
-            by_tail: KeyedJoin::default(),
-            by_content: KeyedJoin::default(),
-            early_tails: FileMap::default(),
-            early_contents: FileMap::default(),
-            awaited: FileMap::default(),
-            odds: Odds::default(),
-            effects: Vec::new(),
-            comparing: None,
-            sharing: SharingRule::default(),
-            blocks: Numbered::default(),
-            blocks_of_size: HashMap::new(),
-            first_contents: FileMap::default(),
-            stretch_rule: None,
-            large: Numbered::default(),
-            alone_by_stretches: Vec::new(),
-            unread: Unread::default(),
-            recalled: FileSet::default(),
-            cached: FileSet::default(),
-            waiting: Numbered::default(),
-            waiting_of_size: HashMap::new(),
-            comparisons: Vec::new(),
-            comparisons_begun: 0,
-            told: FileMap::default(),
-            represented: FileMap::default(),
-            equalities: Vec::new(),
-            scan_done: false,
-            finished: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -173,12 +143,7 @@ impl Machine {
         self.newer_ns.is_none_or(is_newer)
     }
 
-    /// Records that reads from this volume cost seeks, so that fewer samples pay off.
-    pub fn seeks_cost(&mut self, volume: DevIndex) {
-        self.tail_rule.seeks_turned_out(volume, true);
-    }
-
-    /// Records that reads from this volume turned out to cost seeks, or none.
+    /// Records that reads from this volume cost seeks, so that fewer samples pay off, or turned out to cost none.
     pub fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
         self.tail_rule.seeks_turned_out(volume, cost);
     }

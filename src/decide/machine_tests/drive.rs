@@ -48,7 +48,7 @@ impl<'a> Drive<'a> {
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), volume);
             machine.trust_numbers(volume, Numbering::Unique);
         }
-        machine.seeks_cost(DevIndex(VOLUMES - 1));
+        machine.seeks_turned_out(DevIndex(VOLUMES - 1), true);
         if !digests {
             machine.compare(Comparing {
                 from: FROM,

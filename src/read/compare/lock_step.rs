@@ -5,8 +5,7 @@ use bytes::BytesMut;
 use crate::sys::memory::aligned;
 
 use super::blocks::Blocks;
-use super::side::Side;
-use super::split::Block;
+use super::split::{Block, Side};
 
 /// Buffers for comparison: a block of the first of a class, and one of another.
 pub struct Buffers {

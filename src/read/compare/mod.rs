@@ -8,7 +8,6 @@ mod blocks;
 mod late;
 mod lock_step;
 mod pair;
-mod side;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -25,15 +24,14 @@ use crate::hash::PlacesDigest;
 use crate::read::access::{Access, Signs};
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
-use crate::read::open_file::{Device, OpenFile};
-use crate::read::reader::{Reader, expected, is_expected, refused};
+use crate::read::open_file::OpenFile;
+use crate::read::reader::{Reader, expected, is_expected, is_unwritten, refused};
 use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
-use crate::read::unwritten::is_unwritten;
 
 use blocks::{BLOCK, Blocks};
 use late::{Late, Left};
 use lock_step::{Buffers, Comparison};
-use side::Side;
+use split::Side;
 
 pub use pair::{Unequal, Which, equal};
 
@@ -101,17 +99,15 @@ impl<'a> Side for File<'a> {
 
 /// Compares the files of a batch with each other and answers for each.
 ///
-/// If descriptors are too few for all of them, none is compared, unless every byte must be compared. `has_head` says
-/// that the disk should stay with one file for long.
+/// If descriptors are too few for all of them, none is compared, unless every byte must be compared.
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
-    has_head: bool,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
     let left = Left::new();
     let outcomes = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        true => verify::run(reader, batch, has_head, &left),
+        true => verify::run(reader, batch, &left),
         false => search(reader, batch, &left),
     };
     // Send fails only after the run ended.
@@ -170,7 +166,7 @@ fn open_all<'a, F: Fold>(
                 rules,
                 holes: Holes::of(reader.is_thin(&fd, &now)),
                 unwritten: is_unwritten(task, fd.as_fd()),
-                open: OpenFile::whole(fd, now.size, device(task, false), rules.0),
+                open: OpenFile::whole(fd, now.size, task.device, rules.0),
                 same_blocks: Vec::new(),
             }),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
@@ -203,16 +199,6 @@ fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Ve
         }
     }
     gathered
-}
-
-/// The device of a task's file.
-fn device(task: &Task, has_head: bool) -> Device {
-    Device {
-        volume: task.volume,
-        may_go_past_cache: task.may_go_past_cache,
-        has_head,
-        is_layered: task.is_layered,
-    }
 }
 
 fn compare<D>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {

@@ -11,8 +11,7 @@ use crate::read::open_file::OpenFile;
 
 use super::blocks::Blocks;
 use super::lock_step::{Buffers, Comparison};
-use super::side::Side;
-use super::split::common_prefix;
+use super::split::{Side, common_prefix};
 
 /// One of two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

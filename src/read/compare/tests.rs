@@ -82,7 +82,9 @@ fn answered(
         let (name, content) = (format!("f{i}"), content(i));
         fs::write(folder.join(&name), &content).expect("written");
         let want = wanted(folder, &name, [(0, content.len() as u64), (0, 0)]);
-        add_task(&mut batch, i as u32, &name, want.expect, want.spans).ask = ask;
+        let task = add_task(&mut batch, i as u32, &name, want.expect, want.spans);
+        task.ask = ask;
+        task.device.has_head = true;
     }
     let settings = settings(folder);
     spoil(folder);

@@ -16,7 +16,7 @@ use crate::sys::extents;
 use super::blocks::{BLOCK, Blocks};
 use super::late::Left;
 use super::lock_step::{Buffers, Comparison};
-use super::{File, completion, device, settle, to_the_end};
+use super::{File, completion, settle, to_the_end};
 
 /// A set that is compared in rounds: the number of its files that are open at a time is limited by the descriptors.
 struct Rounds<'a> {
@@ -24,8 +24,6 @@ struct Rounds<'a> {
     rules: (&'a Access, &'a Signs),
     /// The descriptors of earlier rounds.
     left: &'a Left,
-    /// The disk has a head.
-    has_head: bool,
     waiting: VecDeque<&'a Task>,
     /// Equal files, with the bytes read of each. The first file takes part in all rounds.
     equal: Vec<(&'a Task, u64)>,
@@ -35,7 +33,6 @@ struct Rounds<'a> {
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
-    has_head: bool,
     left: &Left,
 ) -> Vec<Completion<F::Digest>> {
     let (access, signs) = (reader.settings.access.clone(), reader.signs.clone());
@@ -43,7 +40,6 @@ pub fn run<F: Fold>(
         batch,
         rules: (&access, &signs),
         left,
-        has_head,
         waiting: batch.tasks.iter().collect(),
         equal: Vec::new(),
     };
@@ -128,7 +124,7 @@ impl<'a> Rounds<'a> {
             Ok(File {
                 task,
                 rules: self.rules,
-                open: OpenFile::whole(fd, size, device(task, self.has_head), self.rules.0),
+                open: OpenFile::whole(fd, size, task.device, self.rules.0),
                 holes: Holes::of(false),
                 same_blocks: Vec::new(),
                 unwritten: false,
@@ -146,7 +142,7 @@ impl<'a> Rounds<'a> {
         if files.len() == 1 {
             settle(&files, 0, &mut ended);
         } else {
-            if self.has_head {
+            if first.device.has_head {
                 files.sort_by_cached_key(|file| {
                     let position = extents::first_position(&file.open.fd, 0);
                     position.unwrap_or(file.task.expect.ino)

@@ -2,36 +2,24 @@
 
 use std::time::Instant;
 
-use crate::device::VolumeId;
 use crate::read::elevator::Elevator;
-use crate::read::fold::Fold;
-use crate::read::pool::Pool;
 use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};
-use super::job::{Asker, Job};
-use super::under_way::{Handed, UnderWay, Visit};
+use super::job::{Asker, OnVolume};
+use super::under_way::{Handed, PoolIndex, UnderWay, Visit};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
-pub(super) struct Disk<F: Fold, W> {
+pub(super) struct Disk<W> {
     /// Reads that wait for the head of the disk.
-    waiting: Elevator<Waiting<W>>,
+    waiting: Elevator<OnVolume<W>>,
     in_flight: usize,
     window: usize,
     /// `Some` while it is not known whether the disk has a head.
     trying: Option<Trying>,
     /// The pool that reads the disk.
-    pub pool: Pool<F>,
-}
-
-/// A job in the elevator.
-#[derive(Clone, Copy)]
-pub(super) struct Waiting<W> {
-    /// Its volume.
-    pub volume: VolumeId,
-    /// The job.
-    pub job: Job<W>,
+    pub pool: PoolIndex,
 }
 
 /// Single reads from distant positions, before the first sweep.
@@ -44,9 +32,9 @@ struct Trying {
     since: Option<Instant>,
 }
 
-impl<F: Fold, W: Copy> Disk<F, W> {
+impl<W: Copy> Disk<W> {
     /// A disk that keeps this many reads in flight.
-    pub fn new(pool: Pool<F>, reads: usize) -> Self {
+    pub fn new(pool: PoolIndex, reads: usize) -> Self {
         Self {
             waiting: Elevator::default(),
             in_flight: 0,
@@ -57,7 +45,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
     }
 
     /// Takes a job for data at this position.
-    pub fn push(&mut self, position: u64, waiting: Waiting<W>) {
+    pub fn push(&mut self, position: u64, waiting: OnVolume<W>) {
         self.waiting.push(position, waiting);
     }
 
@@ -92,7 +80,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
     }
 
     /// Takes all waiting jobs, with their positions.
-    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting<W>)> + use<F, W> {
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, OnVolume<W>)> + use<W> {
         self.waiting.take_all()
     }
 
@@ -115,7 +103,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
     }
 
     /// The next job of the trial, which is read alone; `None` when no more evidence is available.
-    fn next_trial(&mut self) -> Option<Waiting<W>> {
+    fn next_trial(&mut self) -> Option<OnVolume<W>> {
         let (first, last) = self.waiting.span()?;
         let trying = self.trying.as_mut()?;
         let step = (last - first) / TRIALS as u64;
@@ -135,7 +123,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         is_ready: bool,
         asker: &mut dyn Asker<W>,
         under_way: &mut UnderWay<W>,
-        mut begun: impl FnMut(VolumeId, Job<W>),
+        mut begun: impl FnMut(OnVolume<W>),
     ) -> Option<Batch> {
         if self.in_flight > self.window / 2 {
             return None;
@@ -155,7 +143,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
             }
             if let Some(waiting) = self.next_trial() {
                 self.begin(waiting, asker, under_way, &mut batch);
-                begun(waiting.volume, waiting.job);
+                begun(waiting);
                 return Some(batch);
             }
             if !self.waiting.is_empty() {
@@ -167,22 +155,27 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         {
             waiting.job = asker.revise(waiting.volume, waiting.job);
             self.begin(waiting, asker, under_way, &mut batch);
-            begun(waiting.volume, waiting.job);
+            begun(waiting);
         }
         (!batch.tasks.is_empty()).then_some(batch)
     }
 
     fn begin(
         &mut self,
-        waiting: Waiting<W>,
+        waiting: OnVolume<W>,
         asker: &mut dyn Asker<W>,
         under_way: &mut UnderWay<W>,
         batch: &mut Batch,
     ) {
-        let Waiting { volume, job } = waiting;
+        let OnVolume { volume, job } = waiting;
         let task = asker.describe(job, batch);
-        let visit = Visit::Swept;
-        under_way.begin(Handed { job, volume, visit }, task, batch);
+        let handed = Handed {
+            job,
+            volume,
+            visit: Visit::Swept,
+            pool: self.pool,
+        };
+        under_way.begin(handed, task, batch);
         self.in_flight += 1;
     }
 }

@@ -1,27 +1,18 @@
 //! Ends jobs without a reader: those of volumes that do not answer, and those that an interrupted run waits for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::read::fold::Fold;
-use crate::read::pool::Pool;
-use crate::read::task::{Failure, Outcome};
+use crate::read::task::Failure;
 
 use super::Scheduler;
 use super::disk::Disk;
-use super::job::{Finished, Job};
-use super::sets::{By, Set};
-use super::under_way::{Handed, Visit};
+use super::job::{Finished, Job, OnVolume};
+use super::under_way::{Handed, PoolIndex, RANDOM, SEQUENTIAL, Visit};
 use super::volume::VolumeQueues;
-
-/// A job that ended without a reader.
-pub(super) struct Ended<W> {
-    volume: VolumeId,
-    job: Job<W>,
-    failure: Failure,
-}
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Ends all jobs of volumes that do not answer as [`Failure::Unanswered`]: those that readers have, those that wait,
@@ -33,59 +24,60 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         if volumes.is_empty() {
             return;
         }
-        for volume in volumes {
-            self.volumes[volume.at()].is_given_up = true;
-        }
-        let mut readers = self.sets.take_under_way();
         let recalled = self.recall();
-        readers.insert(By::Pool);
-        readers.extend(recalled.iter().filter_map(|handed| self.reader_of(handed)));
-        for &volume in volumes {
-            let waiting = self.volumes[volume.at()].take_waiting();
-            let ended = waiting.map(|job| Ended::unanswered(volume, job));
-            self.ended.extend(ended);
-        }
-        self.leave_elevators();
-        for (position, set) in self.sets.take_all() {
-            self.push_set(position, set);
+        let mut lost: HashSet<PoolIndex> = recalled.iter().map(|handed| handed.pool).collect();
+        lost.extend([RANDOM, SEQUENTIAL]);
+        for &id in volumes {
+            let volume = &mut self.volumes[id.at()];
+            volume.is_given_up = true;
+            if volume.is_apart() {
+                lost.retain(|pool| ![volume.random, volume.sequential].contains(pool));
+            }
+            for job in volume.take_waiting() {
+                self.ended
+                    .push_back(Finished::failed(id, job, Failure::Unanswered));
+            }
         }
         // In the place of each thread that is lost, another one reads.
-        for by in readers {
-            self.add_threads(by);
+        for pool in lost {
+            self.readers[pool.0].pool.add_thread();
+        }
+        self.leave_elevators();
+        let sets = self
+            .readers
+            .iter_mut()
+            .flat_map(|readers| readers.sets.take_all());
+        for (position, set) in sets.collect::<Vec<_>>() {
+            self.push_set(position, set);
         }
         self.push_again(recalled);
+    }
+
+    /// True if the run gave up on a volume.
+    pub fn has_given_up(&self, volume: VolumeId) -> bool {
+        self.volumes[volume.at()].is_given_up
     }
 
     /// Ends the jobs that readers have as interrupted, whether or not the readers return.
     pub fn interrupt(&mut self) {
         for Handed { job, volume, .. } in self.recall() {
             let failure = Failure::Refused(Errno::CANCELED);
-            self.ended.push_back(Ended {
-                volume,
-                job,
-                failure,
-            });
+            self.ended.push_back(Finished::failed(volume, job, failure));
         }
     }
 
     /// Takes a job that ended without a reader.
     pub fn next_ended(&mut self) -> Option<Finished<W, F::Digest>> {
-        let Ended {
-            volume,
-            job,
-            failure,
-        } = self.ended.pop_front()?;
-        Some(Finished {
-            job,
-            volume,
-            outcome: Outcome::Failed(failure),
-        })
+        self.ended.pop_front()
     }
 
     /// Takes all jobs from their readers.
     fn recall(&mut self) -> Vec<Handed<W>> {
         let recalled = self.under_way.recall();
-        for Handed { job, volume, visit } in &recalled {
+        for Handed {
+            job, volume, visit, ..
+        } in &recalled
+        {
             let volume = &mut self.volumes[volume.at()];
             volume.ended(job.bulk);
             match visit {
@@ -99,42 +91,23 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 Visit::Compared { .. } | Visit::Pooled => {}
             }
         }
+        for readers in &mut self.readers {
+            readers.comparing = 0;
+        }
         recalled
-    }
-
-    /// The reader of a job, if it is not one of the common pools.
-    fn reader_of(&self, handed: &Handed<W>) -> Option<By> {
-        let volume = &self.volumes[handed.volume.at()];
-        match handed.visit {
-            Visit::Swept => volume.home.map(By::Disk),
-            Visit::Pooled | Visit::LookedUp { .. } | Visit::Compared { .. } => {
-                let is_own = self.own.contains_key(&handed.volume) && !volume.is_given_up;
-                is_own.then_some(By::OwnPool(handed.volume))
-            }
-        }
-    }
-
-    fn add_threads(&mut self, by: By) {
-        match by {
-            By::Pool => {
-                self.random.add_thread();
-                self.sequential.add_thread();
-            }
-            By::OwnPool(volume) => {
-                let (random, sequential) = self.own_pools(volume);
-                random.add_thread();
-                sequential.add_thread();
-            }
-            By::Disk(disk) => self.disks[disk.0].pool.add_thread(),
-        }
     }
 
     /// Hands over jobs once more that were taken from their readers.
     fn push_again(&mut self, recalled: Vec<Handed<W>>) {
-        let mut sets: BTreeMap<u32, Set<W>> = BTreeMap::new();
-        for Handed { job, volume, visit } in recalled {
+        let mut sets: BTreeMap<u32, Vec<OnVolume<W>>> = BTreeMap::new();
+        for Handed {
+            job, volume, visit, ..
+        } in recalled
+        {
             match visit {
-                Visit::Compared { set } => sets.entry(set).or_default().push((volume, job)),
+                Visit::Compared { set, .. } => {
+                    sets.entry(set).or_default().push(OnVolume { volume, job });
+                }
                 _ => self.push(volume, job, None),
             }
         }
@@ -146,9 +119,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     fn leave_elevators(&mut self) {
         for disk in &mut self.disks {
             for (position, waiting) in disk.take_all() {
-                if self.volumes[waiting.volume.at()].is_given_up {
-                    let ended = Ended::unanswered(waiting.volume, waiting.job);
-                    self.ended.push_back(ended);
+                let OnVolume { volume, job } = waiting;
+                if self.volumes[volume.at()].is_given_up {
+                    self.ended
+                        .push_back(Finished::failed(volume, job, Failure::Unanswered));
                 } else {
                     disk.push(position, waiting);
                 }
@@ -158,66 +132,43 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Ends a job at once if the run gave up on its volume; else returns the job.
     pub(super) fn unless_given_up(&mut self, volume: VolumeId, job: Job<W>) -> Option<Job<W>> {
-        if !self.volumes[volume.at()].is_given_up {
+        if !self.has_given_up(volume) {
             return Some(job);
         }
-        self.ended.push_back(Ended::unanswered(volume, job));
+        self.ended
+            .push_back(Finished::failed(volume, job, Failure::Unanswered));
         None
     }
 
-    /// Drops all waiting jobs; jobs in flight still complete. Comparisons of every byte end as interrupted. Returns the
-    /// number of jobs.
+    /// Drops all waiting jobs; jobs in flight still complete. Returns the number of jobs that were dropped.
     pub fn forget_waiting(&mut self) -> usize {
         let before = self.waiting();
         self.volumes.iter_mut().for_each(VolumeQueues::clear);
         self.disks.iter_mut().for_each(Disk::clear);
-        for (_, set) in self.sets.take_all() {
-            self.ended
-                .extend(set.into_iter().map(|(volume, job)| Ended {
-                    volume,
-                    job,
-                    failure: Failure::Refused(Errno::CANCELED),
-                }));
+        for readers in &mut self.readers {
+            readers.sets.clear();
         }
         before
     }
 
     /// Starts threads as substitutes for one that gets no answer from a volume.
     pub fn add_workers(&mut self, volume: VolumeId) {
-        self.add_threads(By::OwnPool(volume));
+        for pool in self.volumes[volume.at()].pools() {
+            self.readers[pool.0].pool.add_thread();
+        }
     }
 
     /// Ends the substitutes for a thread that got its answer, each after its batch.
     pub fn retire_workers(&mut self, volume: VolumeId) {
-        let (random, sequential) = self.own_pools(volume);
-        random.retire_thread();
-        sequential.retire_thread();
+        for pool in self.volumes[volume.at()].pools() {
+            self.readers[pool.0].pool.retire_thread();
+        }
     }
 
     /// Starts threads that the system did not provide before.
     pub fn tend(&mut self) {
-        let own = self.own.values_mut();
-        let pools = own.flat_map(|(random, sequential)| [random, sequential]);
-        let pools = pools.chain([&mut self.random, &mut self.sequential]);
-        let pools = pools.chain(self.disks.iter_mut().map(|disk| &mut disk.pool));
-        pools.for_each(Pool::start_wanted);
-    }
-
-    /// The pools that read a volume without a disk's executor.
-    fn own_pools(&mut self, volume: VolumeId) -> (&mut Pool<F>, &mut Pool<F>) {
-        match self.own.get_mut(&volume) {
-            Some((random, sequential)) => (random, sequential),
-            None => (&mut self.random, &mut self.sequential),
-        }
-    }
-}
-
-impl<W> Ended<W> {
-    fn unanswered(volume: VolumeId, job: Job<W>) -> Self {
-        Self {
-            volume,
-            job,
-            failure: Failure::Unanswered,
+        for readers in &mut self.readers {
+            readers.pool.start_wanted();
         }
     }
 }

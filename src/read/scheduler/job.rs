@@ -2,7 +2,7 @@
 
 use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::read::task::{Batch, Outcome, Task};
+use crate::read::task::{Batch, Failure, Outcome, Task};
 
 /// A part of a file to be read. It waits here, and returns unchanged with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,18 @@ pub struct Job<W> {
     pub bulk: bool,
 }
 
+/// A job, and the volume of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnVolume<W> {
+    /// The volume.
+    pub volume: VolumeId,
+    /// The job.
+    pub job: Job<W>,
+}
+
 /// The owner of the jobs.
 pub trait Asker<W> {
-    /// The task of a job, with its name added to the batch. Ticket and volume are set by the scheduler.
+    /// The task of a job, with its name added to the batch. The scheduler sets its ticket.
     fn describe(&mut self, job: Job<W>, batch: &mut Batch) -> Task;
 
     /// Called when a job is about to leave its queue. Returns the best read of the file now: the same job, or another
@@ -50,4 +59,16 @@ pub struct Finished<W, D> {
     pub volume: VolumeId,
     /// The outcome.
     pub outcome: Outcome<D>,
+}
+
+impl<W, D> Finished<W, D> {
+    /// A job that ended without a reader.
+    pub(super) fn failed(volume: VolumeId, job: Job<W>, failure: Failure) -> Self {
+        let outcome = Outcome::Failed(failure);
+        Self {
+            job,
+            volume,
+            outcome,
+        }
+    }
 }

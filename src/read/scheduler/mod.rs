@@ -13,10 +13,9 @@ mod disk;
 mod evidence;
 mod give_up;
 mod job;
-mod limits;
+mod memory;
 mod other_way;
 mod positions;
-mod set_dispatch;
 mod sets;
 mod under_way;
 mod volume;
@@ -27,26 +26,24 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::device::VolumeId;
+use crate::device::{Policy, VolumeId};
 
 use super::fold::Fold;
 use super::pool::Pool;
 use super::reader::ReadSettings;
 use super::source::COMPLETIONS;
 use super::stream::Window;
-use super::task::{BatchKind, Completion, Outcome};
+use super::task::{Completion, Outcome};
 use super::worker::Shape;
 
-use disk::{Disk, Waiting};
-use give_up::Ended;
-use limits::RANDOM_SLOT;
+use disk::Disk;
+use memory::RANDOM_SLOT;
 use positions::Positions;
-use sets::Sets;
-use under_way::{Handed, UnderWay, Visit};
+use sets::Readers;
+use under_way::{Handed, PoolIndex, RANDOM, SEQUENTIAL, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
-pub use job::{Asker, Finished, Job};
-pub use limits::Limits;
+pub use job::{Asker, Finished, Job, OnVolume};
 pub use other_way::Change;
 pub use volume::Lane;
 
@@ -55,12 +52,9 @@ pub struct Scheduler<F: Fold, W> {
     settings: ReadSettings,
     fold: F,
     volumes: Vec<VolumeQueues<W>>,
-    random: Pool<F>,
-    sequential: Pool<F>,
-    /// Random and sequential pools of single volumes.
-    own: HashMap<VolumeId, (Pool<F>, Pool<F>)>,
-    disks: Vec<Disk<F, W>>,
-    sets: Sets<W>,
+    /// The two pools of most volumes, then the pools of single volumes and of disks.
+    readers: Vec<Readers<F, W>>,
+    disks: Vec<Disk<W>>,
     disk_names: HashMap<Arc<str>, DiskIndex>,
     done: Sender<Vec<Completion<F::Digest>>>,
     completions: Receiver<Vec<Completion<F::Digest>>>,
@@ -69,7 +63,7 @@ pub struct Scheduler<F: Fold, W> {
     scanned: HashSet<Arc<str>>,
     under_way: UnderWay<W>,
     /// Jobs that ended without a reader.
-    ended: VecDeque<Ended<W>>,
+    ended: VecDeque<Finished<W, F::Digest>>,
     positions: Positions,
     began: Instant,
     changes: Vec<Change>,
@@ -79,14 +73,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// A scheduler without volumes.
     pub fn new(settings: ReadSettings, fold: F) -> Self {
         let (done, completions) = unbounded();
-        let (random, sequential) = pools(&settings, &fold, &done, COMPLETIONS);
-        Self {
-            random,
-            sequential,
-            own: HashMap::new(),
+        let mut scheduler = Self {
+            readers: Vec::new(),
             volumes: Vec::new(),
             disks: Vec::new(),
-            sets: Sets::default(),
             disk_names: HashMap::new(),
             done,
             completions,
@@ -99,56 +89,79 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             changes: Vec::new(),
             settings,
             fold,
-        }
+        };
+        scheduler.add_pools(COMPLETIONS);
+        scheduler
+    }
+
+    /// Adds a pool for scattered reads and one for whole files, of a thread each so far.
+    fn add_pools(&mut self, completions: usize) -> [PoolIndex; 2] {
+        let shape = Shape {
+            completions,
+            slots: 1,
+            slot_size: RANDOM_SLOT,
+            window: Window::NONE,
+        };
+        ["random", "sequential"].map(|name| self.add_pool(name, 1, shape))
+    }
+
+    fn add_pool(&mut self, name: &str, threads: usize, shape: Shape) -> PoolIndex {
+        let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
+        let pool = Pool::new(name, threads, shape, settings, fold, done);
+        self.readers.push(Readers::new(pool));
+        PoolIndex(self.readers.len() - 1)
     }
 
     /// Adds a volume that lies on this device and returns its number.
-    pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> VolumeId {
+    pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, policy: Policy) -> VolumeId {
         self.settings.access.budgets.add_volume(device);
         let volume = VolumeId(self.volumes.len() as u16);
-        if lane == Lane::OwnPools {
+        let pools = match lane {
             // What was read is not to wait in a thread that gets no answer about the next file.
-            let (mut random, mut sequential) = pools(&self.settings, &self.fold, &self.done, 1);
-            random.widen(limits.random_threads, limits.depth);
-            sequential.widen(limits.sequential_threads, 0);
-            self.own.insert(volume, (random, sequential));
-        }
-        let is_apart = lane == Lane::OwnPools;
-        let disk = self.make_ready(lane, limits);
-        self.volumes.push(VolumeQueues::new(disk, limits, is_apart));
+            Lane::OwnPools => self.add_pools(1),
+            Lane::Pools | Lane::Disk(_) => [RANDOM, SEQUENTIAL],
+        };
+        let disk = self.make_ready(pools, lane, policy);
+        let mut queues = VolumeQueues::new(pools, policy);
+        queues.change(disk, policy);
+        self.volumes.push(queues);
         volume
     }
 
-    /// Makes sure that a reader for this lane exists; returns the disk with an executor of its own, if the lane has
-    /// one.
-    fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<DiskIndex> {
+    /// Makes sure that readers for this lane exist; returns the disk with an executor of its own, if the lane has one.
+    fn make_ready(
+        &mut self,
+        [random, sequential]: [PoolIndex; 2],
+        lane: Lane,
+        policy: Policy,
+    ) -> Option<DiskIndex> {
         match lane {
-            Lane::OwnPools => None,
-            Lane::Pools => {
-                self.random.widen(limits.random_threads, limits.depth);
-                self.sequential.widen(limits.sequential_threads, 0);
+            Lane::Pools | Lane::OwnPools => {
+                let pool = &mut self.readers[random.0].pool;
+                pool.widen(policy.random_threads, policy.depth);
+                let pool = &mut self.readers[sequential.0].pool;
+                pool.widen(policy.sequential_threads, 0);
                 None
             }
             Lane::Disk(name) => {
                 // Cached pages are looked for by the pool, whatever the disk behind them.
-                self.random.widen(1, 1);
+                self.readers[RANDOM.0].pool.widen(1, 1);
                 let known = self.disk_names.get(&name).copied();
-                Some(known.unwrap_or_else(|| self.add_disk(name, limits)))
+                Some(known.unwrap_or_else(|| self.add_disk(name, policy)))
             }
         }
     }
 
-    fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> DiskIndex {
-        let threads = limits.random_threads.max(limits.sequential_threads);
-        let window = limits.disk_window();
+    fn add_disk(&mut self, name: Arc<str>, policy: Policy) -> DiskIndex {
+        let threads = policy.random_threads.max(policy.sequential_threads);
+        let window = policy.disk_window();
         let shape = Shape {
             completions: COMPLETIONS,
             slots: 1,
             slot_size: 0,
             window,
         };
-        let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
-        let pool = Pool::new(&name, threads, shape, settings, fold, done);
+        let pool = self.add_pool(&name, threads, shape);
         self.disks.push(Disk::new(pool, threads * window.files));
         let disk = DiskIndex(self.disks.len() - 1);
         self.disk_names.insert(name, disk);
@@ -168,19 +181,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let disk = disk.filter(|disk| !disk.is_in_trial());
         let position = offset.and_then(|offset| self.positions.of(job.file, offset));
         match (disk, position) {
-            (Some(disk), Some(position)) => disk.push(position, Waiting { volume, job }),
+            (Some(disk), Some(position)) => disk.push(position, OnVolume { volume, job }),
             _ => queues.push(job),
-        }
-    }
-
-    /// Takes jobs for whole files of one length, to compare them with each other. The volume must be read by the pools.
-    pub fn push_group(&mut self, volume: VolumeId, group: Vec<Job<W>>) {
-        let group = group.into_iter();
-        let group: Vec<Job<W>> = group
-            .filter_map(|job| self.unless_given_up(volume, job))
-            .collect();
-        if !group.is_empty() {
-            self.volumes[volume.at()].push_group(group);
         }
     }
 
@@ -204,7 +206,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     pub fn is_idle(&self) -> bool {
         self.under_way.len() == 0
             && self.ended.is_empty()
-            && self.sets.waiting() == 0
+            && self.readers.iter().all(|readers| readers.sets.is_empty())
             && self.volumes.iter().all(VolumeQueues::is_empty)
             && self.disks.iter().all(Disk::is_empty)
     }
@@ -218,43 +220,39 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
         let under_way = &mut self.under_way;
         for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
-            let (random, sequential) = match self.own.get_mut(&id) {
-                Some((random, sequential)) => (random, sequential),
-                None => (&mut self.random, &mut self.sequential),
-            };
             for bulk in [false, true] {
-                while let Some(batch) = volume.next_batch(id, bulk, asker, under_way) {
-                    match batch.kind == BatchKind::Bulk {
-                        true => sequential.send(batch),
-                        false => random.send(batch),
-                    }
+                while let Some((pool, batch)) = volume.next_batch(id, bulk, asker, under_way) {
+                    self.readers[pool.0].pool.send(batch);
                 }
             }
-            while let Some(batch) = volume.next_group(id, asker, under_way) {
-                sequential.send(batch);
-            }
         }
-        for (d, disk) in self.disks.iter_mut().enumerate() {
-            if self.holding && !self.scanned.contains(disk.pool.name()) {
+        for d in (0..self.disks.len()).map(DiskIndex) {
+            if !self.may_sweep(d) {
                 continue;
             }
-            let volumes = &mut self.volumes;
-            let mut own = volumes
-                .iter()
-                .filter(|volume| volume.disk == Some(DiskIndex(d)));
+            let (disk, volumes) = (&mut self.disks[d.0], &mut self.volumes);
+            let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
             // Lone reads are to be alone, and a sweep to meet all that it could.
             let is_ready = match disk.is_in_trial() {
                 true => own.all(VolumeQueues::is_quiet),
                 false => own.all(VolumeQueues::all_placed),
             };
-            let begun = |id: VolumeId, job: Job<W>| volumes[id.at()].begun(job.bulk, 1);
-            if let Some(batch) = disk.next_batch(is_ready, asker, under_way, begun) {
-                disk.pool.send(batch);
+            let begun = |one: OnVolume<W>| volumes[one.volume.at()].begun(one.job.bulk, 1);
+            if let Some(batch) = disk.next_batch(is_ready, asker, &mut self.under_way, begun) {
+                self.readers[disk.pool.0].pool.send(batch);
             }
         }
-        for by in self.sets.readers() {
-            self.dispatch_sets(by, asker);
+        for at in 0..self.readers.len() {
+            if !self.readers[at].sets.is_empty() {
+                self.dispatch_sets(PoolIndex(at), asker);
+            }
         }
+    }
+
+    /// True if no walker lists folders on a disk any more.
+    fn may_sweep(&self, disk: DiskIndex) -> bool {
+        let pool = &self.readers[self.disks[disk.0].pool.0].pool;
+        !self.holding || self.scanned.contains(pool.name())
     }
 
     /// Takes a completion; returns `None` if its job is not finished.
@@ -267,6 +265,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             job,
             volume: id,
             visit,
+            pool,
         } = self.under_way.end(ticket)?;
         let volume = &mut self.volumes[id.at()];
         volume.ended(job.bulk);
@@ -279,7 +278,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     }
                     match volume.disk {
                         Some(disk) => {
-                            let waiting = Waiting { volume: id, job };
+                            let waiting = OnVolume { volume: id, job };
                             self.disks[disk.0].push(position, waiting);
                         }
                         // It was found to have no head meanwhile.
@@ -296,7 +295,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     self.change_disk(disk, evidence);
                 }
             }
-            Visit::Compared { .. } => self.sets.ended(ticket),
+            Visit::Compared { is_first, .. } => {
+                self.readers[pool.0].comparing -= usize::from(is_first);
+            }
             Visit::Pooled => {
                 if let (true, Outcome::Read { cached, .. }) = (job.bulk, &outcome) {
                     volume.read_whole(*cached);
@@ -338,42 +339,15 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     fn waiting(&self) -> usize {
         let volumes = self.volumes.iter().map(VolumeQueues::waiting);
         let disks = self.disks.iter().map(Disk::waiting);
-        self.sets.waiting() + volumes.chain(disks).sum::<usize>()
+        let sets = self.readers.iter().flat_map(|readers| readers.sets.iter());
+        volumes.chain(disks).chain(sets.map(Vec::len)).sum()
     }
-
-    /// Abandons all threads: they end when their calls return.
-    pub fn leave(self) {}
 
     /// Ends all threads. Call it when no read is in flight.
     pub fn join(self) {
-        self.random.join();
-        self.sequential.join();
-        for (random, sequential) in self.own.into_values() {
-            random.join();
-            sequential.join();
-        }
-        for disk in self.disks {
-            disk.pool.join();
-        }
+        self.readers
+            .into_iter()
+            .for_each(|readers| readers.pool.join());
         self.settings.access.behind.join();
     }
-}
-
-/// A pool for scattered reads and one for whole files, of a thread each so far.
-fn pools<F: Fold>(
-    settings: &ReadSettings,
-    fold: &F,
-    done: &Sender<Vec<Completion<F::Digest>>>,
-    completions: usize,
-) -> (Pool<F>, Pool<F>) {
-    let pool = |name, slots| {
-        let shape = Shape {
-            completions,
-            slots,
-            slot_size: RANDOM_SLOT,
-            window: Window::NONE,
-        };
-        Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
-    };
-    (pool("random", 1), pool("sequential", 1))
 }

@@ -1,11 +1,10 @@
 //! Changes the way in which a volume is read, once its device turns out to be of another class.
 
-use crate::device::VolumeId;
+use crate::device::{Policy, VolumeId};
 use crate::read::fold::Fold;
 
 use super::Scheduler;
 use super::evidence::Evidence;
-use super::limits::Limits;
 use super::volume::{DiskIndex, Lane};
 
 /// A volume that is read in another way from now on.
@@ -19,9 +18,9 @@ pub struct Change {
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Sets the other way in which a volume is read if its device turns out to be of another class.
-    pub fn may_change(&mut self, volume: VolumeId, lane: Lane, limits: Limits) {
+    pub fn may_change(&mut self, volume: VolumeId, lane: Lane, policy: Policy) {
         let volume = &mut self.volumes[volume.at()];
-        volume.otherwise = Some((lane, limits));
+        volume.otherwise = Some((lane, policy));
         if let Some(d) = volume.disk {
             self.disks[d.0].begin_trial();
         }
@@ -35,9 +34,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Switches volumes to their other way.
     pub(super) fn change(&mut self, volumes: &[VolumeId], evidence: Evidence) {
         for &volume in volumes {
-            if let Some((lane, limits)) = self.volumes[volume.at()].otherwise.take() {
-                let disk = self.make_ready(lane, limits);
-                let before = self.volumes[volume.at()].change(disk, limits);
+            if let Some((lane, policy)) = self.volumes[volume.at()].otherwise.take() {
+                let pools = self.volumes[volume.at()].pools();
+                let disk = self.make_ready(pools, lane, policy);
+                let before = self.volumes[volume.at()].change(disk, policy);
                 self.changes.push(Change { volume, evidence });
                 if evidence.has_head {
                     // A device that others keep busy, or that is held up for a moment, looks like one with

@@ -1,89 +1,98 @@
-//! Sets of files whose every byte is compared, wherever the files lie.
+//! Sets of files that are compared with each other, wherever the files lie.
 
-use std::collections::{HashMap, HashSet};
-
-use crate::device::VolumeId;
 use crate::read::elevator::Elevator;
-use crate::read::task::Ticket;
+use crate::read::fold::Fold;
+use crate::read::pool::Pool;
+use crate::read::task::{Batch, BatchKind};
 
-use super::job::Job;
-use super::volume::DiskIndex;
+use super::Scheduler;
+use super::job::{Asker, OnVolume};
+use super::under_way::{Handed, PoolIndex, SEQUENTIAL, Visit};
+use super::volume::{AHEAD, DiskIndex, VolumeQueues};
 
-/// The reader of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum By {
-    /// The pool for whole files.
-    Pool,
-    /// The pool of a volume with pools of its own.
-    OwnPool(VolumeId),
-    /// A disk's executor.
-    Disk(DiskIndex),
+/// A pool, and the sets of files that its threads compare.
+pub(super) struct Readers<F: Fold, W> {
+    pub pool: Pool<F>,
+    /// Sets that wait, by their positions.
+    pub sets: Elevator<Vec<OnVolume<W>>>,
+    /// Number of sets that the threads have.
+    pub comparing: usize,
 }
 
-/// Files, each with its volume.
-pub(super) type Set<W> = Vec<(VolumeId, Job<W>)>;
-
-/// The waiting and the running comparisons.
-pub(super) struct Sets<W> {
-    waiting: HashMap<By, Elevator<Set<W>>>,
-    /// The reader of each set, by the ticket of the first file.
-    under_way: HashMap<Ticket, By>,
-}
-
-impl<W> Default for Sets<W> {
-    fn default() -> Self {
+impl<F: Fold, W> Readers<F, W> {
+    /// A pool without sets.
+    pub fn new(pool: Pool<F>) -> Self {
         Self {
-            waiting: HashMap::new(),
-            under_way: HashMap::new(),
+            pool,
+            sets: Elevator::default(),
+            comparing: 0,
         }
     }
 }
 
-impl<W> Sets<W> {
-    /// Takes a set. Sets with one reader come in the order of their positions.
-    pub fn push(&mut self, by: By, position: u64, set: Set<W>) {
-        self.waiting.entry(by).or_default().push(position, set);
-    }
-
-    /// The readers with work.
-    pub fn readers(&self) -> Vec<By> {
-        let waiting = self.waiting.iter();
-        let waiting = waiting.filter(|(_, sets)| !sets.is_empty());
-        waiting.map(|(&by, _)| by).collect()
-    }
-
-    /// The next set for a reader that may compare this many sets at a time.
-    pub fn next(&mut self, by: By, most: usize) -> Option<Set<W>> {
-        if self.under_way.values().filter(|&&at| at == by).count() >= most {
-            return None;
+impl<F: Fold, W: Copy> Scheduler<F, W> {
+    /// Takes jobs for files of one length, to compare the files with each other. Sets with one reader come in the order
+    /// of these positions.
+    pub fn push_set(&mut self, position: u64, mut set: Vec<OnVolume<W>>) {
+        set.retain(|one| self.unless_given_up(one.volume, one.job).is_some());
+        if set.is_empty() {
+            return;
         }
-        self.waiting.get_mut(&by)?.pop()
+        let mut volumes = set.iter().map(|one| &self.volumes[one.volume.at()]);
+        let apart = volumes.clone().find(|volume| volume.is_apart());
+        let disk = volumes.find_map(|volume| volume.disk);
+        let readers = match (apart, disk) {
+            (Some(volume), _) => volume.sequential,
+            (None, Some(disk)) => self.disks[disk.0].pool,
+            (None, None) => SEQUENTIAL,
+        };
+        self.readers[readers.0].sets.push(position, set);
     }
 
-    /// Records that a reader has a set, whose first file has this ticket.
-    pub fn begun(&mut self, first: Ticket, by: By) {
-        self.under_way.insert(first, by);
+    /// Hands over sets as far as their readers have room for them.
+    pub(super) fn dispatch_sets(&mut self, at: PoolIndex, asker: &mut dyn Asker<W>) {
+        let threads = self.readers[at.0].pool.threads();
+        let most = match self.disks.iter().position(|disk| disk.pool == at) {
+            Some(disk) if !self.has_ended_sweeps(DiskIndex(disk)) => 0,
+            Some(_) => AHEAD,
+            None if at == SEQUENTIAL => threads * AHEAD,
+            None => threads,
+        };
+        let readers = &mut self.readers[at.0];
+        while readers.comparing < most
+            && let Some(set) = readers.sets.pop()
+        {
+            readers.comparing += 1;
+            let number = self.under_way.begin_set();
+            let mut batch = Batch {
+                kind: BatchKind::Compare,
+                ..Batch::default()
+            };
+            for (nth, OnVolume { volume, job }) in set.into_iter().enumerate() {
+                let task = asker.describe(job, &mut batch);
+                let visit = Visit::Compared {
+                    set: number,
+                    is_first: nth == 0,
+                };
+                let handed = Handed {
+                    job,
+                    volume,
+                    visit,
+                    pool: at,
+                };
+                self.under_way.begin(handed, task, &mut batch);
+                self.volumes[volume.at()].begun(job.bulk, 1);
+            }
+            readers.pool.send(batch);
+        }
     }
 
-    /// Records that a file was compared.
-    pub fn ended(&mut self, ticket: Ticket) {
-        self.under_way.remove(&ticket);
-    }
-
-    /// The number of waiting files.
-    pub fn waiting(&self) -> usize {
-        let sets = self.waiting.values().flat_map(Elevator::iter);
-        sets.map(Vec::len).sum()
-    }
-
-    /// Takes all waiting sets, each with its position.
-    pub fn take_all(&mut self) -> Vec<(u64, Set<W>)> {
-        let waiting = std::mem::take(&mut self.waiting).into_values();
-        waiting.flat_map(|mut sets| sets.take_all()).collect()
-    }
-
-    /// Takes the sets from their readers; returns the readers.
-    pub fn take_under_way(&mut self) -> HashSet<By> {
-        self.under_way.drain().map(|(_, by)| by).collect()
+    /// True if a disk has nothing else to read, and nothing else is on its way there.
+    fn has_ended_sweeps(&self, disk: DiskIndex) -> bool {
+        let mut own = self
+            .volumes
+            .iter()
+            .filter(|volume| volume.disk == Some(disk));
+        self.may_sweep(disk) && self.disks[disk.0].is_idle() && own.all(VolumeQueues::all_placed)
     }
 }

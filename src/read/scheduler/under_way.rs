@@ -1,10 +1,20 @@
 //! Jobs in the hands of readers. Each has a ticket, which the reader returns with the result.
 
 use crate::device::VolumeId;
-use crate::read::recalls::Recalls;
-use crate::read::task::{Ask, Batch, Task, Ticket};
+use crate::read::open_file::Device;
+use crate::read::task::{Ask, Batch, Recalls, Task, Ticket};
 
 use super::job::Job;
+
+/// A pool's number in the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PoolIndex(pub usize);
+
+/// The pool for scattered reads of all volumes without pools of their own.
+pub(super) const RANDOM: PoolIndex = PoolIndex(0);
+
+/// The pool for whole files of all volumes without pools of their own.
+pub(super) const SEQUENTIAL: PoolIndex = PoolIndex(1);
 
 /// A job that a reader has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +23,13 @@ pub(super) struct Handed<W> {
     pub job: Job<W>,
     /// Its volume.
     pub volume: VolumeId,
-    /// The reader of the job, and its purpose.
+    /// The purpose of the read.
     pub visit: Visit,
+    /// The readers that have it.
+    pub pool: PoolIndex,
 }
 
-/// The reader of a job, and its purpose.
+/// The purpose of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
     /// The pools read it.
@@ -33,6 +45,8 @@ pub(super) enum Visit {
     Compared {
         /// The number of the comparison.
         set: u32,
+        /// It is the first file of the comparison.
+        is_first: bool,
     },
 }
 
@@ -77,9 +91,13 @@ impl<W> UnderWay<W> {
         self.jobs[ticket as usize] = Some(handed);
         let ticket = Ticket(self.first.wrapping_add(ticket));
         batch.recalls = self.recalls.count();
+        let device = Device {
+            volume,
+            ..task.device
+        };
         batch.tasks.push(Task {
             ticket,
-            volume,
+            device,
             ask,
             ..task
         });
@@ -149,7 +167,13 @@ mod tests {
             bulk: file.is_multiple_of(2),
         };
         let volume = VolumeId(file as u16 + 7);
-        Handed { job, volume, visit }
+        let pool = PoolIndex(0);
+        Handed {
+            job,
+            volume,
+            visit,
+            pool,
+        }
     }
 
     #[test]
@@ -158,7 +182,10 @@ mod tests {
         let visits = [
             Visit::Pooled,
             Visit::LookedUp { offset: 7 },
-            Visit::Compared { set: 3 },
+            Visit::Compared {
+                set: 3,
+                is_first: true,
+            },
             Visit::Swept,
         ];
         for round in 0..3 {
@@ -167,7 +194,7 @@ mod tests {
             }
             assert_eq!(under_way.len(), visits.len());
             for (task, (file, visit)) in batch.tasks.drain(..).zip((round..).zip(visits)) {
-                assert_eq!(task.volume, VolumeId(file as u16 + 7));
+                assert_eq!(task.device.volume, VolumeId(file as u16 + 7));
                 assert_eq!(under_way.end(task.ticket), Some(handed(file, visit)));
                 assert_eq!(under_way.end(task.ticket), None);
             }

@@ -1,16 +1,15 @@
-//! The queues of a file system, and its limits on reads in flight.
+//! The queues of a file system, and its policy on reads in flight.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::device::VolumeId;
+use crate::device::{Policy, VolumeId};
 use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, Pace};
 use super::job::{Asker, Job};
-use super::limits::Limits;
-use super::under_way::{Handed, UnderWay, Visit};
+use super::under_way::{Handed, PoolIndex, RANDOM, UnderWay, Visit};
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
@@ -41,21 +40,21 @@ pub(super) struct VolumeQueues<W> {
     /// The disk that has read it, if any.
     pub home: Option<DiskIndex>,
     /// The way in which it is read if its device turns out to be of another class.
-    pub otherwise: Option<(Lane, Limits)>,
+    pub otherwise: Option<(Lane, Policy)>,
     pace: Pace,
-    limits: Limits,
+    policy: Policy,
     /// It does not answer, and the run gave up on it: its jobs fail.
     pub is_given_up: bool,
-    /// It has pools of its own: a thread takes one task at a time, so that no task waits behind one without an answer.
-    is_apart: bool,
+    /// The pool for its scattered reads, and for lookups of files on a disk.
+    pub random: PoolIndex,
+    /// The pool for its whole files.
+    pub sequential: PoolIndex,
     /// The last whole file that the pools read was not in the page cache.
     last_was_uncached: bool,
-    random: Queue<W>,
+    scattered: Queue<W>,
     bulk: Queue<W>,
     /// Number of jobs whose position on the disk is being queried.
     looked_for: usize,
-    /// Groups of files to compare with each other.
-    groups: VecDeque<Vec<Job<W>>>,
     /// The time since when a read has been in flight.
     busy_since: Option<Instant>,
     busy: Duration,
@@ -93,36 +92,47 @@ impl<W> Queue<W> {
 
 impl<W: Copy> VolumeQueues<W> {
     /// The queues of a volume without jobs.
-    pub fn new(disk: Option<DiskIndex>, limits: Limits, is_apart: bool) -> Self {
+    pub fn new([random, sequential]: [PoolIndex; 2], policy: Policy) -> Self {
         Self {
-            disk,
-            home: disk,
+            disk: None,
+            home: None,
             otherwise: None,
             pace: Pace::default(),
-            limits,
+            policy,
             is_given_up: false,
-            is_apart,
+            random,
+            sequential,
             last_was_uncached: false,
-            random: Queue::default(),
+            scattered: Queue::default(),
             bulk: Queue::default(),
             looked_for: 0,
-            groups: VecDeque::new(),
             busy_since: None,
             busy: Duration::ZERO,
         }
     }
 
-    /// Switches to another way of reading; returns the previous limits.
-    pub fn change(&mut self, disk: Option<DiskIndex>, limits: Limits) -> Limits {
+    /// True if it has pools of its own: a thread takes one task at a time, so that no task waits behind one without an
+    /// answer.
+    pub fn is_apart(&self) -> bool {
+        self.random != RANDOM
+    }
+
+    /// The pools that read it unless a disk does.
+    pub fn pools(&self) -> [PoolIndex; 2] {
+        [self.random, self.sequential]
+    }
+
+    /// Switches to another way of reading; returns the previous policy.
+    pub fn change(&mut self, disk: Option<DiskIndex>, policy: Policy) -> Policy {
         self.disk = disk;
         self.home = self.home.or(disk);
-        std::mem::replace(&mut self.limits, limits)
+        std::mem::replace(&mut self.policy, policy)
     }
 
     /// Records a short read by the pools that was not in the page cache; returns the evidence that many of them give
     /// about the device.
     pub fn paced(&mut self, bytes: u64, now: Duration) -> Option<Evidence> {
-        self.pace.read(bytes, now, self.random.in_flight)
+        self.pace.read(bytes, now, self.scattered.in_flight)
     }
 
     /// Records a short read by the pools that the page cache answered.
@@ -137,10 +147,10 @@ impl<W: Copy> VolumeQueues<W> {
 
     /// Maximum number of whole files in the pools, waiting files included.
     fn bulk_window(&self) -> usize {
-        match self.limits.one_uncached && self.last_was_uncached {
+        match self.policy.one_uncached && self.last_was_uncached {
             // The next one must not wait there: a second thread would take it.
             true => 1,
-            false => self.limits.sequential_threads * AHEAD,
+            false => self.policy.sequential_threads * AHEAD,
         }
     }
 
@@ -149,20 +159,14 @@ impl<W: Copy> VolumeQueues<W> {
         self.queue(job.bulk).waiting.push_back(job);
     }
 
-    /// Takes jobs for files to compare with each other.
-    pub fn push_group(&mut self, group: Vec<Job<W>>) {
-        self.groups.push_back(group);
-    }
-
     /// The number of jobs that wait here.
     pub fn waiting(&self) -> usize {
-        let groups: usize = self.groups.iter().map(Vec::len).sum();
-        self.random.waiting.len() + self.bulk.waiting.len() + groups
+        self.scattered.waiting.len() + self.bulk.waiting.len()
     }
 
     /// True if nothing waits here.
     pub fn is_empty(&self) -> bool {
-        self.random.waiting.is_empty() && self.bulk.waiting.is_empty() && self.groups.is_empty()
+        self.waiting() == 0
     }
 
     /// True if the position of every file is known.
@@ -172,7 +176,7 @@ impl<W: Copy> VolumeQueues<W> {
 
     /// True if nothing waits here, and nothing is being read.
     pub fn is_quiet(&self) -> bool {
-        self.is_empty() && self.random.in_flight + self.bulk.in_flight == 0
+        self.is_empty() && self.scattered.in_flight + self.bulk.in_flight == 0
     }
 
     /// True if the pools read it, and its disk would get a thread of its own if it had a head.
@@ -188,7 +192,7 @@ impl<W: Copy> VolumeQueues<W> {
     /// Sorts the jobs that wait for the pools into the order of the scan, so that a folder is opened for all of its
     /// files, and neighbouring inodes are requested together.
     pub fn put_in_order(&mut self) {
-        for queue in [&mut self.random, &mut self.bulk] {
+        for queue in [&mut self.scattered, &mut self.bulk] {
             let waiting = queue.waiting.make_contiguous();
             waiting.sort_unstable_by_key(|job| job.file);
         }
@@ -196,19 +200,15 @@ impl<W: Copy> VolumeQueues<W> {
 
     /// Takes all waiting jobs.
     pub fn take_waiting(&mut self) -> impl Iterator<Item = Job<W>> + use<W> {
-        let queues = [&mut self.random, &mut self.bulk];
+        let queues = [&mut self.scattered, &mut self.bulk];
         let jobs = queues.map(|queue| std::mem::take(&mut queue.waiting));
-        let groups = std::mem::take(&mut self.groups);
-        jobs.into_iter()
-            .flatten()
-            .chain(groups.into_iter().flatten())
+        jobs.into_iter().flatten()
     }
 
     /// Drops all waiting jobs.
     pub fn clear(&mut self) {
-        self.random.waiting.clear();
+        self.scattered.waiting.clear();
         self.bulk.waiting.clear();
-        self.groups.clear();
     }
 
     /// Records that this many jobs are in flight.
@@ -220,7 +220,7 @@ impl<W: Copy> VolumeQueues<W> {
     /// Records that a job is no longer in flight.
     pub fn ended(&mut self, bulk: bool) {
         self.queue(bulk).in_flight -= 1;
-        if self.random.in_flight + self.bulk.in_flight == 0
+        if self.scattered.in_flight + self.bulk.in_flight == 0
             && let Some(since) = self.busy_since.take()
         {
             self.busy += since.elapsed();
@@ -233,34 +233,39 @@ impl<W: Copy> VolumeQueues<W> {
         self.busy + now.unwrap_or_default()
     }
 
-    /// The next tasks of one queue, if there is room for them; this volume has the number `volume`.
+    /// The next tasks of one queue with their pool, if there is room for them; this volume has the number `volume`.
     pub fn next_batch(
         &mut self,
         volume: VolumeId,
         bulk: bool,
         asker: &mut dyn Asker<W>,
         under_way: &mut UnderWay<W>,
-    ) -> Option<Batch> {
+    ) -> Option<(PoolIndex, Batch)> {
         let on_disk = self.disk.is_some();
         // Should it have a head, whole files are best left to its own thread.
-        let is_awaited = self.may_have_a_head() && self.pace.is_awaited(self.random.in_flight);
+        let is_awaited = self.may_have_a_head() && self.pace.is_awaited(self.scattered.in_flight);
         if bulk && is_awaited {
             return None;
         }
-        let limits = self.limits;
+        let policy = self.policy;
         let (window, most) = match (on_disk, bulk) {
             // They are only looked up.
             (true, _) => (4 * BATCH, BATCH),
             (false, false) => {
-                let window = limits.random_threads * limits.depth * AHEAD;
+                let window = policy.random_threads * policy.depth * AHEAD;
                 // Shared out evenly when there are few.
-                let most = match self.is_apart {
+                let most = match self.is_apart() {
                     true => 1,
-                    false => (window / limits.random_threads.max(1) / 2).clamp(1, BATCH),
+                    false => (window / policy.random_threads.max(1) / 2).clamp(1, BATCH),
                 };
                 (window, most)
             }
             (false, true) => (self.bulk_window(), 1),
+        };
+        let pool = if bulk && !on_disk {
+            self.sequential
+        } else {
+            self.random
         };
         let queue = self.queue(bulk);
         // A few tasks wait for more to come as long as the readers have work.
@@ -285,46 +290,26 @@ impl<W: Copy> VolumeQueues<W> {
                 true => Visit::LookedUp { offset },
                 false => Visit::Pooled,
             };
-            under_way.begin(Handed { job, volume, visit }, task, &mut batch);
+            let handed = Handed {
+                job,
+                volume,
+                visit,
+                pool,
+            };
+            under_way.begin(handed, task, &mut batch);
         }
         queue.give_back();
         self.begun(bulk, count);
         if on_disk {
             self.looked_for += count;
         }
-        Some(batch)
-    }
-
-    /// The next group to compare, if there is room for it.
-    pub fn next_group(
-        &mut self,
-        volume: VolumeId,
-        asker: &mut dyn Asker<W>,
-        under_way: &mut UnderWay<W>,
-    ) -> Option<Batch> {
-        if self.bulk.in_flight >= self.bulk_window() {
-            return None;
-        }
-        let group = self.groups.pop_front()?;
-        let mut batch = Batch {
-            kind: BatchKind::Compare,
-            ..Batch::default()
-        };
-        let visit = Visit::Compared {
-            set: under_way.begin_set(),
-        };
-        for &job in &group {
-            let task = asker.describe(job, &mut batch);
-            under_way.begin(Handed { job, volume, visit }, task, &mut batch);
-        }
-        self.begun(true, group.len());
-        Some(batch)
+        Some((pool, batch))
     }
 
     fn queue(&mut self, bulk: bool) -> &mut Queue<W> {
         match bulk {
             true => &mut self.bulk,
-            false => &mut self.random,
+            false => &mut self.scattered,
         }
     }
 }

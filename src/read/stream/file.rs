@@ -93,7 +93,7 @@ impl<F: Fold> File<F> {
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
             first: usize::from(along),
-            open: OpenFile::new(fd, task.volume, is_direct),
+            open: OpenFile::new(fd, task.device.volume, is_direct),
             task,
             announced: 0,
             read: 0,
@@ -109,7 +109,7 @@ impl<F: Fold> File<F> {
             holes: [Holes::of(is_thin); 2],
             is_left_to_readahead: false,
             is_cached: false,
-            begun: task.one_uncached.then(Instant::now),
+            begun: task.device.one_uncached.then(Instant::now),
         }
     }
 
@@ -139,7 +139,7 @@ impl<F: Fold> File<F> {
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
             // It would double the readahead: FUSE splits that into requests, of which some overtake others.
-            (true, true) if self.task.in_order => {}
+            (true, true) if self.task.device.in_order => {}
             (true, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Sequential),
             (false, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Random),
             // Of stretches the kernel would read more than is wanted.
@@ -172,7 +172,7 @@ impl<F: Fold> File<F> {
         }
         let begins = self.is_left_to_readahead && self.read < SETTLED;
         let most = match (begins, self.first) {
-            (false, _) if self.task.in_order => IN_ORDER,
+            (false, _) if self.task.device.in_order => IN_ORDER,
             (false, _) => PIECE as u64,
             (true, 0) => FIRST,
             // What is the beginning comes along with the first piece.

@@ -80,7 +80,7 @@ fn what_is_cached_or_announced_is_read_in_large_pieces() {
 fn a_file_that_is_read_in_order_has_no_read_longer_than_the_readahead() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut file = file(folder.path(), [(0, SIZE), (0, 0)], false);
-    file.task.in_order = true;
+    file.task.device.in_order = true;
     assert_eq!(reads(file, SETTLED), (128 << 10, 128 << 10));
 }
 

@@ -19,10 +19,9 @@ use crate::sys::page_cache::{self, Advice};
 
 use super::buffer::PIECE;
 use super::fold::Fold;
-use super::reader::{Reader, expected, refused};
+use super::reader::{Reader, expected, query_unwritten, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
-use super::unwritten::query_unwritten;
 
 pub use file::UNDECIDED;
 use file::{File, Piece};

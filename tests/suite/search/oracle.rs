@@ -133,7 +133,7 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
             "--digest=when-needed",
             "--order=directory",
             "--order=inode",
-            "--sample-first",
+            "--without=read-on",
             "--io-idle",
             "--bwlimit=1G",
         ]),

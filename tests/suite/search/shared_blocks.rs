@@ -69,7 +69,7 @@ fn answers_are_right(tree: &Tree) {
     for options in [
         "",
         "--digest when-needed",
-        "--no-shared-blocks",
+        "--without=shared-blocks",
         "--verify",
         "--threads 1,1 --digest when-needed",
     ] {
@@ -115,7 +115,7 @@ mod clones {
             assert!(read < LENGTH as u64 + SAMPLES, "one for the digest: {read}");
             assert!(read > LENGTH as u64);
             assert_eq!(unread, 5);
-            let (read, unread) = find("--no-shared-blocks --digest when-needed");
+            let (read, unread) = find("--without=shared-blocks --digest when-needed");
             assert!(read >= 6 * LENGTH as u64, "{read}");
             assert_eq!(unread, 0);
         }

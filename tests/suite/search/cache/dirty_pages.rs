@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use seekless::engine::{CacheUse, Config};
+use seekless::engine::{CacheUse, Config, Mechanism};
 
 use super::{Answer, Runs, answer, config, search, tick, written_back};
 use crate::common::limits::{rounds, seed};
@@ -73,7 +73,7 @@ fn copies(volume: &Volume, length: usize) -> (Tree, Mapped) {
 /// A search that itself writes nothing back, as a query for shared blocks would.
 fn search_at_once(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Answer {
     answer(&Config {
-        shared_blocks: false,
+        without: vec![Mechanism::SharedBlocks],
         ..config(roots, cache, digests)
     })
 }

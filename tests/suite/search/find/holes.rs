@@ -23,7 +23,7 @@ fn two_thin_files_are_not_read_to_their_ends() {
         .sparse("1", LEN, &[(250_000_000, b"island")])
         .sparse("2", LEN, &[(250_000_000, b"island")])
         .sparse("3", LEN, &[(250_000_000, b"Island")]);
-    for options in ["", "--digest when-needed", "--no-shared-blocks"] {
+    for options in ["", "--digest when-needed", "--without=shared-blocks"] {
         let run = seekless(tree.root(), &format!("find -f json {options} ."));
         let run = run.run().exits(0);
         assert_eq!(run.file_sets(), crate::common::file_sets(["1 2"]), "{run}");
@@ -77,7 +77,7 @@ fn files_of_exbibytes_are_left_out() {
         "--digest when-needed",
         "--without holes",
         "--verify",
-        "--no-shared-blocks",
+        "--without=shared-blocks",
     ] {
         let run = run(&format!("find -f json {options} .")).exits(1);
         assert_eq!(

@@ -47,12 +47,7 @@ fn options_for_measurements_are_not_in_the_help() {
     let help = seekless(tree.root(), "find --help").run().exits(0);
     let help = help.stdout_text();
     assert!(help.contains("--depth-random"), "{help}");
-    for option in [
-        "--order",
-        "--sample-first",
-        "--no-shared-blocks",
-        "--without",
-    ] {
+    for option in ["--order", "--without"] {
         assert!(!help.contains(option), "{option}: {help}");
     }
 }

@@ -412,7 +412,7 @@ fn pool_sizes_change_no_answer() {
         "--depth-random 1",
         "--depth-random 128",
         "--threads hdd",
-        "--threads hdd --order directory --sample-first",
+        "--threads hdd --order directory --without=read-on",
         "--threads hdd --order inode",
         "--io-idle --bwlimit 500M",
         "--threads hdd --bwlimit 500M",

@@ -1,5 +1,6 @@
-//! Limits on the reads in flight on a volume.
+//! The memory of the reads in flight that a policy allows.
 
+use crate::device::{Order, Policy};
 use crate::read::buffer::PIECE;
 use crate::read::stream::Window;
 
@@ -11,40 +12,26 @@ pub(super) const RANDOM_SLOT: usize = 32 << 10;
 /// goes back and forth between the end of one file and the next.
 const SWEPT: u64 = 256 << 10;
 
-/// The limits on the reads in flight on a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Threads for random reads.
-    pub random_threads: usize,
-    /// Reads in flight for each.
-    pub depth: usize,
-    /// Threads for sequential reads.
-    pub sequential_threads: usize,
-    /// Open files for each, on a disk with a head.
-    pub sequential_depth: usize,
-    /// Whole files that are not in the page cache are read one at a time.
-    pub one_uncached: bool,
-}
-
-impl Limits {
-    /// The limits of a pool that serves no volume yet.
+impl Policy {
+    /// The policy of a pool that serves no volume yet.
     pub const NOTHING: Self = Self {
+        order: Order::Arrival,
         random_threads: 0,
         depth: 0,
         sequential_threads: 0,
         sequential_depth: 0,
         one_uncached: false,
+        metadata_threads: 0,
     };
 
-    /// The limits of pools that serve volumes with these limits and with others.
+    /// The policy of pools that serve volumes with this policy and with another one.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
             random_threads: self.random_threads.max(other.random_threads),
             depth: self.depth.max(other.depth),
             sequential_threads: self.sequential_threads.max(other.sequential_threads),
-            sequential_depth: self.sequential_depth.max(other.sequential_depth),
-            one_uncached: self.one_uncached && other.one_uncached,
+            ..self
         }
     }
 
@@ -64,35 +51,18 @@ impl Limits {
 
     /// About half as much of the item that takes most; `None` if it is the minimum already.
     pub fn less(self) -> Option<Self> {
-        let halved = |number: usize| number.div_ceil(2);
-        let scattered = |limits: Self| match limits {
-            Self { depth: 2.., .. } => Some(Self {
-                depth: halved(limits.depth),
-                ..limits
-            }),
-            Self {
-                random_threads: 2..,
-                ..
-            } => Some(Self {
-                random_threads: halved(limits.random_threads),
-                ..limits
-            }),
-            _ => None,
-        };
-        let sequential = |limits: Self| match limits {
-            Self {
-                sequential_threads: 2..,
-                ..
-            } => Some(Self {
-                sequential_threads: halved(limits.sequential_threads),
-                ..limits
-            }),
-            _ => None,
-        };
-        match self.sequential_bytes() > self.scattered_bytes() {
-            true => sequential(self).or_else(|| scattered(self)),
-            false => scattered(self).or_else(|| sequential(self)),
+        let mut less = self;
+        let mut items = [
+            &mut less.depth,
+            &mut less.random_threads,
+            &mut less.sequential_threads,
+        ];
+        if self.sequential_bytes() > self.scattered_bytes() {
+            items.rotate_right(1);
         }
+        let item = items.into_iter().find(|item| **item > 1)?;
+        *item = item.div_ceil(2);
+        Some(less)
     }
 
     /// The window of the thread of a disk with a head: enough short files to give the drive a choice, but hardly more
@@ -109,28 +79,28 @@ impl Limits {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    const POLICY: Policy = Policy {
         random_threads: 4,
         depth: 8,
         sequential_threads: 3,
         sequential_depth: 5,
-        one_uncached: false,
+        ..Policy::NOTHING
     };
 
     #[test]
     fn each_thread_has_a_piece_and_each_read_in_flight_a_slot() {
         let piece = PIECE as u64;
         let scattered = 4 * (piece + 8 * RANDOM_SLOT as u64);
-        assert_eq!(LIMITS.bytes_in_flight(), scattered + 3 * piece);
-        assert_eq!(Limits::NOTHING.bytes_in_flight(), 0);
-        let window = LIMITS.disk_window();
+        assert_eq!(POLICY.bytes_in_flight(), scattered + 3 * piece);
+        assert_eq!(Policy::NOTHING.bytes_in_flight(), 0);
+        let window = POLICY.disk_window();
         assert_eq!((window.bytes, window.files), (5 * SWEPT, 8));
     }
 
     #[test]
     fn what_takes_most_is_halved_until_nothing_can_be() {
-        let halvings = |limits: Limits| -> Vec<[usize; 3]> {
-            std::iter::successors(limits.less(), |limits| limits.less())
+        let halvings = |policy: Policy| -> Vec<[usize; 3]> {
+            std::iter::successors(policy.less(), |policy| policy.less())
                 .map(|now| [now.random_threads, now.depth, now.sequential_threads])
                 .collect()
         };
@@ -143,20 +113,20 @@ mod tests {
             [1, 1, 2],
             [1, 1, 1],
         ];
-        assert_eq!(halvings(LIMITS), scattered_first);
-        let readers = Limits {
+        assert_eq!(halvings(POLICY), scattered_first);
+        let readers = Policy {
             random_threads: 1,
             depth: 1,
-            ..LIMITS
+            ..POLICY
         };
         assert_eq!(halvings(readers), [[1, 1, 2], [1, 1, 1]]);
-        let only_scattered = Limits {
+        let only_scattered = Policy {
             depth: 2,
             sequential_threads: 1,
             random_threads: 1,
-            ..LIMITS
+            ..POLICY
         };
         assert_eq!(halvings(only_scattered), [[1, 1, 1]]);
-        assert_eq!(Limits::NOTHING.less(), None);
+        assert_eq!(Policy::NOTHING.less(), None);
     }
 }
