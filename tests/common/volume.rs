@@ -14,6 +14,14 @@ use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use tempfile::TempDir;
 
+/// Writes all that lies on the file system of a folder to its disk. A sync of the whole machine would wait for the tests
+/// beside this one, and change what they see.
+#[track_caller]
+pub fn write_back(folder: &Path) {
+    let folder = File::open(folder).expect("is there");
+    rustix::fs::syncfs(folder).expect("is written back");
+}
+
 /// Runs a program and insists that it succeeds.
 #[track_caller]
 pub fn sh(line: &str) {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::standin::{Rules, Standin};
 
-use crate::common::volume::{Mounted, Volume, sh};
+use crate::common::volume::{Mounted, Volume, sh, write_back};
 use crate::common::witness::Witness;
 use crate::common::{Run, noise, seekless};
 use rustix::fs::{AtFlags, CWD, StatxFlags, Timespec, Timestamps, statx, utimensat};
@@ -359,7 +359,7 @@ fn finds(disk: &Disk) -> Result<(), String> {
         })
         .collect();
     let state = tempfile::tempdir().expect("a folder");
-    rustix::fs::sync();
+    write_back(&disk.point);
     for cache in ["cold", "warm"] {
         if cache == "cold" {
             fs::write("/proc/sys/vm/drop_caches", "3").expect("root");
@@ -833,7 +833,8 @@ rows! {
     unionfs: "unionfs",
     encfs: "encfs",
     gocryptfs: "gocryptfs",
-    cryfs: "cryfs",
+    // Its key takes 1 GB of memory and many seconds to derive.
+    in_full_cryfs: "cryfs",
     nfs_standin: "NFS (stand-in)",
     nfs_root_squash_standin: "NFS, root squashed (stand-in)",
     nfs_late_standin: "NFS, names seen late (stand-in)",

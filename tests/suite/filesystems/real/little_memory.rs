@@ -21,7 +21,7 @@ fn is_enough_for_a_run_that_is_told_so() {
     for i in 0..24 {
         tree = tree.file(format!("large/{i}"), noise(i % 12, 8 << 20));
     }
-    rustix::fs::sync();
+    write_back(tree.root());
     for memory in ["8MiB", "32MiB"] {
         let _ = fs::write("/proc/sys/vm/drop_caches", "3");
         // What is in flight, the program and its tables.

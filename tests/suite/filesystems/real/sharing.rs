@@ -23,14 +23,14 @@ fn counts_shared_extents_once(volume: &Volume) {
     };
     clone("x/1", "x/2");
     clone("x/1", "x/3");
-    rustix::fs::sync();
+    write_back(tree.root());
     find(tree.root(), "x").exits(0).finds(["x/1 x/2 x/3"]);
     assert_eq!(reclaimable(tree.root(), "x"), 0);
     tree.write("y/4", noise(1, LENGTH));
-    rustix::fs::sync();
+    write_back(tree.root());
     assert_eq!(reclaimable(tree.root(), "x y"), LENGTH as u64);
     clone("y/4", "y/5");
-    rustix::fs::sync();
+    write_back(tree.root());
     // Two times two clones: one of the two contents on disk can go.
     assert_eq!(reclaimable(tree.root(), "x y"), LENGTH as u64);
 }
@@ -56,11 +56,11 @@ fn a_snapshot_frees_nothing() {
     for i in 0..10 {
         fs::write(volume.path().join(format!("now/{i}")), noise(i, 500_000)).expect("written");
     }
-    rustix::fs::sync();
+    write_back(&volume.path());
     sh(&format!(
         "btrfs -q subvolume snapshot -r {path}/now {path}/then"
     ));
-    rustix::fs::sync();
+    write_back(&volume.path());
     assert_eq!(find(&volume.path(), ".").exits(0).sets().len(), 10);
     assert_eq!(reclaimable(&volume.path(), "."), 0);
 }

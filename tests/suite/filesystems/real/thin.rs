@@ -103,7 +103,7 @@ fn thin_files(parent: &Path) {
             found(options);
         }
         if round == 0 {
-            rustix::fs::sync();
+            write_back(parent.path());
         }
         if round == 1 {
             let _ = fs::write("/proc/sys/vm/drop_caches", "3");
