@@ -229,7 +229,9 @@ fn a_search_lists_a_copy_in_a_trash_last() {
         fs::hard_link(tree.path("w/x/y/z/deep/photo"), hard_link).expect("linked");
         let stage = Stage::new(tree);
         for options in ["", "-H", "--keep shortest-path", "-H --keep shortest-path"] {
-            for named in [".", &format!("{trash} ."), &format!("{trash}/photo .")] {
+            let named = [".", &format!("{trash} ."), &format!("{trash}/photo .")];
+            // The named trash is the same for all of them.
+            for named in &named[..if options.is_empty() { 3 } else { 1 }] {
                 let run = stage.run(&format!("find -f nul {options} {named}"));
                 let text = run.exits(0).stdout_text();
                 let first = text.split('\0').next().expect("a name");

@@ -262,7 +262,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
         }
         let mut swaps = 0;
         let mut written: usize = 0;
-        for _ in 0..rounds(60) {
+        for _ in 0..rounds(25) {
             rival.work_on(
                 &[
                     (path("own/report"), path("own/link")),
