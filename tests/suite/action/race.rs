@@ -363,13 +363,8 @@ fn survives_sharing(volume: &Volume) {
 }
 
 #[test]
-#[ignore = "mounts a file system: root only"]
-fn nothing_is_lost_while_sharing_on_btrfs() {
+#[ignore = "mounts file systems: root only"]
+fn nothing_is_lost_while_sharing() {
     survives_sharing(&Volume::on_loop("btrfs", 256, ""));
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn nothing_is_lost_while_sharing_on_xfs() {
     survives_sharing(&Volume::on_loop("xfs", 320, "-m reflink=1"));
 }

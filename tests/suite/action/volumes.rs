@@ -100,13 +100,8 @@ fn frees_what_it_says(kind: &str, options: &str) {
 
 #[test]
 #[ignore = "mounts a file system: root only"]
-fn reflink_frees_on_btrfs_what_it_says() {
+fn reflink_frees_what_it_says() {
     frees_what_it_says("btrfs", "");
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn reflink_frees_on_xfs_what_it_says() {
     frees_what_it_says("xfs", "-m reflink=1");
 }
 
@@ -193,13 +188,8 @@ fn frees_what_the_plan_says(kind: &str, options: &str) {
 
 #[test]
 #[ignore = "mounts a file system: root only"]
-fn reflink_frees_on_btrfs_what_the_plan_says() {
+fn reflink_frees_what_the_plan_says() {
     frees_what_the_plan_says("btrfs", "");
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn reflink_frees_on_xfs_what_the_plan_says() {
     frees_what_the_plan_says("xfs", "-m reflink=1");
 }
 
@@ -477,7 +467,7 @@ fn run_of_blocks(line: &str) -> Option<(u64, u64)> {
     (!inline).then_some((block(from)?, block(to)? + 1))
 }
 
-/// `SEEKLESS_FILES=100000 cargo test --test suite -- --ignored --nocapture volumes::real` is the long form.
+/// `SEEKLESS_FILES=100000 cargo test --test suite -- --ignored --nocapture volumes::real_` is the long form.
 fn real_files_free_what_the_plan_says(kind: &str, options: &str) {
     let volume = Volume::on_loop(kind, 6 << 10, options);
     let scene = Scene::below(&volume.path());
@@ -514,12 +504,7 @@ fn real_files_free_what_the_plan_says(kind: &str, options: &str) {
 
 #[test]
 #[ignore = "copies files of this machine, and mounts a file system: root only"]
-fn real_files_free_on_btrfs_what_the_plan_says() {
+fn real_files_free_the_same_on_both() {
     real_files_free_what_the_plan_says("btrfs", "");
-}
-
-#[test]
-#[ignore = "copies files of this machine, and mounts a file system: root only"]
-fn real_files_free_on_xfs_what_the_plan_says() {
     real_files_free_what_the_plan_says("xfs", "-m reflink=1");
 }

@@ -126,13 +126,8 @@ mod clones {
 
     #[test]
     #[ignore = "needs root: mounts loop devices"]
-    fn on_btrfs_are_found_without_reading_them() {
+    fn on_btrfs_and_xfs_are_found_without_reading_them() {
         are_found_without_reading_them(&btrfs());
-    }
-
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn on_xfs_are_found_without_reading_them() {
         are_found_without_reading_them(&xfs());
     }
 
@@ -264,13 +259,8 @@ mod what_is_not_the_same {
 
     #[test]
     #[ignore = "needs root: mounts loop devices"]
-    fn on_btrfs_is_seen_before_it_is_on_the_disk() {
+    fn on_btrfs_and_xfs_is_seen_before_it_is_on_the_disk() {
         is_seen_before_it_is_on_the_disk(&btrfs());
-    }
-
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn on_xfs_is_seen_before_it_is_on_the_disk() {
         is_seen_before_it_is_on_the_disk(&xfs());
     }
 

@@ -54,27 +54,17 @@ fn finds_what_comparing_every_pair_finds(parent: &Path) {
 
 #[test]
 #[ignore = "needs root: mounts loop devices"]
-fn sets_are_right_on_ext4() {
-    finds_what_comparing_every_pair_finds(&Volume::on_loop("ext4", 200, "").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn sets_are_right_on_ext4_with_inline_data() {
-    let volume = Volume::on_loop("ext4", 200, "-O inline_data -I 1024");
-    finds_what_comparing_every_pair_finds(&volume.path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn sets_are_right_on_xfs() {
-    finds_what_comparing_every_pair_finds(&Volume::on_loop("xfs", 400, "").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn sets_are_right_on_btrfs() {
-    finds_what_comparing_every_pair_finds(&Volume::on_loop("btrfs", 400, "").path());
+fn sets_are_right_on_each_kind() {
+    for (kind, mebibytes, options) in [
+        ("ext4", 200, ""),
+        ("ext4", 200, "-O inline_data -I 1024"),
+        ("xfs", 400, ""),
+        ("btrfs", 400, ""),
+    ] {
+        let volume = Volume::on_loop(kind, mebibytes, options);
+        finds_what_comparing_every_pair_finds(&volume.path());
+    }
+    finds_what_comparing_every_pair_finds(&Volume::tmpfs("").path());
 }
 
 #[test]
@@ -91,12 +81,6 @@ fn sets_are_right_on_compressed_btrfs() {
     write_back(tree.root());
     find(tree.root(), ".").exits(0).finds(["1 2"]);
     finds_what_comparing_every_pair_finds(&volume.path());
-}
-
-#[test]
-#[ignore = "needs root: mounts file systems"]
-fn sets_are_right_on_tmpfs() {
-    finds_what_comparing_every_pair_finds(&Volume::tmpfs("").path());
 }
 
 /// So one that differs is read no further than that.

@@ -37,13 +37,8 @@ fn counts_shared_extents_once(volume: &Volume) {
 
 #[test]
 #[ignore = "needs root: mounts loop devices"]
-fn clones_on_btrfs_free_nothing() {
+fn clones_free_nothing() {
     counts_shared_extents_once(&Volume::on_loop("btrfs", 400, ""));
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn clones_on_xfs_free_nothing() {
     counts_shared_extents_once(&Volume::on_loop("xfs", 400, "-m reflink=1"));
 }
 

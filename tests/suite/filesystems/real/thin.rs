@@ -113,30 +113,14 @@ fn thin_files(parent: &Path) {
 
 #[test]
 #[ignore = "needs root: mounts loop devices"]
-fn are_right_on_ext4() {
-    thin_files(&Volume::on_loop("ext4", 300, "").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn are_right_on_ext4_with_small_blocks() {
-    thin_files(&Volume::on_loop("ext4", 300, "-b 1024").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn are_right_on_xfs() {
-    thin_files(&Volume::on_loop("xfs", 320, "").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn are_right_on_btrfs() {
-    thin_files(&Volume::on_loop("btrfs", 300, "").path());
-}
-
-#[test]
-#[ignore = "needs root: mounts file systems"]
-fn are_right_in_memory() {
+fn are_right_on_each_kind() {
+    for (kind, mebibytes, options) in [
+        ("ext4", 300, ""),
+        ("ext4", 300, "-b 1024"),
+        ("xfs", 320, ""),
+        ("btrfs", 300, ""),
+    ] {
+        thin_files(&Volume::on_loop(kind, mebibytes, options).path());
+    }
     thin_files(&Volume::tmpfs(",size=300m").path());
 }

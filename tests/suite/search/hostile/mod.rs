@@ -14,7 +14,7 @@ mod ignore_files;
 mod interruption;
 mod links_to_strange_places;
 mod modest_systems;
-mod running;
+pub mod running;
 mod special_files;
 mod tight_limits;
 mod unreadable_places;

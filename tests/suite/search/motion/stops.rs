@@ -7,6 +7,7 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use super::super::hostile::running::hold;
 use super::watch::Watch;
 use crate::common::{Run, seekless};
 
@@ -31,7 +32,7 @@ pub fn stopped_once(
             while opened.len() < after && !is_over(pid) {
                 opened.extend(watch.wait(2).0);
             }
-            if !is_over(pid) && stop(pid) {
+            if !is_over(pid) && hold(child) {
                 opened.extend(watch.wait(0).0);
                 done = does(&opened);
                 kill_process(pid, Signal::CONT).expect("a child");
@@ -77,14 +78,6 @@ impl Drop for Leash {
             let _ = kill_process(self.0, Signal::KILL);
         }
     }
-}
-
-/// Makes a run stand still; false if it was over first.
-fn stop(pid: Pid) -> bool {
-    kill_process(pid, Signal::STOP).expect("a child");
-    let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
-    let state = waitid(WaitId::Pid(pid), options).expect("a child");
-    state.expect("waited for").stopped()
 }
 
 fn is_over(pid: Pid) -> bool {

@@ -152,37 +152,18 @@ fn nothing_outside_changes_while_blocks_are_shared_on_xfs() {
     holds(volume, &["reflink"], &SHARING, rounds(3));
 }
 
-/// Every action and trick on file systems with a disk below them.
-fn holds_on(volume: Volume, can_share: bool) {
-    let mut actions = ACTIONS.to_vec();
-    if can_share {
-        actions.push("reflink");
-    }
+/// Every action and trick, on file systems with a disk below them and in memory.
+#[test]
+#[ignore = "takes long, acts as two users, mounts file systems: root only"]
+fn in_full_on_each_kind() {
     let mut tricks = TRICKS.to_vec();
     tricks.push(Trick::Mounts);
-    holds(volume, &actions, &tricks, rounds(200));
-}
-
-#[test]
-#[ignore = "takes long, acts as two users, mounts file systems: root only"]
-fn in_full_on_ext4() {
-    holds_on(Volume::on_loop("ext4", 512, ""), false);
-}
-
-#[test]
-#[ignore = "takes long, acts as two users, mounts file systems: root only"]
-fn in_full_on_xfs() {
-    holds_on(Volume::on_loop("xfs", 512, "-m reflink=1"), true);
-}
-
-#[test]
-#[ignore = "takes long, acts as two users, mounts file systems: root only"]
-fn in_full_on_btrfs() {
-    holds_on(Volume::on_loop("btrfs", 512, ""), true);
-}
-
-#[test]
-#[ignore = "takes long, acts as two users, mounts file systems: root only"]
-fn in_full_on_tmpfs() {
-    holds_on(Volume::tmpfs(""), false);
+    let mut sharing = ACTIONS.to_vec();
+    sharing.push("reflink");
+    let rounds = rounds(200);
+    holds(Volume::on_loop("ext4", 512, ""), &ACTIONS, &tricks, rounds);
+    holds(Volume::tmpfs(""), &ACTIONS, &tricks, rounds);
+    holds(Volume::on_loop("btrfs", 512, ""), &sharing, &tricks, rounds);
+    let xfs = Volume::on_loop("xfs", 512, "-m reflink=1");
+    holds(xfs, &sharing, &tricks, rounds);
 }
