@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::config_args::ConfigArgs;
-use super::document_format::DocumentFormat;
+use super::common_args::ConfigArgs;
+use super::common_args::DocumentFormat;
+use super::common_args::TalkArgs;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
-use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {

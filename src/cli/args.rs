@@ -8,9 +8,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::cache_args::{CACHE_EXAMPLES, CacheArgs};
+use super::common_args::ConfigCommandArgs;
+use super::common_args::DocumentArgs;
 use super::compare_args::CompareArgs;
-use super::config_args::ConfigCommandArgs;
-use super::document_format::DocumentArgs;
 use super::find_args::FindArgs;
 use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;

@@ -13,14 +13,14 @@ use seekless::units::{Bytes, counted, plural};
 
 use super::cache_args::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
 use super::color::Terminal;
+use super::common_args::DocumentFormat;
 use super::config_folder;
 use super::console::Console;
-use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::option_words;
 use super::progress_text::count;
 use super::question;
-use super::sanitize::{complain, message, path, printed, refuse, say};
+use super::sanitize::{self, complain, message, printed, refuse, say};
 use super::shell_word;
 use super::time_arg::Moment;
 use super::watch;
@@ -36,69 +36,88 @@ pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
     done.or_else(refuse)
 }
 
-/// A cache folder, or the path where there is none.
-enum CachePlace {
-    There(CacheFolder),
-    Missing(PathBuf),
+/// Where a cache is, or would be.
+struct CachePlace {
+    path: PathBuf,
+    folder: Option<CacheFolder>,
+    kept: Vec<StoredVolume>,
 }
 
 impl CachePlace {
     fn of(args: &PlaceArgs) -> Result<Self, String> {
-        let folder = match &args.cache {
+        let path = match &args.cache {
             Some(given) => std::path::absolute(given).ok(),
             None => config_folder::cache(),
         };
-        let folder = folder.ok_or(
+        let path = path.ok_or(
             "cannot determine the cache folder: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
-        let shown = path(&folder).into_owned();
-        match asking(&folder, || CacheFolder::existing(&folder)) {
-            Ok(Some(there)) => Ok(Self::There(there)),
-            Ok(None) => Ok(Self::Missing(folder)),
-            Err(error) => Err(format!(
-                "{shown}: cannot use this folder: {error}; use another folder with --cache DIR"
-            )),
-        }
+        // The program ends if its file system does not answer.
+        watch::about(&path, "nothing was done", || {
+            let shown = sanitize::path(&path);
+            let folder = CacheFolder::existing(&path).map_err(|error| {
+                format!(
+                    "{shown}: cannot use this folder: {error}; use another folder with --cache DIR"
+                )
+            })?;
+            let kept = folder.as_ref().map(CacheFolder::kept).transpose();
+            let kept = kept.map_err(|error| format!("{shown}: cannot list it: {error}"))?;
+            Ok(Self {
+                path: path.clone(),
+                folder,
+                kept: kept.unwrap_or_default(),
+            })
+        })
     }
 
-    fn path(&self) -> &Path {
-        match self {
-            Self::There(folder) => folder.path(),
-            Self::Missing(path) => path,
+    /// A line for each file system, and one for all, for this output.
+    fn lines(&self, output: Terminal) -> Vec<String> {
+        let width = output.width();
+        if self.folder.is_none() {
+            return vec![self.is_missing()];
         }
+        let folder = sanitize::path(&self.path);
+        if self.kept.is_empty() {
+            return vec![format!("The cache in {folder} is empty.")];
+        }
+        let row = |[time, files, size, searched]: [String; 4]| {
+            let files = match width {
+                WHOLE_TABLE.. => format!("  {files:>11}"),
+                _ => String::new(),
+            };
+            let row = format!("{time:16}{files}  {size:>9}  {searched}");
+            row.trim_end().to_owned()
+        };
+        let title = ["last used", "files", "size", "searched"].map(str::to_owned);
+        let rows = [title].into_iter().chain(self.kept.iter().map(cells));
+        let bytes = self.kept.iter().map(|kept| kept.bytes).sum();
+        let all = format!(
+            "{} of {} in {folder}",
+            Bytes(bytes),
+            counted(self.kept.len() as u64, "file system", "file systems"),
+        );
+        fitting(rows.map(row).chain([all]), width)
     }
 
-    fn kept(&self) -> Result<Vec<StoredVolume>, String> {
-        match self {
-            Self::There(folder) => asking(folder.path(), || folder.kept())
-                .map_err(|error| format!("{}: cannot list it: {error}", path(folder.path()))),
-            Self::Missing(_) => Ok(Vec::new()),
-        }
+    fn is_missing(&self) -> String {
+        format!(
+            "There is no cache in {}: this folder does not exist.",
+            sanitize::path(&self.path)
+        )
     }
-}
-
-/// Asks about a cache folder. The program ends if its file system does not answer.
-fn asking<T: Send>(folder: &Path, work: impl FnOnce() -> T + Send) -> T {
-    watch::about(folder, "nothing was done", work)
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, String> {
     let place = CachePlace::of(&args.place)?;
-    let kept = place.kept()?;
+    let mut stdout = io::stdout().lock();
     let written = match args.document.format {
-        DocumentFormat::Json => write_json(&mut io::stdout().lock(), place.path(), &kept),
-        DocumentFormat::Text => {
-            let mut stdout = io::stdout().lock();
-            let lines = match &place {
-                CachePlace::There(_) => lines(place.path(), &kept, Terminal::of(&stdout)),
-                CachePlace::Missing(folder) => vec![no_cache(folder)],
-            };
-            lines
-                .iter()
-                .try_for_each(|line| writeln!(stdout, "{}", message(line)))
-        }
+        DocumentFormat::Json => write_json(&mut stdout, &place.path, &place.kept),
+        DocumentFormat::Text => place
+            .lines(Terminal::of(&stdout))
+            .iter()
+            .try_for_each(|line| writeln!(stdout, "{}", message(line))),
     };
-    Ok(printed(written).map_or_else(|exit| exit, |()| unreadable(place.path(), &kept)))
+    Ok(printed(written).map_or_else(|exit| exit, |()| unreadable(&place.path, &place.kept)))
 }
 
 /// Names what cannot be read.
@@ -106,16 +125,14 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     let mut exit = Exit::Done;
     for kept in kept {
         if let Err(error) = &kept.contents {
-            let way_out = match error.needs_removal() {
-                true => format!(
-                    "; {} removes it",
-                    option_words::cache_command("prune", folder)
-                ),
-                false => String::new(),
-            };
+            let prune = || option_words::cache_command("prune", folder);
+            let way_out = error
+                .needs_removal()
+                .then(|| format!("; {} removes it", prune()));
             complain(&format!(
-                "{}: cannot read it: {error}{way_out}",
-                path(&folder.join(&kept.name))
+                "{}: cannot read it: {error}{}",
+                sanitize::path(&folder.join(&kept.name)),
+                way_out.unwrap_or_default()
             ));
             exit = Exit::SomeLeft;
         }
@@ -126,55 +143,19 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
 /// Columns of a terminal that shows all columns of the table. A narrower one does not show the number of files.
 const WHOLE_TABLE: usize = 60;
 
-/// A line for each file system, and one for all, for this output.
-fn lines(folder: &Path, kept: &[StoredVolume], output: Terminal) -> Vec<String> {
-    let width = match output.is_terminal {
-        true => output.columns,
-        false => usize::MAX,
-    };
-    if kept.is_empty() {
-        return vec![format!("The cache in {} is empty.", path(folder))];
-    }
-    let row = |[time, files, size, searched]: [String; 4]| {
-        let files = match width {
-            WHOLE_TABLE.. => format!("  {files:>11}"),
-            _ => String::new(),
-        };
-        let row = format!("{time:16}{files}  {size:>9}  {searched}");
-        row.trim_end().to_owned()
-    };
-    let mut lines = vec![row(
-        ["last used", "files", "size", "searched"].map(str::to_owned)
-    )];
-    lines.extend(kept.iter().map(cells).map(row));
-    let bytes = kept.iter().map(|kept| kept.bytes).sum();
-    lines.push(format!(
-        "{} of {} in {}",
-        Bytes(bytes),
-        counted(kept.len() as u64, "file system", "file systems"),
-        path(folder)
-    ));
-    fitting(lines, width)
-}
-
-fn no_cache(folder: &Path) -> String {
-    format!(
-        "There is no cache in {}: this folder does not exist.",
-        path(folder)
-    )
-}
-
 fn cells(kept: &StoredVolume) -> [String; 4] {
     let (files, searched) = match &kept.contents {
-        Ok(contents) => (count(contents.files), searched(contents.folder.as_deref())),
+        // Where a run may have written nothing, no folder is known.
+        Ok(contents) => {
+            let folder = contents.folder.as_deref().map(sanitize::path);
+            (
+                count(contents.files),
+                folder.unwrap_or("-".into()).into_owned(),
+            )
+        }
         Err(_) => ("unreadable".to_owned(), String::new()),
     };
     [time(kept), files, Bytes(kept.bytes).to_string(), searched]
-}
-
-/// Where a run may have written nothing, no folder is known.
-fn searched(folder: Option<&Path>) -> String {
-    folder.map_or("-".to_owned(), |folder| path(folder).into_owned())
 }
 
 fn time(kept: &StoredVolume) -> String {
@@ -194,107 +175,90 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
             shell_word::word(args.older_than.as_bytes())
         ));
     }
-    let place = CachePlace::of(&args.place)?;
-    let kept = place.kept()?;
-    let (old, others): (Vec<_>, Vec<_>) = kept
-        .into_iter()
-        .partition(|kept| kept.last_used_ns < oldest && !is_foreign(kept) || is_unusable(kept));
+    let mut place = CachePlace::of(&args.place)?;
+    // What seekless did not make stays.
+    let is_foreign =
+        |kept: &StoredVolume| kept.contents.as_ref().is_err_and(CacheError::is_occupied);
+    let is_old = |kept: &StoredVolume| kept.last_used_ns < oldest && !is_foreign(kept);
+    let goes = |kept: &mut StoredVolume| is_old(kept) || is_unusable(kept);
+    let old: Vec<_> = place.kept.extract_if(.., goes).collect();
     let done = removed(&place, &old);
-    Ok(done.worse(unreadable(place.path(), &others)))
-}
-
-/// True if seekless did not make it.
-fn is_foreign(kept: &StoredVolume) -> bool {
-    let unread = kept.contents.as_ref().err();
-    unread.is_some_and(CacheError::is_occupied)
+    Ok(done.worse(unreadable(&place.path, &place.kept)))
 }
 
 /// True if no run can use it until it is removed.
 fn is_unusable(kept: &StoredVolume) -> bool {
-    let unread = kept.contents.as_ref().err();
-    unread.is_some_and(CacheError::needs_removal)
+    kept.contents.as_ref().is_err_and(CacheError::needs_removal)
 }
 
 fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
     let place = CachePlace::of(args)?;
-    let kept = place.kept()?;
-    if kept.is_empty() || yes {
-        return Ok(removed(&place, &kept));
+    if place.kept.is_empty() || yes {
+        return Ok(removed(&place, &place.kept));
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let info = option_words::cache_command("info", place.path());
+        let info = option_words::cache_command("info", &place.path);
         return Err(format!(
             "cannot ask without a terminal: check the output of {info}, then add --yes"
         ));
     }
-    lines(place.path(), &kept, Terminal::of(&io::stderr()))
-        .iter()
-        .for_each(|line| say(line));
-    match question::is_agreed(&Console::new(false), "Remove the whole cache? [y/N]") {
-        true => Ok(removed(&place, &kept)),
-        false => Ok(Exit::Done),
+    let console = Console::new(false);
+    console.lines(place.lines(Terminal::of(&io::stderr())));
+    if question::is_agreed(&console, "Remove the whole cache? [y/N]") {
+        Ok(removed(&place, &place.kept))
+    } else {
+        Ok(Exit::Done)
     }
 }
 
 /// Removes these, and says what became of it.
 fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
-    let CachePlace::There(folder) = place else {
-        say(&no_cache(place.path()));
+    let Some(folder) = &place.folder else {
+        say(&place.is_missing());
         return Exit::Done;
     };
     if kept.is_empty() {
         say("Nothing to remove.");
         return Exit::Done;
     }
-    let (mut all, mut unusable) = (Removed::default(), Removed::default());
-    for kept in kept {
-        let name = folder.path().join(&kept.name);
+    let remove = |kept: &&StoredVolume| {
+        let name = place.path.join(&kept.name);
         let done = watch::about(&name, "files of the cache may be left", || {
             folder.remove(kept)
         });
-        match done {
-            Ok(()) => {
-                all.add(kept);
-                if is_unusable(kept) {
-                    unusable.add(kept);
-                }
-            }
-            Err(error) => complain(&format!(
+        if let Err(error) = &done {
+            complain(&format!(
                 "{}: cannot remove it: {error}",
-                path(&folder.path().join(&kept.name))
-            )),
+                sanitize::path(&name)
+            ));
         }
-    }
-    let of_these = match unusable.files {
+        done.is_ok()
+    };
+    let gone: Vec<_> = kept.iter().filter(remove).collect();
+    let bytes = |of: &[&StoredVolume]| Bytes(of.iter().map(|kept| kept.bytes).sum());
+    let unusable: Vec<_> = gone
+        .iter()
+        .copied()
+        .filter(|kept| is_unusable(kept))
+        .collect();
+    let of_these = match unusable.len() as u64 {
         0 => String::new(),
         files => format!(
             "; {} of them {} damaged or of another version ({})",
             count(files),
             plural(files, "was", "were"),
-            Bytes(unusable.bytes)
+            bytes(&unusable)
         ),
     };
+    let files = gone.len() as u64;
     say(&format!(
         "Removed the cached digests of {} ({}){of_these}.",
-        counted(all.files, "file system", "file systems"),
-        Bytes(all.bytes)
+        counted(files, "file system", "file systems"),
+        bytes(&gone)
     ));
-    match all.files == kept.len() as u64 {
-        true => Exit::Done,
-        false => Exit::of_part(all.files),
-    }
-}
-
-/// Files of rows that were removed, and their bytes.
-#[derive(Default)]
-struct Removed {
-    files: u64,
-    bytes: u64,
-}
-
-impl Removed {
-    fn add(&mut self, kept: &StoredVolume) {
-        self.files += 1;
-        self.bytes += kept.bytes;
+    if gone.len() == kept.len() {
+        Exit::Done
+    } else {
+        Exit::of_part(files)
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
-use super::document_format::DocumentArgs;
-use super::resolve_search::is_cache_word;
+use super::common_args::DocumentArgs;
+use super::search_args::is_cache_word;
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
@@ -48,9 +48,12 @@ pub struct PlaceArgs {
 }
 
 fn folder() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|folder| match is_cache_word(&folder) {
-        true => Err("a search uses no folder then: for a folder of this name, write ./ before it"),
-        false => Ok(folder),
+    PathBufValueParser::new().try_map(|folder| {
+        if is_cache_word(&folder) {
+            Err("a search uses no folder then: for a folder of this name, write ./ before it")
+        } else {
+            Ok(folder)
+        }
     })
 }
 

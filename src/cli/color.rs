@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 
 use clap::ValueEnum;
 use rustix::termios::tcgetwinsize;
+use seekless::report::Style;
 
 /// When the result is colored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,6 +52,24 @@ impl Terminal {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => self.is_terminal && !self.no_color && !self.is_dumb,
+        }
+    }
+
+    /// Columns for what is printed there.
+    pub fn width(self) -> usize {
+        if self.is_terminal {
+            self.columns
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// How a report looks there.
+    pub fn style(self, color: ColorChoice) -> Style {
+        Style {
+            color: self.wants_color(color),
+            columns: self.is_terminal.then_some(self.columns),
+            ..Style::default()
         }
     }
 }

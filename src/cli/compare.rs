@@ -7,24 +7,23 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
-use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{self, Config, Control, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
 use seekless::tree::{Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
-use super::begin::begin;
+use super::common_args::Talk;
 use super::compare_args::CompareArgs;
 use super::console::Console;
 use super::environment::Environment;
+use super::environment::begin;
 use super::exit::Exit;
 use super::in_force::InForce;
-use super::listener::Listener;
+use super::problems::Listener;
 use super::resolve_filter::{filter_spec, typed};
 use super::resolve_search::meant;
 use super::sanitize;
-use super::talk_args::Talk;
 use super::watch;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -49,10 +48,7 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
         |run: &ComparisonRun| run.talk,
     )?;
     if run.talk.summary {
-        in_force
-            .line()
-            .iter()
-            .for_each(|line| console.sentence(line));
+        console.sentences(in_force.line());
     }
     let control = Arc::<Control>::default();
     let listener = Listener::new(&console);
@@ -144,11 +140,6 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
         );
     }
     let filter = filter_spec(&args.filter, true, false, around)?;
-    let overrides = Overrides {
-        profiles: around.profiles.clone(),
-        ..Overrides::default()
-    };
-    overrides.check(&SystemRoot::default())?;
     Ok(ComparisonRun {
         config: Config {
             roots: args
@@ -159,12 +150,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             filter: filter.build()?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,
-            io_idle: args.reads.io_idle,
-            bytes_per_second: args.reads.rate()?,
-            page_use: args.reads.page_use(false),
-            patience: args.patience.time(),
-            overrides,
-            ..Config::default()
+            ..args.reads.config(args.patience, around.profiles.clone())
         },
         question: Question {
             one_way: args.one_way,

@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use clap::Args;
 use seekless::report::comparison::{Format, Only};
 
-use super::config_args::ConfigArgs;
+use super::common_args::ConfigArgs;
+use super::common_args::TalkArgs;
 use super::definition::named;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
-use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {

@@ -12,10 +12,10 @@ use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
 use seekless::report::{Name, SCHEMA, write_document};
 use serde::Serialize;
 
-use super::config_args::ConfigCommandArgs;
+use super::common_args::ConfigCommandArgs;
+use super::common_args::DocumentFormat;
 use super::config_file::Line;
 use super::definition::readers;
-use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::in_force::{InForce, Options};
 use super::sanitize::{message, path, printed, refuse};
@@ -33,22 +33,7 @@ struct Shown<'a> {
 #[derive(Serialize)]
 struct Part {
     name: String,
-    #[serde(serialize_with = "records")]
     options: Vec<Line>,
-}
-
-fn records<S: serde::Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Record<'a> {
-        option: &'a str,
-        value: Option<&'a str>,
-        place: String,
-    }
-    serializer.collect_seq(lines.iter().map(|line| Record {
-        option: &line.option,
-        value: line.value(),
-        place: line.place(),
-    }))
 }
 
 /// Prints what is in force.
@@ -83,26 +68,32 @@ fn shown<'a>(args: &ConfigCommandArgs, folder: Option<&'a PathBuf>) -> Result<Sh
         is_optional: false,
         program: &program,
     };
-    let mut shown = Shown {
-        folder: folder.map(|folder| Name::new(folder.as_os_str().as_bytes())),
-        commands: Vec::new(),
-        presets: Vec::new(),
-    };
     let part = |name: &str, options| Part {
         name: name.to_owned(),
         options,
     };
-    for name in &commands {
+    let of_command = |name: &&str| {
         let lines = options.of(name, args.preset.as_deref())?;
         check(&lines, name, &program)?;
-        shown.commands.push(part(name, lines));
-    }
-    if args.command.is_none() {
-        for preset in options.presets() {
-            shown.presets.push(part(&preset, options.preset(&preset)?));
-        }
-    }
-    Ok(shown)
+        Ok(part(name, lines))
+    };
+    let of_preset = |name: &String| Ok(part(name, options.preset(name)?));
+    let presets = if args.command.is_none() {
+        options.presets()
+    } else {
+        Vec::new()
+    };
+    Ok(Shown {
+        folder: folder.map(|folder| Name::new(folder.as_os_str().as_bytes())),
+        commands: commands
+            .iter()
+            .map(of_command)
+            .collect::<Result<_, String>>()?,
+        presets: presets
+            .iter()
+            .map(of_preset)
+            .collect::<Result<_, String>>()?,
+    })
 }
 
 fn text(shown: &Shown<'_>, folder: Option<&PathBuf>) -> String {
@@ -149,6 +140,6 @@ fn push(text: &mut String, title: &str, lines: &[Line]) {
     let width = width.unwrap_or(0);
     let _ = writeln!(text, "\n{title}");
     for line in lines {
-        let _ = writeln!(text, "  {:width$}  {}", line.shown(), line.place());
+        let _ = writeln!(text, "  {:width$}  {}", line.shown(), line.place);
     }
 }

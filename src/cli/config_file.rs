@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use seekless::report::read::{OpenError, Source};
+use serde::Serialize;
 
 use super::{sanitize, shell_word};
 
@@ -11,40 +12,36 @@ use super::{sanitize, shell_word};
 const MOST_BYTES: u64 = 1 << 20;
 
 /// One line of a file: an option, with its value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Line {
     /// The option's long name, without its hyphens.
     pub option: String,
-    /// The option as it would be typed: `--min-size=1k`.
-    pub word: String,
+    /// What follows the `=`.
+    pub value: Option<String>,
+    /// The file and the number of the line in it, or what is built in.
+    pub place: String,
     /// The file, or what is built in.
+    #[serde(skip)]
     pub source: String,
-    /// Its number in the file; `None` if it is built in.
-    number: Option<usize>,
 }
 
 impl Line {
-    /// What follows the `=`.
-    pub fn value(&self) -> Option<&str> {
-        self.word.split_once('=').map(|(_, value)| value)
+    /// The option as it would be typed: `--min-size=1k`.
+    pub fn word(&self) -> String {
+        match &self.value {
+            Some(value) => format!("--{}={value}", self.option),
+            None => format!("--{}", self.option),
+        }
     }
 
     /// The option as a shell takes it.
     pub fn shown(&self) -> String {
-        shell_word::word(self.word.as_bytes())
-    }
-
-    /// The file and the line in it.
-    pub fn place(&self) -> String {
-        match self.number {
-            Some(number) => format!("{}:{number}", self.source),
-            None => self.source.clone(),
-        }
+        shell_word::word(self.word().as_bytes())
     }
 
     /// The message, with the place before it.
     pub fn wrong(&self, what: &str) -> String {
-        format!("{}: {what}", self.place())
+        format!("{}: {what}", self.place)
     }
 }
 
@@ -65,28 +62,37 @@ pub fn parse(text: &str, source: &str, has_lines: bool) -> Result<Vec<Line>, Str
     let lines = lines.map(|(before, line)| (before + 1, line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let lines = lines.map(|(number, word)| {
+        let place = if has_lines {
+            format!("{source}:{number}")
+        } else {
+            source.to_owned()
+        };
         let bare = word.strip_prefix("--").unwrap_or_default();
-        let (option, value) = bare.split_once('=').unwrap_or((bare, ""));
-        let line = Line {
-            option: option.to_owned(),
-            word: word.to_owned(),
-            source: source.to_owned(),
-            number: has_lines.then_some(number),
+        let (option, value) = match bare.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (bare, None),
         };
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let is_quoted =
-            |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
         if option.is_empty() || !option.chars().all(is_name) {
-            return Err(line.wrong(&format!(
-                "{}: write one option on each line, as --name or --name=value",
-                line.shown()
-            )));
+            let word = shell_word::word(word.as_bytes());
+            return Err(format!(
+                "{place}: {word}: write one option on each line, as --name or --name=value"
+            ));
         }
-        if is_quoted('"') || is_quoted('\'') {
-            return Err(line.wrong(&format!(
-                "--{option}: no shell reads this file: omit the quotes"
-            )));
+        let is_quoted = |value: &str, quote: char| {
+            value.len() > 1 && value.starts_with(quote) && value.ends_with(quote)
+        };
+        if value.is_some_and(|value| is_quoted(value, '"') || is_quoted(value, '\'')) {
+            return Err(format!(
+                "{place}: --{option}: no shell reads this file: omit the quotes"
+            ));
         }
+        let line = Line {
+            option: option.to_owned(),
+            value: value.map(str::to_owned),
+            place,
+            source: source.to_owned(),
+        };
         Ok(line)
     });
     lines.collect()
@@ -161,13 +167,13 @@ mod tests {
         let lines = parse(text, "f", true).expect("sound");
         let told = lines
             .iter()
-            .map(|line| (line.place(), line.option.as_str(), line.value()));
+            .map(|line| (&*line.place, &*line.option, line.value.as_deref()));
         assert_eq!(
             told.collect::<Vec<_>>(),
             [
-                ("f:3".to_owned(), "quiet", None),
-                ("f:4".to_owned(), "exclude", Some("a = b # c")),
-                ("f:5".to_owned(), "name", Some("")),
+                ("f:3", "quiet", None),
+                ("f:4", "exclude", Some("a = b # c")),
+                ("f:5", "name", Some("")),
             ]
         );
     }

@@ -18,7 +18,7 @@ const READING: [&str; 9] = [
     "patience",
 ];
 
-/// How a search reads, and which file of a set comes first; for find and actions.
+/// How a search reads, and which file of a set comes first; for actions.
 const SEARCHING: [&str; 6] = [
     "threads",
     "depth-random",
@@ -31,33 +31,19 @@ const SEARCHING: [&str; 6] = [
 /// Which files of a set stay, and how the others go; for actions.
 const ACTING: [&str; 5] = ["keep-n", "sidecars", "trash", "same-metadata", "absolute"];
 
-/// What a search finds and reports; for find.
-const FINDING: [&str; 25] = [
-    "format",
-    "digest",
-    "sort-by",
-    "top",
-    "max-depth",
-    "one-file-system",
-    "follow-links",
-    "ignore-file",
-    "min-size",
-    "max-size",
-    "name",
-    "path",
-    "exclude",
-    "regex",
-    "ignore-case",
-    "type",
-    "ext",
-    "newer",
-    "older",
-    "no-hidden",
-    "hidden",
-    "empty",
-    "hard-links",
-    "copies",
-    "unique",
+/// What a search is about, where its result goes, and what the exit status says: find takes every other option from a
+/// file.
+const TYPED: [&str; 10] = [
+    "from",
+    "stdin",
+    "null",
+    "isolate",
+    "output",
+    "summary-only",
+    "omit-first",
+    "exit-code",
+    "preset",
+    "no-config",
 ];
 
 /// The command that a file is for.
@@ -100,13 +86,15 @@ pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), Str
     };
     if !is_settable {
         let way_out = match file {
-            Files::All if may_set("find", option) => "move this line to config.find",
+            Files::All if having_own("find") && may_set("find", option) => {
+                "move this line to config.find"
+            }
             Files::Preset(_) => "omit --preset",
             _ => "delete this line",
         };
         return Err(line.wrong(&format!("--{option} must be typed each time: {way_out}")));
     }
-    let wrong = match (takes_value(arg), line.value()) {
+    let wrong = match (takes_value(arg), line.value.as_deref()) {
         (true, None) => format!("--{option} needs a value: write --{option}=VALUE"),
         (false, Some(_)) => format!("--{option} takes no value: write --{option}"),
         (_, Some(value)) if value == "~" || value.starts_with("~/") => {
@@ -125,12 +113,13 @@ pub fn check(line: &Line, file: &Files<'_>, program: &Command) -> Result<(), Str
 }
 
 fn may_set(command: &str, option: &str) -> bool {
-    let extra: &[&[&str]] = match command {
-        "find" => &[&SEARCHING, &FINDING],
-        "compare" | "folders" => &[],
-        _ => &[&SEARCHING, &ACTING],
-    };
-    READING.contains(&option) || extra.iter().any(|options| options.contains(&option))
+    match command {
+        "find" => !TYPED.contains(&option),
+        "compare" | "folders" => READING.contains(&option),
+        _ => [&READING[..], &SEARCHING, &ACTING]
+            .concat()
+            .contains(&option),
+    }
 }
 
 #[cfg(test)]
@@ -139,9 +128,9 @@ mod tests {
     use crate::cli::args;
 
     #[test]
-    fn each_option_that_a_file_may_set_exists() {
+    fn each_named_option_exists() {
         let program = args::command();
-        let all = [&READING[..], &SEARCHING, &ACTING, &FINDING].concat();
+        let all = [&READING[..], &SEARCHING, &ACTING, &TYPED].concat();
         for option in all {
             let mut commands = program.get_subcommands();
             let is_there = commands.any(|command| arg_of(command, option).is_some());

@@ -2,13 +2,26 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use seekless::heartbeat::current;
 
 use super::exit::Exit;
-use super::talk_args::Progress;
 use super::{fit, sanitize};
+
+/// How progress is told, decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Drawn on a terminal.
+    Draw,
+    /// Lines of text, with this pause between them.
+    Plain(Duration),
+    /// One object a line, with this pause between them.
+    Json(Duration),
+    /// Not at all.
+    Never,
+}
 
 /// The one way to stderr while a run goes on; copies share it.
 #[derive(Clone, Debug)]
@@ -70,6 +83,16 @@ impl Console {
         fit::for_stderr(text)
             .iter()
             .for_each(|line| self.line(line));
+    }
+
+    /// Prints lines, whatever they contain.
+    pub fn lines(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.line(&line));
+    }
+
+    /// Prints sentences.
+    pub fn sentences(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.sentence(&line));
     }
 
     /// Prints a message in the program's name.

@@ -1,8 +1,9 @@
 //! `seekless devices`: what each file system is on and how it would be read.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
@@ -11,9 +12,9 @@ use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId
 use seekless::report::devices::{write_json, write_table};
 
 use super::args::DevicesArgs;
-use super::color;
+use super::color::Terminal;
+use super::common_args::DocumentFormat;
 use super::config_folder;
-use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::sanitize;
 use super::watch;
@@ -27,21 +28,18 @@ pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut device_map = DeviceMap::new(SystemRoot::default(), overrides, cores);
     let mut complaints = Vec::new();
-    let chosen = match args.paths.as_slice() {
-        [] => mounted(&mut device_map, args.all).or_else(|error| {
-            let way_out = "give a folder as PATH";
+    let chosen = if args.paths.is_empty() {
+        mounted(&mut device_map, args.all).or_else(|error| {
             sanitize::refuse(format!(
-                "cannot read the list of mounts: {error}; {way_out}"
+                "cannot read the list of mounts: {error}; give a folder as PATH"
             ))
-        })?,
-        paths => named(&mut device_map, paths, &mut complaints),
+        })?
+    } else {
+        named(&mut device_map, &args.paths, &mut complaints)
     };
     let unused = device_map.take_complaints();
-    for complaint in unused
-        .iter()
-        .map(ToString::to_string)
-        .chain(complaints.iter().cloned())
-    {
+    let unused = unused.iter().map(ToString::to_string);
+    for complaint in unused.chain(complaints.iter().cloned()) {
         sanitize::complain(&complaint);
     }
     if chosen.is_empty() && !complaints.is_empty() {
@@ -64,9 +62,12 @@ fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
             writeln!(out, "no file system on a disk is mounted")?
         }
         DocumentFormat::Text => {
-            let stdout = io::stdout();
-            let columns = stdout.is_terminal().then(|| color::columns(&stdout));
-            write_table(&mut out, volumes, columns)?;
+            let stdout = Terminal::of(&io::stdout());
+            write_table(
+                &mut out,
+                volumes,
+                stdout.is_terminal.then_some(stdout.columns),
+            )?;
         }
     }
     out.flush()
@@ -74,15 +75,13 @@ fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
 
 /// All that are mounted; those in memory and the kernel's own only if asked for.
 fn mounted(device_map: &mut DeviceMap, all: bool) -> io::Result<Vec<VolumeId>> {
-    let ids = device_map.mounted()?.into_iter();
-    Ok(ids
-        .filter(|&id| all || is_of_interest(device_map.get(id)))
-        .collect())
-}
-
-/// An automount point is a place, not a file system, until somebody goes there.
-fn is_of_interest(volume: &Volume) -> bool {
-    volume.class != Class::Memory && volume.filesystem != "autofs"
+    let mut ids = device_map.mounted()?;
+    ids.retain(|&id| {
+        let volume = device_map.get(id);
+        // An automount point is a place, not a file system, until somebody goes there.
+        all || volume.class != Class::Memory && volume.filesystem != "autofs"
+    });
+    Ok(ids)
 }
 
 fn named(
@@ -96,9 +95,10 @@ fn named(
         let words = "nothing was shown: omit this path";
         let found = watch::about(path, words, || {
             let metadata = fs::metadata(path)?;
-            Ok(match metadata.file_type().is_block_device() {
-                true => on_device(device_map, metadata.rdev()),
-                false => vec![device_map.volume(metadata.dev(), path)],
+            Ok(if metadata.file_type().is_block_device() {
+                on_device(device_map, metadata.rdev())
+            } else {
+                vec![device_map.volume(metadata.dev(), path)]
             })
         });
         match found {
@@ -109,12 +109,8 @@ fn named(
             )),
         }
     }
-    let mut seen = Vec::new();
-    chosen.retain(|id| {
-        let is_new = !seen.contains(id);
-        seen.push(*id);
-        is_new
-    });
+    let mut seen = HashSet::new();
+    chosen.retain(|id| seen.insert(*id));
     chosen
 }
 
@@ -128,8 +124,9 @@ fn on_device(device_map: &mut DeviceMap, rdev: u64) -> Vec<VolumeId> {
         name.as_ref().is_some_and(|name| stack.contains(name))
     };
     let found: Vec<_> = ids.into_iter().filter(lies_on).collect();
-    match found.is_empty() {
-        true => vec![device],
-        false => found,
+    if found.is_empty() {
+        vec![device]
+    } else {
+        found
     }
 }

@@ -8,9 +8,8 @@ use seekless::engine::ProgressLine;
 use serde::Serialize;
 
 use super::color;
-use super::console::Console;
+use super::console::{Console, Progress};
 use super::progress_text::{Rates, describe};
-use super::talk_args::Progress;
 
 /// How far a run is, for whoever watches it.
 #[derive(Debug)]
@@ -25,30 +24,23 @@ pub struct Draw {
 
 #[derive(Debug)]
 struct StageLine {
-    stage: &'static str,
-    device: String,
-    bar: ProgressBar,
-    rates: Rates,
     now: ProgressLine,
+    rates: Rates,
+    bar: ProgressBar,
 }
 
 /// One line for programs.
 #[derive(Serialize)]
+#[serde(tag = "type", rename = "progress")]
 struct Record<'a> {
-    r#type: &'static str,
     seconds: f64,
     stages: Vec<StageRecord<'a>>,
 }
 
 #[derive(Serialize)]
 struct StageRecord<'a> {
-    stage: &'a str,
-    device: &'a str,
-    files_done: u64,
-    files_total: u64,
-    bytes_done: u64,
-    bytes_total: u64,
-    total_is_final: bool,
+    #[serde(flatten)]
+    now: &'a ProgressLine,
     seconds_left: Option<u64>,
 }
 
@@ -106,16 +98,16 @@ impl Draw {
 
     fn tell(&self, passed: Duration) {
         if let Progress::Json(_) = self.console.progress() {
-            let stages = self.lines.iter().map(StageLine::record).collect();
-            let seconds = passed.as_millis() as f64 / 1e3;
+            let stages = self.lines.iter().map(|StageLine { now, rates, .. }| {
+                let seconds_left = rates.left(now).map(|left| left.as_secs());
+                StageRecord { now, seconds_left }
+            });
             let record = Record {
-                r#type: "progress",
-                seconds,
-                stages,
+                seconds: passed.as_millis() as f64 / 1e3,
+                stages: stages.collect(),
             };
-            let mut line = Vec::new();
-            if seekless::report::write_json(&mut line, &record).is_ok() {
-                self.console.line(&String::from_utf8_lossy(&line));
+            if let Ok(line) = serde_json::to_string(&record) {
+                self.console.line(&line);
             }
             return;
         }
@@ -140,40 +132,20 @@ impl Draw {
     }
 
     fn place(&mut self, told: &ProgressLine) -> usize {
-        let known = |line: &StageLine| line.stage == told.stage && line.device == told.device;
-        self.lines.iter().position(known).unwrap_or_else(|| {
-            let bar = self.bars.add(ProgressBar::no_length());
-            bar.set_style(style("{wide_msg}"));
+        let is_known =
+            |line: &StageLine| (line.now.stage, &line.now.device) == (told.stage, &told.device);
+        self.lines.iter().position(is_known).unwrap_or_else(|| {
+            // The template is right; were it not, the default would do.
+            let style = ProgressStyle::with_template("{wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             self.lines.push(StageLine {
-                stage: told.stage,
-                device: told.device.clone(),
-                bar,
-                rates: Rates::default(),
                 now: told.clone(),
+                rates: Rates::default(),
+                bar: self.bars.add(ProgressBar::no_length().with_style(style)),
             });
             self.lines.len() - 1
         })
     }
-}
-
-impl StageLine {
-    fn record(&self) -> StageRecord<'_> {
-        StageRecord {
-            stage: self.stage,
-            device: &self.device,
-            files_done: self.now.files_done,
-            files_total: self.now.files_total,
-            bytes_done: self.now.bytes_done,
-            bytes_total: self.now.bytes_total,
-            total_is_final: self.now.total_is_final,
-            seconds_left: self.rates.left(&self.now).map(|left| left.as_secs()),
-        }
-    }
-}
-
-/// The templates are constants and right; were one not, the default would do.
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[cfg(test)]

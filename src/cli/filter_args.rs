@@ -31,7 +31,7 @@ pub struct FilterArgs {
     ///
     /// '*' does not match a slash, '**' does. A pattern that starts with '/', './' or '../' matches from there. Other
     /// patterns can match from any folder of the path.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub path: Vec<String>,
 
     /// Skip files and folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
@@ -44,11 +44,11 @@ pub struct FilterArgs {
     /// Only include files whose path matches this regular expression
     ///
     /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
-    #[arg(long, value_name = "REGEX", value_parser = expression)]
+    #[arg(long, value_name = "REGEX", value_parser = expression, hide_short_help = true)]
     pub regex: Vec<String>,
 
     /// Match all patterns case-insensitively
-    #[arg(short = 'i', long)]
+    #[arg(short = 'i', long, hide_short_help = true)]
     pub ignore_case: bool,
 
     /// Only include files of this type, by file extension
@@ -73,7 +73,12 @@ pub struct FilterArgs {
     pub newer: Option<OsString>,
 
     /// Only include files modified before WHEN, in the same forms as --newer
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub older: Option<OsString>,
 
     /// Skip files and folders whose name starts with a dot
@@ -84,7 +89,7 @@ pub struct FilterArgs {
     pub no_hidden: bool,
 
     /// Include hidden files (the default; overrides --no-hidden)
-    #[arg(long, overrides_with = "no_hidden")]
+    #[arg(long, overrides_with = "no_hidden", hide_short_help = true)]
     pub hidden: bool,
 }
 

@@ -7,25 +7,29 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
+use seekless::engine::{self, Control, Delivery};
 
-use super::begin::begin;
 use super::console::Console;
+use super::environment::begin;
 use super::exit::Exit;
 use super::find_args::FindArgs;
 use super::find_report;
-use super::hidden_links::HiddenLinks;
 use super::in_force::InForce;
 use super::journal_place::JournalPlace;
-use super::listener::{Listener, seen};
-use super::output::{self, NotWritten, ReportOutput, dropping};
+use super::output::{Ended, NotWritten, dropping};
 use super::plan_summary::no_match;
+use super::problems::{HiddenLinks, Listener, seen};
+use super::report_output::{ReportOutput, told};
 use super::resolve::{FindRun, resolve};
-use super::{next_command, sanitize, summary, sweep, watch};
-use seekless::engine::{self, Control, Delivery};
+use super::{sanitize, sweep, watch};
+
+/// A set that is final reaches a pipe's other end this soon, without a system call for each.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
@@ -34,25 +38,15 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
     if run.config.roots.is_empty() {
         console.complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.
-        if run.exit_code {
+        if run.args.exit_code {
             return Ok(Exit::Nothing);
         }
     }
     let ranking = run.ranking.take();
-    if let Some(wanted) = &run.wanted {
-        let selected = find_report::select(&run, wanted, ranking, &console);
-        let selected = selected.or_else(|error| console.refuse(error))?;
-        return find_report::report(run, selected, in_force, &console);
+    match run.wanted.take() {
+        None => search(&run, ranking, in_force, &console),
+        Some(wanted) => find_report::select(run, wanted, ranking, in_force, &console),
     }
-    search(&run, ranking, in_force, &console)
-}
-
-/// How the engine's part of a run ended.
-enum FindOutcome {
-    Told(Box<Summary>),
-    NothingDone,
-    NotWritten(NotWritten),
-    Failed(engine::Error),
 }
 
 fn search(
@@ -67,7 +61,7 @@ fn search(
     let listener = Listener::new(console);
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
     let mut hidden = HiddenLinks::default();
-    let outcome = thread::scope(|scope| {
+    let found = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
         if run.delivery == Delivery::AsFinal {
@@ -81,47 +75,24 @@ fn search(
     listener.sum_up();
     let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
     idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
-    let summary = match outcome {
-        FindOutcome::Told(summary) => summary,
-        FindOutcome::NothingDone => return Err(Exit::Nothing),
-        // With --exit-code, whoever closed the pipe did not hear all of the answer.
-        FindOutcome::NotWritten(NotWritten::Closed) if !run.exit_code => return Ok(Exit::Done),
-        FindOutcome::NotWritten(error) => return console.refuse(error),
-        FindOutcome::Failed(error) => return console.refuse(error),
-    };
-    if run.talk.summary {
-        if !run.summary_is_result() {
-            for line in summary::lines(&summary, run.summary_of(), run.talk.columns) {
-                console.line(&line);
-            }
-        }
-        in_force
-            .line()
-            .iter()
-            .for_each(|line| console.sentence(line));
-        hidden.lines().iter().for_each(|line| console.line(line));
-        // What a run that was killed left here is among the files that were just looked at.
-        if let Ok(place) = JournalPlace::of(None) {
-            sweep::notice(&place, || searched_trees(&run.config), console);
-        }
-        next_command::lines(run, &summary)
-            .iter()
-            .for_each(|line| console.sentence(line));
-    }
+    let summary = found.map_err(|ended| ended.exit(console))?;
     // An interruption that came too late to cut anything short leaves a whole report.
     let exit = if summary.interrupted {
         Exit::Interrupted
     } else {
         listener.exit(run.config.roots.len(), seen(&summary))
     };
-    Ok(if run.exit_code {
-        exit.of_question(summary.sets > 0)
-    } else {
-        exit
-    })
+    let notes = || {
+        console.lines(hidden.lines());
+        // What a run that was killed left here is among the files that were just looked at.
+        if let Ok(place) = JournalPlace::of(None) {
+            sweep::notice(&place, || searched_trees(&run.config), console);
+        }
+    };
+    Ok(told(run, &summary, in_force, notes, exit, console))
 }
 
-/// Runs the engine and writes what it finds; the only part that is on another thread.
+/// Runs the engine and writes what it finds.
 fn drive(
     run: &FindRun,
     ranking: &mut Option<Ranking>,
@@ -129,7 +100,7 @@ fn drive(
     control: &Control,
     listener: &Listener<'_>,
     hidden: &mut HiddenLinks,
-) -> FindOutcome {
+) -> Result<Summary, Ended> {
     if tracing::enabled!(tracing::Level::INFO) {
         // The search names the paths that it cannot look at.
         for text in engine::explain(&run.config, "--memory") {
@@ -154,31 +125,29 @@ fn drive(
                 hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));
             }
         }
-        let written = lock(output)
-            .as_mut()
-            .map_or(Ok(()), |output| output.set(set));
-        written.map_err(|error| {
+        let written = lock(output).as_mut().map(|output| output.set(set));
+        written.unwrap_or(Ok(())).map_err(|error| {
             failed = Some(error);
             io::ErrorKind::Other.into()
         })
     });
+    let unwritten = |error: NotWritten| {
+        // With --exit-code, whoever closed the pipe did not hear all of the answer.
+        let closed = (!run.args.exit_code).then_some(Exit::Done);
+        Ended::unwritten(&error, closed)
+    };
     if let Some(error) = failed {
-        return FindOutcome::NotWritten(error);
+        return Err(unwritten(error));
     }
-    match found {
-        Err(error) => FindOutcome::Failed(error),
-        // An empty report would say that there is nothing, and replace one that knows more.
-        Ok(summary) if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing => {
-            FindOutcome::NothingDone
-        }
-        Ok(summary) => {
-            let output = lock(output).take();
-            match output.map_or(Ok(()), |output| output.finish(&summary)) {
-                Ok(()) => FindOutcome::Told(Box::new(summary)),
-                Err(error) => FindOutcome::NotWritten(error),
-            }
-        }
+    let summary = found.map_err(|error| Ended::Saying(error.to_string()))?;
+    // An empty report would say that there is nothing, and replace one that knows more.
+    if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing {
+        return Err(Ended::Silently(Exit::Nothing));
     }
+    let output = lock(output).take();
+    let written = output.map(|output| output.finish(&summary));
+    written.unwrap_or(Ok(())).map_err(unwritten)?;
+    Ok(summary)
 }
 
 /// The output belongs to the engine's thread; the watcher takes it only to flush it or to throw
@@ -192,11 +161,9 @@ fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
 /// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
 /// does it, because a reader who is slow holds up whoever writes.
 fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_over: Receiver<()>) {
-    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(output::PATIENCE) {
-        let flushed = lock(output)
-            .as_mut()
-            .map_or(Ok(()), ReportOutput::flush_when_due);
-        if flushed.is_err() {
+    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(PATIENCE) {
+        let flushed = lock(output).as_mut().map(ReportOutput::flush);
+        if let Some(Err(_)) = flushed {
             // Nobody will read the rest. What could not be flushed is still there, and meets the
             // same error when the engine's thread ends the report.
             return control.cancel();

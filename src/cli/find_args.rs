@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seekless::engine::{Copies, SetOrder};
 use seekless::report::{FORMATS, Format};
 
 use super::act_args::keep_help;
-use super::config_args::ConfigArgs;
+use super::common_args::ConfigArgs;
+use super::common_args::TalkArgs;
 use super::definition::named;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
-use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
@@ -59,7 +59,8 @@ pub struct FindArgs {
         long,
         value_name = "N..M",
         conflicts_with = "unique",
-        help_heading = "What counts as a duplicate"
+        help_heading = "What counts as a duplicate",
+        hide_short_help = true
     )]
     pub copies: Option<Copies>,
 
@@ -92,8 +93,17 @@ pub struct FindArgs {
     ///
     /// The default is 'always' for json, ndjson and csv, and 'when-needed' for the other formats. Without digests,
     /// seekless compares large cached files instead of hashing them, which is faster.
-    #[arg(long, value_name = "WHEN", help_heading = "Output")]
-    pub digest: Option<DigestWhen>,
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_parser = named([
+            ("always", "For each member of a set", true),
+            ("when-needed", "Only where they tell files apart; the report has none", false),
+        ]),
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub digest: Option<bool>,
 
     /// Write the report to FILE; FILE is replaced only when the report is complete
     ///
@@ -108,8 +118,8 @@ pub struct FindArgs {
     pub top: Option<u64>,
 
     /// Set the order of the sets [default: reclaimable; for ndjson, fdupes and nul: as found]
-    #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    pub sort_by: Option<SortBy>,
+    #[arg(long, value_name = "WHAT", value_parser = named(ORDERS), help_heading = "Output")]
+    pub sort_by: Option<SetOrder>,
 
     /// Print only the summary, on standard output
     ///
@@ -121,7 +131,7 @@ pub struct FindArgs {
     ///
     /// Only with the formats nul and fdupes. The first file is the one that an action keeps. With -H, its first name is
     /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub omit_first: bool,
 
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
@@ -137,36 +147,14 @@ pub struct FindArgs {
     pub config: ConfigArgs,
 }
 
-/// The order of the sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SortBy {
-    /// Most reclaimable disk space first
-    Reclaimable,
-    /// Largest files first
-    Size,
-    /// Most files first
-    Count,
-    /// By the path of the first file
-    Path,
-}
-
-impl SortBy {
-    /// The order of the engine.
-    pub fn order(self) -> SetOrder {
-        match self {
-            Self::Reclaimable => SetOrder::Reclaimable,
-            Self::Size => SetOrder::Size,
-            Self::Count => SetOrder::Count,
-            Self::Path => SetOrder::Path,
-        }
-    }
-}
-
-/// When digests are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DigestWhen {
-    /// For each member of a set
-    Always,
-    /// Only where they tell files apart; the report has none
-    WhenNeeded,
-}
+/// The orders of the sets.
+const ORDERS: [(&str, &str, SetOrder); 4] = [
+    (
+        "reclaimable",
+        "Most reclaimable disk space first",
+        SetOrder::Reclaimable,
+    ),
+    ("size", "Largest files first", SetOrder::Size),
+    ("count", "Most files first", SetOrder::Count),
+    ("path", "By the path of the first file", SetOrder::Path),
+];

@@ -7,11 +7,11 @@ use clap::Args;
 use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
 use seekless::units::Bytes;
 
-use super::config_args::ConfigArgs;
+use super::common_args::ConfigArgs;
+use super::common_args::TalkArgs;
 use super::definition::named;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
-use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FoldersArgs {

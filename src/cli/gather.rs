@@ -16,7 +16,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::from_report::with_command;
-use super::listener::Listener;
+use super::problems::Listener;
 use super::resolve_act::ActRun;
 use super::resolve_search::Source;
 use super::watch::{self, End, NOTHING_DONE};

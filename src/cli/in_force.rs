@@ -39,7 +39,7 @@ impl From<Vec<Line>> for InForce {
 impl InForce {
     /// The options as they would be typed.
     pub fn words(&self) -> impl Iterator<Item = OsString> {
-        self.lines.iter().map(|line| OsString::from(&line.word))
+        self.lines.iter().map(|line| line.word().into())
     }
 
     /// Forgets those that a typed option undid.
@@ -241,7 +241,7 @@ mod tests {
         for (preset, _) in BUILT_IN {
             let lines = options.of(DEFAULT, Some(preset)).expect("sound");
             let words = ["seekless".to_owned()].into_iter();
-            let words = words.chain(lines.into_iter().map(|line| line.word));
+            let words = words.chain(lines.iter().map(Line::word));
             assert!(program.clone().try_get_matches_from(words).is_ok());
         }
     }

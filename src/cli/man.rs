@@ -1,11 +1,12 @@
-//! `seekless man`: manual pages, generated from the definition of the options.
+//! `seekless man` and `seekless completions`: manual pages, and scripts for shells, generated from the definition of the
+//! options.
 
 use std::io::{self, Write};
 
 use clap::Command;
 use clap_mangen::Man;
 
-use super::args::{self, ManArgs};
+use super::args::{self, CompletionsArgs, ManArgs};
 use super::exit::Exit;
 use super::sanitize;
 
@@ -42,6 +43,14 @@ fn page(command: &Command) -> io::Result<String> {
         "{before}{SYNOPSIS}{}\n.SH {after}",
         usage.join("\n.br\n")
     ))
+}
+
+/// Prints the script for a shell.
+pub fn completions(args: &CompletionsArgs) -> Result<Exit, Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut args::command(), "seekless", &mut script);
+    sanitize::printed(io::stdout().lock().write_all(&script))?;
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]

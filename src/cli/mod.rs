@@ -5,15 +5,13 @@ mod act_args;
 mod answers;
 mod args;
 mod ask;
-mod begin;
 mod cache;
 mod cache_args;
 mod color;
+mod common_args;
 mod compare;
 mod compare_args;
-mod completions;
 mod config;
-mod config_args;
 mod config_file;
 mod config_folder;
 mod config_rules;
@@ -21,7 +19,6 @@ mod console;
 mod dangling_text;
 mod definition;
 mod devices;
-mod document_format;
 mod draw;
 mod environment;
 mod exit;
@@ -37,12 +34,9 @@ mod from_folders;
 mod from_report;
 mod gather;
 mod help;
-mod hidden_links;
 mod in_force;
 mod journal_place;
-mod listener;
 mod man;
-mod next_command;
 mod option_words;
 mod output;
 mod perform;
@@ -52,16 +46,15 @@ mod plan_summary;
 mod plan_text;
 mod probe;
 mod probe_args;
-mod problem_limit;
+mod problems;
 mod progress_text;
 mod question;
 mod read_args;
 mod refusal;
-mod report_progress;
+mod report_output;
 mod resolve;
 mod resolve_act;
 mod resolve_filter;
-mod resolve_folders;
 mod resolve_search;
 mod root_links;
 mod root_list;
@@ -71,8 +64,6 @@ mod shell_word;
 mod slips;
 mod summary;
 mod sweep;
-mod talk_args;
-mod tilde;
 mod time_arg;
 mod undo;
 mod undo_list;
@@ -125,7 +116,7 @@ pub fn main() -> ExitCode {
     }
     let meant = matches.as_ref().ok().and_then(|matches| {
         let misplaced = words::misplaced(&words, matches, &command);
-        misplaced.or_else(|| tilde::refused(matches, &command))
+        misplaced.or_else(|| words::unexpanded(matches, &command))
     });
     if let Some(line) = meant {
         sanitize::complain(&line);
@@ -160,7 +151,7 @@ fn obey(cli: Cli, in_force: &InForce) -> Exit {
         Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Cache(args)) => cache::cache(args),
         Some(Command::Config(args)) => config::show(&args),
-        Some(Command::Completions(args)) => completions::print(&args),
+        Some(Command::Completions(args)) => man::completions(&args),
         Some(Command::Man(args)) => man::write(&args),
     };
     let exit = exit.unwrap_or_else(|exit| exit);

@@ -5,21 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
-use seekless::decide::{DuplicateSet, Summary};
 use seekless::heartbeat::current;
 use seekless::report::file::Output;
 use seekless::report::output_error::{Cause, OutputError};
-use seekless::report::{Header, Report};
 
 use super::console::Console;
-use super::resolve::FindRun;
-use super::sanitize;
-use super::summary::{self, SummaryOf};
-
-/// A set that is final reaches a pipe's other end this soon, without a system call for each.
-pub const PATIENCE: Duration = Duration::from_millis(100);
+use super::exit::Exit;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -58,17 +50,33 @@ impl From<io::Error> for NotWritten {
     }
 }
 
-/// A report on its way.
-pub struct ReportOutput {
-    report: Box<dyn Report>,
-    header: Header,
-    begun: bool,
-    place: OutputStream,
-    flushed: Option<Instant>,
-    /// Sets that are still to be written.
-    left: u64,
-    /// The summary is written in place of a report.
-    summary_of: Option<(SummaryOf, Option<usize>)>,
+/// How a run ends that has no result to tell of.
+pub enum Ended {
+    /// The reason was said before, or nobody needs to know it.
+    Silently(Exit),
+    /// With this reason.
+    Saying(String),
+}
+
+impl Ended {
+    /// The end of a run whose result could not be written. `closed` is the exit status if its reader has seen enough.
+    pub fn unwritten(error: &NotWritten, closed: Option<Exit>) -> Self {
+        match closed {
+            Some(exit) if matches!(error, NotWritten::Closed) => Self::Silently(exit),
+            _ => Self::Saying(error.to_string()),
+        }
+    }
+
+    /// Prints the reason.
+    pub fn exit(self, console: &Console) -> Exit {
+        match self {
+            Self::Silently(exit) => exit,
+            Self::Saying(why) => {
+                console.complain(&why);
+                Exit::Nothing
+            }
+        }
+    }
 }
 
 /// Stdout, or a file that is there as a whole or not at all.
@@ -108,98 +116,20 @@ impl OutputStream {
         }
     }
 
+    /// Lets a reader who watches have what was written so far.
+    pub fn flush(&mut self) -> Result<(), NotWritten> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush().map_err(stdout_error),
+            Self::File(_) => Ok(()),
+        }
+    }
+
     /// Writes the rest, and puts a file in its place.
     pub fn finish(self) -> Result<(), NotWritten> {
         match self {
             Self::File(file) => Ok(file.finish()?),
             Self::Stdout(mut stdout) => stdout.flush().map_err(stdout_error),
         }
-    }
-}
-
-impl ReportOutput {
-    /// Makes sure that the place can be written to, before any work is done.
-    pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = OutputStream::open(run.output.as_deref(), console)?;
-        Ok(Self::at(place, run))
-    }
-
-    /// Writes to a place that is open.
-    pub fn at(place: OutputStream, run: &FindRun) -> Self {
-        Self {
-            report: (run.format.make)(&run.style),
-            header: run.header.clone(),
-            begun: false,
-            place,
-            flushed: None,
-            left: run.most.unwrap_or(u64::MAX),
-            summary_of: run
-                .summary_is_result()
-                .then_some((run.summary_of(), run.style.columns)),
-        }
-    }
-
-    /// Writes one set.
-    pub fn set(&mut self, set: &DuplicateSet) -> Result<(), NotWritten> {
-        if self.left == 0 {
-            return Ok(());
-        }
-        self.left -= 1;
-        self.begin()?;
-        self.write(|report, out| report.set(out, set))?;
-        self.flush_when_due()
-    }
-
-    /// Writes the end and puts a file in its place.
-    pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
-        if let Some((of, columns)) = self.summary_of {
-            let lines = summary::lines(summary, of, columns);
-            // A later result may replace what names seekless.
-            let is_file = matches!(self.place, OutputStream::File(_));
-            let title = is_file.then_some(concat!(
-                "# seekless ",
-                env!("CARGO_PKG_VERSION"),
-                " summary"
-            ));
-            let lines = title.into_iter().map(str::to_owned).chain(lines);
-            let mut lines = lines.map(|line| sanitize::message(&line).into_owned());
-            self.place
-                .write(|out| lines.try_for_each(|line| writeln!(out, "{line}")))?;
-            return self.place.finish();
-        }
-        self.begin()?;
-        self.write(|report, out| report.end(out, summary))?;
-        self.place.finish()
-    }
-
-    /// Lets go of what has waited long enough, for a reader who watches.
-    pub fn flush_when_due(&mut self) -> Result<(), NotWritten> {
-        let OutputStream::Stdout(stdout) = &mut self.place else {
-            return Ok(());
-        };
-        if self.flushed.is_none_or(|last| last.elapsed() >= PATIENCE) {
-            stdout.flush().map_err(stdout_error)?;
-            self.flushed = Some(Instant::now());
-        }
-        Ok(())
-    }
-
-    /// Writes what comes first, once there is something to follow: a run that fails at once
-    /// leaves no beginning without an end.
-    fn begin(&mut self) -> Result<(), NotWritten> {
-        if !self.begun {
-            self.begun = true;
-            let header = std::mem::take(&mut self.header);
-            self.write(|report, out| report.begin(out, &header))?;
-        }
-        Ok(())
-    }
-
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), NotWritten> {
-        self.place.write(|out| write(self.report.as_mut(), out))
     }
 }
 

@@ -16,7 +16,7 @@ use super::exit::Exit;
 use super::journal_place::JournalPlace;
 use super::option_words::typed;
 use super::plan_summary::{hard_links, names, symbolic_links};
-use super::problem_limit::ProblemLimit;
+use super::problems::ProblemLimit;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::watch::{self, ENDING, End, NOTHING_DONE, Stops};

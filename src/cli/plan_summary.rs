@@ -12,8 +12,8 @@ use seekless::units::{Bytes, counted, plural};
 
 use super::dangling_text;
 use super::fit;
-use super::hidden_links::HiddenLinks;
 use super::option_words::typed;
+use super::problems::HiddenLinks;
 use super::progress_text::count;
 
 /// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot

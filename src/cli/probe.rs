@@ -11,9 +11,9 @@ use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, 
 use seekless::report::fit::fitting;
 
 use super::color::Terminal;
+use super::common_args::DocumentFormat;
 use super::config_folder;
 use super::console::Console;
-use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::probe_args::ProbeArgs;
 use super::sanitize;
@@ -26,17 +26,17 @@ const COLUMNS: usize = 80;
 pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
-    let rate = args.limit.rate().or_else(|wrong| console.refuse(wrong))?;
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
         scratch: args.scratch,
-        experiments: match args.only.is_empty() {
-            true => EXPERIMENTS.iter().collect(),
-            false => args.only.clone(),
+        experiments: if args.only.is_empty() {
+            EXPERIMENTS.iter().collect()
+        } else {
+            args.only.clone()
         },
         seed: args.seed,
-        bytes_per_second: rate,
+        bytes_per_second: args.limit.bwlimit,
         system: SystemRoot::default(),
     };
     let profiles = config_folder::profiles();
@@ -67,9 +67,10 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
         advice.command = Some(command(&selector(volume), &volume.policy, advice));
     }
     let findings = &measured.findings;
-    let mut exit = match findings.interrupted {
-        true => Exit::Interrupted,
-        false => Exit::Done,
+    let mut exit = if findings.interrupted {
+        Exit::Interrupted
+    } else {
+        Exit::Done
     };
     if let Err(error) = print(findings, args.document.format) {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -91,19 +92,15 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
         return writeln!(stdout);
     }
     let terminal = Terminal::of(&io::stdout());
-    let columns = match terminal.is_terminal {
-        true => terminal.columns,
-        false => COLUMNS,
+    let columns = if terminal.is_terminal {
+        terminal.columns
+    } else {
+        COLUMNS
     };
-    let tables = match terminal.is_terminal {
-        true => sentences_fitting(&text::report(findings, columns), columns),
-        false => text::report(findings, usize::MAX)
-            .lines()
-            .map(str::to_owned)
-            .collect(),
-    };
+    let tables = text::report(findings, terminal.width());
     let conclusion = fitting(text::conclusion(findings), columns);
-    for line in tables.into_iter().chain([String::new()]).chain(conclusion) {
+    let lines = sentences_fitting(&tables, terminal.width()).into_iter();
+    for line in lines.chain([String::new()]).chain(conclusion) {
         writeln!(stdout, "{}", sanitize::message(&line))?;
     }
     stdout.flush()
@@ -112,10 +109,8 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
 /// Breaks sentences between words. Rows of tables, which have wide gaps, are left whole.
 fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
     let fitted = tables.lines().flat_map(|line| {
-        let width = match line.trim_start().contains("   ") {
-            true => usize::MAX,
-            false => columns,
-        };
+        let is_row = line.trim_start().contains("   ");
+        let width = if is_row { usize::MAX } else { columns };
         fitting([line.to_owned()], width)
     });
     fitted.collect()
@@ -149,19 +144,18 @@ fn selector(volume: &Volume) -> String {
 /// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
 fn save(measured: &probe::Measured, console: &Console) -> bool {
     let findings = &measured.findings;
-    let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
-        let why = match findings.interrupted {
-            false => "there is no advice",
-            true => "the measurement was interrupted",
-        };
+    let unsaved = |why| {
         console.complain(&format!("no profile was saved: {why}"));
-        return false;
+        false
+    };
+    if findings.interrupted {
+        return unsaved("the measurement was interrupted");
+    }
+    let Some(advice) = &findings.advice else {
+        return unsaved("there is no advice");
     };
     let Some(profiles) = config_folder::profiles() else {
-        console.complain(
-            "no profile was saved: neither XDG_CONFIG_HOME nor HOME is set: set one of them",
-        );
-        return false;
+        return unsaved("neither XDG_CONFIG_HOME nor HOME is set: set one of them");
     };
     let from = format!(
         "{} in {:.0} s, seed {}",

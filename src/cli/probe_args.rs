@@ -7,8 +7,8 @@ use clap::Args;
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
+use super::common_args::DocumentArgs;
 use super::definition::named;
-use super::document_format::DocumentArgs;
 use super::read_args::LimitArgs;
 
 #[derive(Args, Clone, Debug)]

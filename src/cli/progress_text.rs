@@ -17,55 +17,40 @@ const MEMORY: f64 = 5.0;
 /// Time that is watched before anything is said about the time left.
 const WATCHED: Duration = Duration::from_secs(1);
 
-/// How fast something grows, smoothed over the last seconds.
+/// How fast the files and the bytes of a line grow, smoothed over the last seconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Meter {
-    last: Option<(Duration, u64)>,
-    /// Weighted sum of the rates so far, and the sum of their weights: at the beginning, it is less than 1.
-    rates: f64,
+pub struct Rates {
+    last: Option<(Duration, [u64; 2])>,
+    /// Weighted sums of the rates so far, and the sum of their weights: at the beginning, it is less than 1.
+    sums: [f64; 2],
     weights: f64,
     /// Time since the first update.
     watched: Duration,
 }
 
-impl Meter {
-    /// Takes note of how much there is at a time (counted from any fixed point).
-    pub fn update(&mut self, now: Duration, amount: u64) {
-        let Some((then, before)) = self.last else {
-            self.last = Some((now, amount));
-            return;
-        };
-        let passed = now.saturating_sub(then).as_secs_f64();
-        if passed <= 0.0 {
+impl Rates {
+    /// Takes note of a line's numbers at a time (counted from any fixed point).
+    pub fn update(&mut self, now: Duration, line: &ProgressLine) {
+        let done = [line.files_done, line.bytes_done];
+        let (then, before) = *self.last.get_or_insert((now, done));
+        let passed = now.saturating_sub(then);
+        if passed.is_zero() {
             return;
         }
-        let fresh = amount.saturating_sub(before) as f64 / passed;
         // The weight of the past falls with the time passed, however irregular the calls.
-        let weight = 1.0 - (-passed / MEMORY).exp();
-        self.rates += weight * (fresh - self.rates);
+        let weight = 1.0 - (-passed.as_secs_f64() / MEMORY).exp();
+        for (sum, (done, before)) in self.sums.iter_mut().zip(done.into_iter().zip(before)) {
+            let fresh = done.saturating_sub(before) as f64 / passed.as_secs_f64();
+            *sum += weight * (fresh - *sum);
+        }
         self.weights += weight * (1.0 - self.weights);
-        self.watched += now.saturating_sub(then);
-        self.last = Some((now, amount));
+        self.watched += passed;
+        self.last = Some((now, done));
     }
 
-    /// Units in a second, once two updates are known.
-    pub fn rate(&self) -> Option<f64> {
-        (self.weights > 0.0).then(|| self.rates / self.weights)
-    }
-}
-
-/// Rates of one line.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rates {
-    files: Meter,
-    bytes: Meter,
-}
-
-impl Rates {
-    /// Takes note of a line's numbers at a time.
-    pub fn update(&mut self, now: Duration, line: &ProgressLine) {
-        self.files.update(now, line.files_done);
-        self.bytes.update(now, line.bytes_done);
+    /// Files and bytes in a second, once two updates are known.
+    fn a_second(&self) -> Option<[f64; 2]> {
+        (self.weights > 0.0).then(|| self.sums.map(|sum| sum / self.weights))
     }
 
     /// Time that what is known to be left will take, if something moves.
@@ -77,27 +62,15 @@ impl Rates {
         if !line.total_is_final && files == 0 && bytes == 0 {
             return None;
         }
-        let seconds = |left: u64, meter: &Meter| match left {
-            0 => Some(0.0),
-            left => meter
-                .rate()
-                .filter(|rate| *rate > 0.0 && meter.watched >= WATCHED)
-                .map(|rate| left as f64 / rate),
-        };
         let are_long = line.bytes_total / line.files_total.max(1) >= LONG;
-        let files = match are_long && bytes > 0 {
-            true => 0,
-            false => files,
-        };
-        let seconds = seconds(files, &self.files)?.max(seconds(bytes, &self.bytes)?);
-        Duration::try_from_secs_f64(seconds).ok()
+        let files = if are_long && bytes > 0 { 0 } else { files };
+        let rates = self.a_second().filter(|_| self.watched >= WATCHED);
+        let seconds = [files, bytes].into_iter().zip(rates.unwrap_or_default());
+        // What does not move takes forever, which is no duration.
+        let seconds = seconds.filter(|(left, _)| *left > 0);
+        let seconds = seconds.map(|(left, rate)| left as f64 / rate);
+        Duration::try_from_secs_f64(seconds.fold(0.0, f64::max)).ok()
     }
-}
-
-/// A part of a line, which is dropped as a whole if the line is too long: the least important ones first.
-struct Field {
-    importance: u8,
-    text: String,
 }
 
 /// States where a line stands, in at most this many characters.
@@ -108,19 +81,26 @@ pub fn describe(
     width: usize,
 ) -> String {
     let mut fields = fields(line, rates, passed);
-    let length =
-        |fields: &[Field]| -> usize { fields.iter().map(|field| field.text.chars().count()).sum() };
+    let length = |fields: &[Field]| {
+        fields
+            .iter()
+            .map(|(_, text)| text.chars().count())
+            .sum::<usize>()
+    };
     while length(&fields) > width && fields.len() > 1 {
-        let least = fields.iter().map(|field| field.importance).min();
-        fields.retain(|field| Some(field.importance) != least);
+        let least = fields.iter().map(|(importance, _)| *importance).min();
+        fields.retain(|(importance, _)| Some(*importance) != least);
     }
-    let text: String = fields.into_iter().map(|field| field.text).collect();
+    let text: String = fields.into_iter().map(|(_, text)| text).collect();
     text.trim_end().to_owned()
 }
 
+/// A part of a line, with its importance: if the line is too long, the least important ones are dropped first.
+type Field = (u8, String);
+
 fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<Field> {
     let mut fields = Vec::new();
-    let mut add = |importance, text| fields.push(Field { importance, text });
+    let mut add = |importance, text| fields.push((importance, text));
     let (done, total) = match line.files_total {
         0 => (line.bytes_done, line.bytes_total),
         total => (line.files_done, total),
@@ -132,47 +112,39 @@ fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<F
     if line.total_is_final {
         add(1, format!("[{}] ", bar(line)));
     }
-    let counts_files = line.files_done + line.files_total > 0 || line.bytes_total == 0;
-    add(
-        8,
-        match line.files_total {
-            0 if !counts_files => String::new(),
-            0 => counted(line.files_done, "file", "files"),
-            total if line.total_is_final || total > line.files_done => {
-                format!(
-                    "{} of {at_least}{}",
-                    count(line.files_done),
-                    counted(total, "file", "files")
-                )
-            }
-            total => counted(total, "file", "files"),
-        },
-    );
+    let of = |done: String, total: String| format!("{done} of {at_least}{total}");
+    let is_told = |done, total| line.total_is_final || total > done;
+    let files = |number| counted(number, "file", "files");
+    let (done, total) = (line.files_done, line.files_total);
+    let counts_files = done + total > 0 || line.bytes_total == 0;
     let comma = if counts_files { ", " } else { "" };
-    match (line.bytes_done, line.bytes_total) {
-        (0, 0) => {}
-        (done, total) if line.total_is_final || total > done => {
-            add(
-                4,
-                format!("{comma}{} of {at_least}{}", Bytes(done), Bytes(total)),
-            );
-        }
-        (done, _) => add(4, format!("{comma}{}", Bytes(done))),
+    if counts_files {
+        add(
+            8,
+            match total {
+                0 => files(done),
+                total if is_told(done, total) => of(count(done), files(total)),
+                total => files(total),
+            },
+        );
+    }
+    let (done, total) = (line.bytes_done, line.bytes_total);
+    if done + total > 0 {
+        let bytes = if is_told(done, total) {
+            of(Bytes(done).to_string(), Bytes(total).to_string())
+        } else {
+            Bytes(done).to_string()
+        };
+        add(4, format!("{comma}{bytes}"));
     }
     if is_done {
         add(6, ", done".to_owned());
     } else {
-        let moved = match line.bytes_done {
-            0 => rates
-                .files
-                .rate()
-                .map(|rate| format!(", {} files/s", count(rate as u64))),
-            _ => rates
-                .bytes
-                .rate()
-                .map(|rate| format!(", {}/s", Bytes(rate as u64))),
-        };
-        if let Some(moved) = moved {
+        if let Some([files, bytes]) = rates.a_second() {
+            let moved = match line.bytes_done {
+                0 => format!(", {} files/s", count(files as u64)),
+                _ => format!(", {}/s", Bytes(bytes as u64)),
+            };
             add(3, moved);
         }
         if let Some(left) = rates.left(line).filter(|left| left.as_secs() > 0) {
@@ -341,15 +313,18 @@ mod tests {
 
     #[test]
     fn rates_forget_the_past() {
-        let mut meter = Meter::default();
-        for second in 0..=10 {
-            meter.update(Duration::from_secs(second), second * 100);
+        let mut rates = Rates::default();
+        for second in 0..=60 {
+            let files = if second <= 10 {
+                second * 100
+            } else {
+                990 + second
+            };
+            let line = line((files, 0), (0, 0), false);
+            rates.update(Duration::from_secs(second), &line);
         }
-        for second in 11..=60 {
-            meter.update(Duration::from_secs(second), 1000 + (second - 10));
-        }
-        let rate = meter.rate().expect("many updates");
-        assert!((1.0..1.1).contains(&rate), "{rate}");
+        let [files, _] = rates.a_second().expect("many updates");
+        assert!((1.0..1.1).contains(&files), "{files}");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
-use seekless::engine::{LEAST_RATE, PageUse};
-use seekless::units::{Bytes, plural};
+use seekless::device::{Overrides, Profiles};
+use seekless::engine::{Config, LEAST_RATE, PageUse};
+use seekless::units::{BadSize, Bytes, plural};
 
-use super::wrong_use::{WrongUse, contradiction};
+use super::search_args::PatienceArgs;
 
 /// How much may be read in a second.
 #[derive(Args, Clone, Copy, Debug)]
@@ -13,21 +14,25 @@ pub struct LimitArgs {
     /// Limit the read rate per device, in bytes per second: 50M
     ///
     /// The limit does not apply to cached data or to listing folders.
-    #[arg(long, value_name = "RATE", help_heading = "How to read disks")]
-    bwlimit: Option<Bytes>,
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_parser = rate,
+        help_heading = "How to read disks",
+        hide_short_help = true
+    )]
+    pub bwlimit: Option<Bytes>,
 }
 
-impl LimitArgs {
-    /// The most that may be read of each device in a second.
-    pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
-        match self.bwlimit {
-            Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
-            Some(Bytes(bytes)) if bytes < LEAST_RATE.0 => contradiction(format!(
-                "--bwlimit {bytes} allows {bytes} {} per second: for {bytes} MB per second use {bytes}M",
-                plural(bytes, "byte", "bytes")
-            )),
-            rate => Ok(rate),
-        }
+/// A rate that is meant: nobody wants a few bytes a second.
+fn rate(text: &str) -> Result<Bytes, String> {
+    match text.parse().map_err(|error: BadSize| error.to_string())? {
+        Bytes(0) => Err("allows no reads: use 1M or more".to_owned()),
+        Bytes(bytes) if bytes < LEAST_RATE.0 => Err(format!(
+            "allows {bytes} {} per second: for {bytes} MB per second use {bytes}M",
+            plural(bytes, "byte", "bytes")
+        )),
+        rate => Ok(rate),
     }
 }
 
@@ -38,7 +43,7 @@ pub struct ReadArgs {
     /// Only read while no other program uses the disk
     ///
     /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
-    #[arg(long, help_heading = "How to read disks")]
+    #[arg(long, help_heading = "How to read disks", hide_short_help = true)]
     pub io_idle: bool,
 
     #[command(flatten)]
@@ -56,7 +61,8 @@ pub struct ReadArgs {
         value_name = "HOW",
         default_value_t = PageCache::Auto,
         hide_possible_values = true,
-        help_heading = "How to read disks"
+        help_heading = "How to read disks",
+        hide_short_help = true
     )]
     pub page_cache: PageCache,
 }
@@ -73,6 +79,21 @@ pub enum PageCache {
 }
 
 impl ReadArgs {
+    /// A configuration with these rules.
+    pub fn config(&self, patience: PatienceArgs, profiles: Option<Profiles>) -> Config {
+        Config {
+            io_idle: self.io_idle,
+            bytes_per_second: self.limit.bwlimit,
+            page_use: self.page_use(false),
+            patience: patience.time(),
+            overrides: Overrides {
+                profiles,
+                ..Overrides::default()
+            },
+            ..Config::default()
+        }
+    }
+
     /// How to treat pages after reading; `again` says that they are read again right away.
     pub fn page_use(&self, again: bool) -> PageUse {
         match self.page_cache {
@@ -83,14 +104,9 @@ impl ReadArgs {
         }
     }
 
-    /// The most that may be read of each device in a second.
-    pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
-        self.limit.rate()
-    }
-
     /// The rules for a run that compares files and changes them.
-    pub fn of_a_change(&self) -> Result<Reads, WrongUse> {
-        let rate = self.rate()?.map(|rate| rate.0);
-        Ok(Reads::new(rate, self.page_use(true)))
+    pub fn of_a_change(&self) -> Reads {
+        let rate = self.limit.bwlimit.map(|rate| rate.0);
+        Reads::new(rate, self.page_use(true))
     }
 }

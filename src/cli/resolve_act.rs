@@ -14,13 +14,12 @@ use seekless::file::{OwnFolder, RouteError, own_trash};
 
 use super::act_args::WayArgs;
 use super::act_args::{ActArgs, Allowed, FolderArgs, SidecarChoice};
-use super::document_format::DocumentFormat;
+use super::common_args::DocumentFormat;
+use super::common_args::Talk;
 use super::environment::Environment;
-use super::resolve::keep_rules;
 use super::resolve_search::Source;
-use super::resolve_search::{EMPTY_PATH, meant, search};
+use super::resolve_search::{EMPTY_PATH, keep_rules, meant, search};
 use super::root_links::RootLinks;
-use super::talk_args::Talk;
 use super::wrong_use::meant_as_file;
 use super::wrong_use::{WrongUse, contradiction, not_onto_report};
 
@@ -125,7 +124,7 @@ pub fn resolve(
             Some(Box::new(config))
         }
     };
-    let reads = args.reads.of_a_change()?;
+    let reads = args.reads.of_a_change();
     let limits = limits(&args, &mut links, around)?;
     let stay = &args.stay;
     let [reference, protected, only_under] = [

@@ -5,9 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{CacheChoice, CacheUse, Config, LEAST_MEMORY, Root, Trust};
-use seekless::scan::filter::{Filter, Verdict};
+use seekless::action::keep::{RULES, Rules};
+use seekless::device::SystemRoot;
+use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
+use seekless::scan::filter::Verdict;
 
 use super::config_folder;
 use super::environment::Environment;
@@ -15,9 +16,9 @@ use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::resolve_filter::filter_spec;
 use super::root_list::{self, Ending};
-use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
+use super::search_args::{NamesArgs, PatienceArgs, SearchArgs, is_cache_word};
 use super::wrong_use::{WrongUse, contradiction};
-use super::{sanitize, shell_word};
+use super::{option_words, sanitize, shell_word};
 
 /// Decides what is searched.
 pub fn search(
@@ -32,33 +33,13 @@ pub fn search(
     let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
-    let filter = spec.build()?;
-    if args.max_depth == Some(0) {
-        return contradiction(
-            "--max-depth 0 searches no folder: use 1 for the files directly in the given folders",
-        );
-    }
-    let overrides = overrides(args, around)?;
-    if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
-        return contradiction(format!(
-            "--memory {memory} is too little: use {LEAST_MEMORY} or more"
-        ));
-    }
-    let bytes_per_second = reads.rate()?;
-    let roots = roots(given, args, around)?;
-    let mut places = roots
-        .iter()
-        .map(|root| std::path::absolute(&root.path).ok());
-    let first = places.next();
-    if args.isolate && places.all(|place| Some(place) == first) {
-        return contradiction(
-            "--isolate compares several paths with each other: give two or more different ones",
-        );
-    }
-    not_all_excluded(&roots, &filter, &filters.exclude)?;
+    let mut config = reads.config(patience, around.profiles.clone());
+    config.overrides.rows.clone_from(&args.threads);
+    config.overrides.depth_random = args.depth_random;
+    config.overrides.check(&SystemRoot::default())?;
     let config = Config {
-        roots,
-        filter,
+        roots: roots(given, args, around)?,
+        filter: spec.build()?,
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
         follow_links: args.follow_links,
@@ -67,14 +48,10 @@ pub fn search(
         newer_ns,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
-        io_idle: reads.io_idle,
-        bytes_per_second,
         memory: args.memory,
         page_use: reads.page_use(args.verify),
         cache: cache(&args.cache)?,
-        patience: patience.time(),
-        overrides,
-        ..Config::default()
+        ..config
     };
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     let config = Config {
@@ -82,11 +59,21 @@ pub fn search(
         order: args.order,
         ..config
     };
+    let roots = config.roots.iter();
+    let mut places = roots.map(|root| std::path::absolute(&root.path).ok());
+    let first = places.next();
+    if args.isolate && places.all(|place| Some(place) == first) {
+        return contradiction(
+            "--isolate compares several paths with each other: give two or more different ones",
+        );
+    }
+    not_all_excluded(&config, &filters.exclude)?;
     Ok(config)
 }
 
 /// Refuses a search of nothing: --exclude skips each given path. Some paths may be skipped, since shells expand `*`.
-fn not_all_excluded(roots: &[Root], filter: &Filter, excludes: &[String]) -> Result<(), WrongUse> {
+fn not_all_excluded(config: &Config, excludes: &[String]) -> Result<(), WrongUse> {
+    let (roots, filter) = (&config.roots, &config.filter);
     let is_skipped =
         |root: &Root| filter.root(root.path.as_os_str().as_bytes(), true) == Verdict::Filtered;
     let Some(first) = roots.first().filter(|_| roots.iter().all(is_skipped)) else {
@@ -117,42 +104,23 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
     if is_off && given.len() > 1 {
         return contradiction("--cache off cannot be used with another --cache: omit one of them");
     }
-    let is_built = cfg!(feature = "cache");
-    let own = || config_folder::cache().filter(|_| is_built && !is_off);
-    let Some(folder) = folders.first().map(|&folder| folder.clone()).or_else(own) else {
-        return Ok(None);
-    };
-    Ok(Some(CacheUse {
+    let own = config_folder::cache().filter(|_| cfg!(feature = "cache") && !is_off);
+    let folder = folders.first().map(|&folder| folder.clone()).or(own);
+    Ok(folder.map(|folder| CacheUse {
         folder,
         answers: true,
-        trust: match words.is_empty() {
-            true => Trust::Change,
-            false => Trust::Modification,
+        trust: if words.is_empty() {
+            Trust::Change
+        } else {
+            Trust::Modification
         },
-        choice: match given.is_empty() {
-            true => CacheChoice::Default,
-            false => CacheChoice::Named,
+        choice: if given.is_empty() {
+            CacheChoice::Default
+        } else {
+            CacheChoice::Named
         },
         ahead: Duration::ZERO,
     }))
-}
-
-/// True for a value of `--cache` that is no folder.
-pub fn is_cache_word(value: &Path) -> bool {
-    ["off", "mtime"].iter().any(|word| value == Path::new(word))
-}
-
-fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {
-    if args.depth_random == Some(0) {
-        return contradiction("--depth-random 0 allows no reads: use 1 or more");
-    }
-    let overrides = Overrides {
-        rows: args.threads.clone(),
-        depth_random: args.depth_random,
-        profiles: around.profiles.clone(),
-    };
-    overrides.check(&SystemRoot::default())?;
-    Ok(overrides)
 }
 
 /// The message for an empty path.
@@ -192,6 +160,24 @@ fn roots(
     Ok(roots.map(Root::from).collect())
 }
 
+/// Reads the rules of `--keep`. `roots` are the given paths, among which may be a rule.
+pub fn keep_rules<'r>(
+    rules: &[String],
+    mut roots: impl Iterator<Item = &'r Path>,
+) -> Result<Rules, WrongUse> {
+    let rule_of = |root: &Path| RULES.iter().find(|rule| root == Path::new(rule.name));
+    if let Some(before) = rules.last()
+        && let Some(meant) = roots.find_map(rule_of).map(|rule| rule.name)
+        && Path::new(meant).symlink_metadata().is_err()
+    {
+        let both = shell_word::word(format!("{before},{meant}").as_bytes());
+        return contradiction(format!(
+            "no such file: {meant}; for several rules, write --keep {both}"
+        ));
+    }
+    Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
+}
+
 /// Where sets come from.
 #[derive(Debug)]
 pub enum Source {
@@ -206,9 +192,10 @@ pub enum Source {
 impl Source {
     /// The report that `--from` names.
     pub fn of_report(path: &Path) -> Self {
-        match path.as_os_str() == "-" {
-            true => Self::Stdin,
-            false => Self::Report(path.to_owned()),
+        if path.as_os_str() == "-" {
+            Self::Stdin
+        } else {
+            Self::Report(path.to_owned())
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Arguments for paths, filters and the order of reads; `resolve` interprets them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use seekless::device::Override;
+use seekless::engine::LEAST_MEMORY;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{MECHANISMS, Mechanism, SweepOrder};
-use seekless::units::Bytes;
+use seekless::units::{BadSize, Bytes};
 
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use super::definition::named;
@@ -36,7 +38,8 @@ pub struct PatienceArgs {
         long,
         value_name = "SECONDS",
         default_value_t = 60,
-        value_parser = clap::value_parser!(u32).range(1..)
+        value_parser = clap::value_parser!(u32).range(1..),
+        hide_short_help = true
     )]
     patience: u32,
 }
@@ -53,7 +56,7 @@ pub struct SearchArgs {
     /// Also read paths from standard input, one path per line
     ///
     /// Actions do not take lines, because a name may contain line breaks: use -0.
-    #[arg(long, help_heading = "Where to search")]
+    #[arg(long, help_heading = "Where to search", hide_short_help = true)]
     pub stdin: bool,
 
     /// Read NUL-separated paths from standard input (implies --stdin)
@@ -65,7 +68,7 @@ pub struct SearchArgs {
     /// Descend at most N folders
     ///
     /// 1 searches the given folders without their subfolders.
-    #[arg(short = 'd', long, value_name = "N", help_heading = "Where to search")]
+    #[arg(short = 'd', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Where to search")]
     pub max_depth: Option<u32>,
 
     /// Do not cross into other file systems
@@ -87,11 +90,11 @@ pub struct SearchArgs {
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
     /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used, and so is a
     /// line that is not a pattern; actions then do nothing. Can be repeated; later names take precedence.
-    #[arg(long, value_name = "NAME", value_parser = ignore_file, help_heading = "Where to search")]
+    #[arg(long, value_name = "NAME", value_parser = ignore_file, help_heading = "Where to search", hide_short_help = true)]
     pub ignore_file: Vec<String>,
 
     /// Include empty files
-    #[arg(long, help_heading = "Which files to search")]
+    #[arg(long, help_heading = "Which files to search", hide_short_help = true)]
     pub empty: bool,
 
     /// Only count files as duplicates that have a copy below another of the given paths
@@ -103,7 +106,11 @@ pub struct SearchArgs {
     /// Compare the members of each set byte by byte at the end
     ///
     /// This reads each duplicate once more. BLAKE3 digests of 256 bits make it unnecessary in practice.
-    #[arg(long, help_heading = "What counts as a duplicate")]
+    #[arg(
+        long,
+        help_heading = "What counts as a duplicate",
+        hide_short_help = true
+    )]
     pub verify: bool,
 
     /// Set the number of threads for all devices, a class or a device: 8, ssd:64,4, dev:/dev/sdb:1,1
@@ -123,7 +130,7 @@ pub struct SearchArgs {
     ///
     /// Scattered reads are short reads all over the disk. A read is in flight from its request to its answer.
     /// Solid-state disks answer many reads at the same time. 'seekless probe' measures which number suits a disk.
-    #[arg(long, value_name = "N", help_heading = "How to read disks")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..), help_heading = "How to read disks", hide_short_help = true)]
     pub depth_random: Option<usize>,
 
     /// Keep the cache in DIR, use none (off), or ignore times of change (mtime) [default: $XDG_CACHE_HOME/seekless or
@@ -140,14 +147,24 @@ pub struct SearchArgs {
     /// -t'): the search then reports the old content. 'mtime' also caches files on FAT, exFAT, NTFS, FUSE and network
     /// file systems, by path, size and modification time: the first two runs read them, and later runs do not. For both
     /// a folder and 'mtime', give the option twice. For a folder with such a name, write ./off or ./mtime.
-    #[arg(long, value_name = "DIR|off|mtime", help_heading = "How to read disks")]
+    #[arg(
+        long,
+        value_name = "DIR|off|mtime",
+        help_heading = "How to read disks",
+        hide_short_help = true
+    )]
     pub cache: Vec<PathBuf>,
 
     /// Limit the memory for data in flight [default: 1/32 of the memory]
     ///
     /// With a low limit, seekless keeps fewer reads in flight. The list of files needs memory in addition: for each
     /// file, about 50 bytes and its name.
-    #[arg(long, value_name = "SIZE", help_heading = "How to read disks")]
+    #[arg(
+        long,
+        value_name = "SIZE", value_parser = memory,
+        help_heading = "How to read disks",
+        hide_short_help = true
+    )]
     pub memory: Option<Bytes>,
 
     /// Leave a mechanism out, to measure what it contributes
@@ -178,6 +195,21 @@ pub struct NamesArgs {
     /// its blocks.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
+}
+
+/// Less memory than this is a slip.
+fn memory(text: &str) -> Result<Bytes, String> {
+    match text.parse().map_err(|error: BadSize| error.to_string())? {
+        memory if memory < LEAST_MEMORY => Err(format!(
+            "{memory} is too little: use {LEAST_MEMORY} or more"
+        )),
+        memory => Ok(memory),
+    }
+}
+
+/// True for a value of `--cache` that is no folder.
+pub fn is_cache_word(value: &Path) -> bool {
+    ["off", "mtime"].iter().any(|word| value == Path::new(word))
 }
 
 /// The name of a file in any folder.

@@ -16,7 +16,7 @@ use super::args::UndoArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
-use super::problem_limit::ProblemLimit;
+use super::problems::ProblemLimit;
 use super::question::{self, Reply};
 use super::resolve_act::ActRun;
 use super::resolve_act::Use;

@@ -10,11 +10,11 @@ use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, Undo, Und
 use seekless::heartbeat::current;
 
 use super::args::UndoArgs;
+use super::common_args::DocumentFormat;
 use super::console::Console;
-use super::document_format::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
-use super::problem_limit::ProblemLimit;
+use super::problems::ProblemLimit;
 use super::question::{self, Reply};
 use super::sanitize::{complain, message, path, printed, refuse, say};
 use super::sweep;
@@ -36,7 +36,7 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
             path(folder)
         ));
     }
-    let reads = args.reads.of_a_change().or_else(refuse)?;
+    let reads = args.reads.of_a_change();
     let reads = (reads, args.reads.io_idle);
     if args.document.format == DocumentFormat::Json && !args.list {
         return refuse("--format json applies to the list of runs: add --list");

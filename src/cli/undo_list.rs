@@ -13,7 +13,7 @@ use seekless::units::{counted, plural};
 use serde::Serialize;
 
 use super::color::Terminal;
-use super::document_format::DocumentFormat;
+use super::common_args::DocumentFormat;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::progress_text::count;

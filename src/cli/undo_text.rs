@@ -5,7 +5,7 @@ use seekless::report::escape::escape;
 use seekless::units::{counted, plural};
 
 use super::journal_place::JournalPlace;
-use super::problem_limit::ProblemLimit;
+use super::problems::ProblemLimit;
 
 /// A line for a step that went wrong, if it did and its path is to be named.
 pub fn problem(step: &Undo, limit: &ProblemLimit) -> Option<String> {

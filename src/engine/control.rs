@@ -11,7 +11,7 @@ pub struct Control {
 }
 
 /// The progress of one stage on one device.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProgressLine {
     /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.

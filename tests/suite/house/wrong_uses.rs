@@ -126,7 +126,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--max-size 0 t", "--max-size, --empty", "include"),
     ("--newer 1d --older 3d t", "--newer", "swap"),
     ("--newer 2262-01-01 t", "--newer", "in the past"),
-    ("remove -n -d 0 t", "--max-depth 0", "use 1"),
+    ("remove -n -d 0 t", "--max-depth 0", "1 or more"),
     ("--isolate t", "--isolate", "two or more"),
     ("--isolate t t/", "--isolate", "two or more"),
     ("--cache c --cache d t", "--cache d", "give one"),

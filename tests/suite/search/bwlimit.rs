@@ -148,7 +148,7 @@ fn a_probe_keeps_to_it_and_gives_no_advice() {
 fn a_rate_of_nothing_is_refused_with_a_report_as_well() {
     let stage = two_copies();
     let run = stage.run("remove --yes --bwlimit 0 --from report");
-    run.exits(2).says("--bwlimit 0 allows no reads");
+    run.exits(2).says("--bwlimit 0: allows no reads");
     let run = stage.run("undo --bwlimit 0");
-    run.exits(2).says("--bwlimit 0 allows no reads");
+    run.exits(2).says("--bwlimit 0: allows no reads");
 }

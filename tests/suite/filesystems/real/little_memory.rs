@@ -50,7 +50,7 @@ fn is_said_by_a_verbose_search_and_too_little_is_refused() {
     let not_told = explained("");
     assert!(not_told.contains("1/32 of the memory"), "{not_told}");
     let run = seekless(tree.root(), "find --memory 1M .").run().exits(2);
-    run.says("--memory 1.0 MB is too little");
+    run.says("1.0 MB is too little");
 }
 
 /// Lists the folder with GNU find, in a group with so many megabytes. False if the kernel kills it.

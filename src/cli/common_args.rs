@@ -1,16 +1,17 @@
-//! Arguments for progress, colors and verbosity.
+//! Arguments that many commands have: how much is told, the format of a document, and the configuration files.
 
 use std::time::Duration;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueEnum};
 
 use super::color::{ColorChoice, Terminal};
+use super::console::Progress;
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct TalkArgs {
     /// When to use colors
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_short_help = true)]
     pub color: ColorChoice,
 
     /// How to show progress on standard error: auto, plain, json or never
@@ -23,12 +24,13 @@ pub struct TalkArgs {
         default_value = "auto",
         value_parser = ProgressChoice::parse,
         hide_default_value = true,
-        overrides_with = "no_progress"
+        overrides_with = "no_progress",
+        hide_short_help = true
     )]
     pub progress: ProgressChoice,
 
     /// Do not show progress, like --progress never
-    #[arg(long, overrides_with = "progress")]
+    #[arg(long, overrides_with = "progress", hide_short_help = true)]
     pub no_progress: bool,
 
     /// Do not show progress or the summary (compare: nor the result); still name problems
@@ -36,7 +38,7 @@ pub struct TalkArgs {
     pub quiet: bool,
 
     /// Explain decisions and name all problems; -vv and -vvv show more
-    #[arg(short = 'v', long, action = ArgAction::Count)]
+    #[arg(short = 'v', long, action = ArgAction::Count, hide_short_help = true)]
     pub verbose: u8,
 }
 
@@ -47,19 +49,6 @@ pub enum ProgressChoice {
     Auto,
     /// In one way.
     Fixed(Progress),
-}
-
-/// How progress is told, decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Drawn on a terminal.
-    Draw,
-    /// Lines of text, with this pause between them.
-    Plain(Duration),
-    /// One object a line, with this pause between them.
-    Json(Duration),
-    /// Not at all.
-    Never,
 }
 
 impl ProgressChoice {
@@ -119,4 +108,51 @@ impl TalkArgs {
             columns: stderr.is_terminal.then_some(stderr.columns),
         }
     }
+}
+
+/// In which format a command prints its result.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct DocumentArgs {
+    /// Set the format of the result
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = DocumentFormat::Text, help_heading = "Output")]
+    pub format: DocumentFormat,
+}
+
+/// A text or one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DocumentFormat {
+    /// For people to read
+    Text,
+    /// One JSON document for scripts
+    Json,
+}
+
+/// What every command has that reads configuration files.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Configuration")]
+pub struct ConfigArgs {
+    /// Use the options of this preset: nas, photos (only in find), or a file preset.NAME
+    ///
+    /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos only looks
+    /// for images and videos. 'seekless config' shows each preset.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+
+    /// Do not read configuration files
+    #[arg(long, hide_short_help = true)]
+    pub no_config: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ConfigCommandArgs {
+    /// Show only the options of this command
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+
+    /// Show the options that apply with this preset
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub preset: Option<String>,
+
+    #[command(flatten)]
+    pub document: DocumentArgs,
 }
