@@ -6,8 +6,14 @@ use super::imports::{Module, Room};
 use super::sources::{Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
-const SUB_ROOMS: [(&str, &[&str]); 5] = [
+const SUB_ROOMS: [(&str, &[&str]); 6] = [
     ("action", &["places", "keep", "plan", "actor"]),
+    (
+        "cli",
+        &[
+            "terminal", "args", "front", "resolve", "answers", "undo", "act", "find", "tools",
+        ],
+    ),
     ("decide", &["machine"]),
     ("read", &["stream", "compare", "scheduler"]),
     ("report", &["comparison", "devices", "folders", "read"]),

@@ -1,6 +1,6 @@
 //! Each screen as it is shown on terminals of 40, 80 and 200 columns.
 //!
-//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/progress_text.rs` progress:
+//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress_text.rs` progress:
 //! these depend on the machine or on time.
 
 use std::os::unix::process::CommandExt;

@@ -1,0 +1,318 @@
+//! Acts on a report of folders: searches them anew, and says which of their files may go.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::{Cursor, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seekless::acting::{outermost, rest_below};
+use seekless::action::ActionKind;
+use seekless::action::bounds::Below;
+use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
+use seekless::device::unnamed_trash;
+use seekless::engine::{Config, Root};
+use seekless::file::TrashPaths;
+use seekless::heartbeat::current;
+use seekless::report::Header;
+use seekless::report::read::{self, ReadError, ReadFolders};
+use seekless::units::counted;
+
+use super::folder_direction::directed;
+use super::from_report::{FromReport, tell_what_is_typed, with_command};
+use super::gather::planning;
+use crate::cli::resolve::act::ActRun;
+use crate::cli::resolve::search::Source;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::progress_text::count;
+use crate::cli::terminal::sanitize;
+
+/// Bytes that tell which report it is.
+const START: u64 = 256;
+
+/// Folders that are named one by one where they cannot be used.
+const NAMED: usize = 5;
+
+/// What a run was given to act on.
+pub enum Opened {
+    /// Paths to search.
+    Paths,
+    /// A report of files.
+    Files(Box<dyn Read + Send>, FromReport),
+    /// A report of folders, which has become a search. The status is worse if some of it cannot be used.
+    Folders(FromReport, Exit),
+}
+
+/// Opens the report, if there is one.
+pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
+    if let Source::Search(config) = &run.source {
+        if config.roots.is_empty() {
+            console.complain("the list of paths on standard input is empty: nothing to search");
+        }
+        return Ok(Opened::Paths);
+    }
+    tell_what_is_typed(&run.source, console);
+    let opened = planning(&Arc::default(), || {
+        let (mut input, about) = FromReport::open(&run.source)?;
+        let mut start = Vec::new();
+        match input.by_ref().take(START).read_to_end(&mut start) {
+            Ok(_) => Ok((start, input, about)),
+            Err(error) => Err(format!("{}: {}", about.name(), ReadError::Io(error))),
+        }
+    });
+    let (start, input, mut about) = opened.or_else(|error| console.refuse(error))?;
+    let is_of_folders = read::is_of_folders(&start);
+    let whole = Cursor::new(start).chain(input);
+    if !is_of_folders {
+        let removes = run
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.remove_empty_folders);
+        if removes && run.limits.is_empty() {
+            return console.refuse(
+                "--remove-empty-folders: give a PATH as well; only folders below it are removed",
+            );
+        }
+        return Ok(Opened::Files(Box::new(whole), about));
+    }
+    let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
+    let config = run.folder_search.take().ok_or(Exit::Nothing)?;
+    if let Some(why) = misfit(run, &settings) {
+        return console.refuse(format!("{}: {why}", about.name()));
+    }
+    let found = planning(&Arc::default(), || read::read_folders(whole));
+    let found = found
+        .or_else(|error| console.refuse(format!("{}: {}", about.name(), with_command(&error))))?;
+    let header = Header {
+        folder: found.folder.clone(),
+        roots: found.roots.clone(),
+        ..Header::default()
+    };
+    about.read(Some(&header), &run.limits);
+    about
+        .may_be_acted_on(run)
+        .or_else(|error| console.refuse(error))?;
+    if found.staying > 0 {
+        console.complain(&format!(
+            "{}: {} of the report cannot go as a whole; left alone",
+            about.name(),
+            counted(found.staying as u64, "folder", "folders"),
+        ));
+    }
+    let exit = take_over(run, &found, &mut settings, config, &about, console)?;
+    run.plan = Some(settings);
+    Ok(Opened::Folders(about, exit))
+}
+
+/// Why a run cannot act on a report of folders.
+fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
+    let policy = &settings.policy;
+    let takes_names = [ActionKind::Remove, ActionKind::Trash, ActionKind::Move];
+    if !takes_names.contains(&policy.action) {
+        return Some(
+            "this action cannot use a report of folders (only remove and move can): create a report of files with \
+            'seekless find'",
+        );
+    }
+    if policy.keep > 1 {
+        return Some("--keep-n works on sets of files: omit it for a report of folders");
+    }
+    if run.ask {
+        return Some(
+            "--ask works on sets of files: delete the folders to leave alone from the report",
+        );
+    }
+    if settings.further_names == FurtherNames::Go {
+        return Some("--hard-links works on names of files: omit it for a report of folders");
+    }
+    if !run.limits.is_empty() && !settings.bounds.only_under.is_empty() {
+        return Some("a PATH limits a report of folders as --only-under does: omit one of them");
+    }
+    None
+}
+
+/// Makes a search of the folders that the report names, and says which of their files may go.
+fn take_over(
+    run: &mut ActRun,
+    found: &ReadFolders,
+    settings: &mut Settings,
+    mut config: Box<Config>,
+    about: &FromReport,
+    console: &Console,
+) -> Result<Exit, Exit> {
+    let mut places = Places {
+        base: PathBuf::from(OsStr::from_bytes(&found.folder)),
+        known: HashMap::new(),
+        trash: unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes())),
+        bad: Vec::new(),
+    };
+    let mut pairs = FolderPairs::default();
+    let mut roots = Vec::new();
+    let mut is_any_given = run.limits.is_empty();
+    let limits = run.limits.iter().map(|limit| Below::from_real(limit));
+    settings.bounds.only_under.extend(limits);
+    let mut without_direction = Vec::new();
+    let alone = found.pairs.iter().map(std::slice::from_ref);
+    let groups = found.groups.iter().map(|group| (true, group.as_slice()));
+    for (is_group, of_report) in alone.map(|pair| (false, pair)).chain(groups) {
+        let mut group = Vec::new();
+        for pair in of_report {
+            let folder = places.compared(&pair.folder, &found.roots, run, console)?;
+            let other = places.compared(&pair.other, &found.roots, run, console)?;
+            group.extend(folder.zip(other));
+        }
+        if is_group {
+            match directed(group, settings) {
+                Ok(with_direction) => group = with_direction,
+                Err(equal) => {
+                    without_direction.push(equal);
+                    continue;
+                }
+            }
+        }
+        for (folder, other) in group {
+            pairs.add(&Below::from_real(&folder), &Below::from_real(&other));
+            let mut limits = run.limits.iter();
+            is_any_given |=
+                limits.any(|limit| folder.starts_with(limit) || limit.starts_with(&folder));
+            roots.extend([folder, other]);
+        }
+    }
+    if let Some(equal) = without_direction.first() {
+        let names: Vec<_> = equal.iter().map(|folder| sanitize::path(folder)).collect();
+        let more = match without_direction.len() - 1 {
+            0 => String::new(),
+            more => format!(
+                " (and {})",
+                counted(more as u64, "more group", "more groups")
+            ),
+        };
+        return console.refuse(format!(
+                "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or \
+                --keep RULE; nothing was done",
+                about.name(),
+                names.join(", "),
+            ),
+        );
+    }
+    let mut tops = Vec::new();
+    if settings.remove_empty_folders && run.limits.is_empty() {
+        for root in &found.roots {
+            tops.extend(places.real(root, run, console)?);
+        }
+    } else {
+        tops.clone_from(&run.limits);
+    }
+    for why in places.bad.iter().take(NAMED) {
+        console.complain(why);
+    }
+    if let more @ 1.. = places.bad.len().saturating_sub(NAMED) {
+        console.complain(&format!("… and {} more folders", count(more as u64)));
+    }
+    let exit = match places.bad.is_empty() {
+        true => Exit::Done,
+        false => Exit::SomeLeft,
+    };
+    if pairs.is_empty() && !places.bad.is_empty() {
+        return console.refuse("no folder of the report can go now; nothing was done");
+    }
+    if !pairs.is_empty() && !is_any_given {
+        return console.refuse(about.has_none_below("folder", &run.limits));
+    }
+    config.roots = outermost(roots).into_iter().map(Root::from).collect();
+    let tied = run.links.tie(&mut config, &[], 0);
+    tied.or_else(|error| console.refuse(error.to_string()))?;
+    settings.policy.pairs = pairs;
+    settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
+    // The report says what may go because of what.
+    settings.policy.by_reference = false;
+    run.source = Source::Search(config);
+    Ok(exit)
+}
+
+/// Where the folders of a report are now.
+struct Places {
+    /// Where relative paths start.
+    base: PathBuf,
+    known: HashMap<Vec<u8>, Option<PathBuf>>,
+    trash: TrashPaths,
+    /// Why folders cannot be used.
+    bad: Vec<String>,
+}
+
+impl Places {
+    /// The real path of a folder that was compared: below a given path, from which no symbolic link led to it then.
+    fn compared(
+        &mut self,
+        path: &[u8],
+        roots: &[Vec<u8>],
+        run: &mut ActRun,
+        console: &Console,
+    ) -> Result<Option<PathBuf>, Exit> {
+        let above: Vec<_> = roots
+            .iter()
+            .filter_map(|root| Some((root, rest_below(path, root)?)))
+            .collect();
+        let mut why = match above.is_empty() {
+            // Only paths that somebody chose are searched.
+            true => "not below a path of the report's lines '# root: '",
+            false => "a symbolic link leads there now",
+        };
+        if !above.is_empty() {
+            let Some(real) = self.real(path, run, console)? else {
+                return Ok(None);
+            };
+            for (root, rest) in above {
+                let top = self.real(root, run, console)?;
+                let Some(top) = top.filter(|top| top.join(OsStr::from_bytes(rest)) == real) else {
+                    continue;
+                };
+                let path = [real.as_os_str().as_bytes(), b"/"].concat();
+                if !self.trash.lead_into(&path, top.as_os_str().len()) {
+                    return Ok(Some(real));
+                }
+                why = "in a trash folder that is not one of the paths of the report";
+            }
+        }
+        let path = self.base.join(OsStr::from_bytes(path));
+        let path = sanitize::path(&path);
+        self.bad.push(format!("{path}: {why}; left alone"));
+        Ok(None)
+    }
+
+    /// The real path of a folder; none if it is not there.
+    fn real(
+        &mut self,
+        path: &[u8],
+        run: &mut ActRun,
+        console: &Console,
+    ) -> Result<Option<PathBuf>, Exit> {
+        if let Some(known) = self.known.get(path) {
+            return Ok(known.clone());
+        }
+        let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
+        if !whole.is_absolute() {
+            return console.refuse("the report does not say where its relative paths start: its line '# folder: ' is missing",
+            );
+        }
+        let way = run.links.check(&whole);
+        let way = way.or_else(|error| console.refuse(error.to_string()))?;
+        let real = match way {
+            Ok(way) if way.real.is_dir() => Some(way.real),
+            Ok(_) => {
+                self.bad
+                    .push(format!("{}: no longer a folder", sanitize::path(&whole)));
+                None
+            }
+            Err(error) => {
+                self.bad
+                    .push(format!("{}: {error}", sanitize::path(&whole)));
+                None
+            }
+        };
+        self.known.insert(path.to_vec(), real.clone());
+        Ok(real)
+    }
+}

@@ -1,0 +1,196 @@
+//! From a search or a report to a plan.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use seekless::acting::{self, PlannedReport};
+use seekless::action::bounds::Below;
+use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner, Settings};
+use seekless::engine::{Config, Control, ProgressLine};
+use seekless::report::read::Ending;
+use seekless::units::count;
+use seekless::units::plural;
+
+use super::from_report::{FromReport, with_command};
+use crate::cli::front::problems::Listener;
+use crate::cli::resolve::act::ActRun;
+use crate::cli::resolve::search::Source;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::watch::{self, End, NOTHING_DONE};
+
+/// A plan, and what the search said.
+pub struct Gathered {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether something could not be read.
+    pub found: Exit,
+    /// Symbolic links that may lead to what was found.
+    pub links: LinkPlaces,
+    /// The report that it was made from.
+    pub about: Option<FromReport>,
+}
+
+/// A report of files.
+pub type OpenedReport = (Box<dyn Read + Send>, FromReport);
+
+/// Makes the plan; an exit status if there is none.
+pub fn plan(
+    run: &ActRun,
+    mut settings: Settings,
+    opened: Option<OpenedReport>,
+    console: &Console,
+) -> Result<Gathered, Exit> {
+    match &run.source {
+        Source::Search(config) => {
+            // A report of folders says itself below what folders may go.
+            if settings.remove_empty_folders && settings.policy.pairs.is_empty() {
+                let trees = acting::searched_trees(config);
+                settings.bounds.tops = trees.iter().map(|top| Below::from_real(top)).collect();
+            }
+            let mut origin = acting::search_origin(config, &run.folder, run.started_ns);
+            if !settings.policy.pairs.is_empty() {
+                origin = origin.given(&run.limits);
+            }
+            search(run, config, Planner::new(settings, origin), console)
+        }
+        Source::Report(_) | Source::Stdin => {
+            let planner = Planner::new(settings, Origin::default());
+            let opened = opened.ok_or(Exit::Nothing)?;
+            report(opened, planner, run, console)
+        }
+    }
+}
+
+/// Finds duplicates and plans for each set.
+fn search(
+    run: &ActRun,
+    config: &Config,
+    mut planner: Planner,
+    console: &Console,
+) -> Result<Gathered, Exit> {
+    let control = Arc::<Control>::default();
+    let listener = Listener::new(console);
+    let shown = Arc::clone(&control);
+    let found = watch::during(
+        End::NOTHING,
+        move || shown.progress(),
+        || acting::plan_search(config, &mut planner, &listener, &control),
+    );
+    listener.sum_up();
+    let exit = listener.exit(config.roots.len(), 1);
+    match (found, exit) {
+        (Err(error), _) => console.refuse(error.to_string()),
+        (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
+        (Ok(_), _) if listener.missed_ignore_file() => console.refuse("files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
+             use --exclude; nothing was done",
+        ),
+        (Ok(summary), found) => {
+            if run.talk.summary {
+                let trash = skipped_trash(summary.left_out.trash);
+                trash.iter().for_each(|line| console.sentence(line));
+            }
+            // Whoever follows links would wait where the search did.
+            let has_all = summary.left_out.unanswered == 0;
+            let links = if has_all { listener.into_links() } else { Vec::new() };
+            let gathered = finish(planner, found, LinkPlaces::Found(links), console)?;
+            let totals = gathered.plan.totals();
+            match has_all || totals.steps > 0 || totals.has_problems() {
+                true => Ok(gathered),
+                false => console.refuse(NOTHING_DONE),
+            }
+        }
+    }
+}
+
+fn finish(
+    planner: Planner,
+    found: Exit,
+    links: LinkPlaces,
+    console: &Console,
+) -> Result<Gathered, Exit> {
+    match planner.finish() {
+        Ok(plan) => Ok(Gathered {
+            plan,
+            found,
+            links,
+            about: None,
+        }),
+        Err(error) => console.refuse(format!("cannot store the plan: {error}")),
+    }
+}
+
+/// Reads a report and plans for each of its sets.
+fn report(
+    (input, mut about): OpenedReport,
+    mut planner: Planner,
+    run: &ActRun,
+    console: &Console,
+) -> Result<Gathered, Exit> {
+    let trust_hash = run.acting.trust_hash;
+    about
+        .may_be_believed(trust_hash)
+        .or_else(|error| console.refuse(error))?;
+    let read = Arc::new(AtomicU64::new(0));
+    let planned = planning(&read, || {
+        acting::plan_report(input, &mut planner, &run.limits, &read)
+    });
+    let PlannedReport { frame, kept } = match planned {
+        Ok(planned) => planned,
+        Err(error) => {
+            let said = format!("{}: {}", about.name(), with_command(&error));
+            return console.refuse(said);
+        }
+    };
+    about.read(frame.header.as_ref(), &run.limits);
+    about
+        .may_be_acted_on(run)
+        .or_else(|error| console.refuse(error))?;
+    if let Err(error) = kept {
+        return console.refuse(format!("cannot store the plan: {error}"));
+    }
+    if trust_hash && frame.header.is_none() {
+        return console.refuse(format!(
+            "{}: --allow uncompared needs the time of the report, and its header was removed",
+            about.name()
+        ));
+    }
+    if frame.ending != Ending::Complete {
+        tracing::info!(
+            "{}: the report is of an interrupted run; there may be more duplicates",
+            about.name()
+        );
+    }
+    let gathered = finish(planner, Exit::Done, LinkPlaces::Beside, console)?;
+    Ok(Gathered {
+        about: Some(about),
+        ..gathered
+    })
+}
+
+/// Does work that reads a report, and draws for how many files it has planned.
+pub fn planning<T>(files: &Arc<AtomicU64>, work: impl FnOnce() -> T) -> T {
+    let files = Arc::clone(files);
+    let progress = move || {
+        vec![ProgressLine {
+            stage: "plan",
+            files_done: files.load(Ordering::Relaxed),
+            ..ProgressLine::default()
+        }]
+    };
+    watch::during(End::NOTHING, progress, work)
+}
+
+/// The line about trash folders, if there are any.
+pub fn skipped_trash(folders: u64) -> Option<String> {
+    let line = format!(
+        "{} not searched: a copy in the trash does not count. To search {}, give its path.",
+        match folders {
+            1 => "1 trash folder was".to_owned(),
+            _ => format!("{} trash folders were", count(folders)),
+        },
+        plural(folders, "it", "one of them"),
+    );
+    (folders > 0).then_some(line)
+}

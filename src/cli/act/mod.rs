@@ -1,0 +1,342 @@
+//! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
+
+pub mod dangling_text;
+pub mod folder_direction;
+pub mod from_folders;
+pub mod from_report;
+pub mod gather;
+pub mod perform;
+pub mod plan_json;
+pub mod plan_preview;
+pub mod plan_summary;
+pub mod plan_text;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use seekless::acting::{Carry, Host, PlanHost, Session, Stop, searched_trees};
+use seekless::action::plan::{LinkPlaces, Plan, Settings};
+use seekless::action::{self, ActionKind};
+
+use self::from_folders::Opened;
+use self::from_report::FromReport;
+use self::gather::OpenedReport;
+use self::plan_json::PlanJson;
+use self::plan_text::PlanText;
+use crate::cli::answers::{Answers, ask, question};
+use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use crate::cli::front::in_force::InForce;
+use crate::cli::front::problems::ProblemLimit;
+use crate::cli::resolve::act::{ActRun, Special, Use, resolve};
+use crate::cli::resolve::environment::begin;
+use crate::cli::resolve::search::Source;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::output::{NotWritten, OutputStream};
+use crate::cli::terminal::watch::{self, End};
+use crate::cli::undo::journal_place::JournalPlace;
+use crate::cli::undo::sweep;
+
+/// `seekless remove`
+pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let action = match args.trash {
+        true => ActionKind::Trash,
+        false => ActionKind::Remove,
+    };
+    let special = Special {
+        folders: args.folders,
+        ..special(action, action::Settings::default())
+    };
+    act(args.act, special, in_force)
+}
+
+/// `seekless hardlink`
+pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let acting = action::Settings {
+        same_metadata: args.same_metadata,
+        ..action::Settings::default()
+    };
+    act(args.act, special(ActionKind::Hardlink, acting), in_force)
+}
+
+/// `seekless symlink`
+pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let acting = action::Settings {
+        same_metadata: args.same_metadata,
+        absolute_links: args.absolute,
+        ..action::Settings::default()
+    };
+    act(args.act, special(ActionKind::Symlink, acting), in_force)
+}
+
+/// `seekless reflink`
+pub fn reflink(args: ActArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    act(
+        args,
+        special(ActionKind::Reflink, action::Settings::default()),
+        in_force,
+    )
+}
+
+/// `seekless move`
+pub fn relocate(args: MoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    let special = Special {
+        to: Some(args.to),
+        folders: args.folders,
+        ..special(ActionKind::Move, action::Settings::default())
+    };
+    act(args.act, special, in_force)
+}
+
+fn special(action: ActionKind, acting: action::Settings) -> Special {
+    Special {
+        action,
+        acting,
+        to: None,
+        folders: FolderArgs::default(),
+    }
+}
+
+fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
+    let (mut run, console) = begin(
+        |around| resolve(args, special, around),
+        |run: &ActRun| run.talk,
+    )?;
+    let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
+    let place = match JournalPlace::of(run.journal.as_deref()) {
+        Ok(place) => Some(place),
+        // A plan that is only shown needs none.
+        Err(why) if acts => return console.refuse(why),
+        Err(_) => None,
+    };
+    let answers = run.ask.then(|| ask::answers(&console));
+    // Before any work is done for it.
+    let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), &console));
+    let output = output.transpose().or_else(|error| console.refuse(error))?;
+    let (report, about, usable) = match from_folders::open(&mut run, &console)? {
+        Opened::Paths => (None, None, Exit::Done),
+        Opened::Files(input, about) => (Some((input, about)), None, Exit::Done),
+        Opened::Folders(about, usable) => (None, Some(about), usable),
+    };
+    let trees = match &run.source {
+        Source::Search(config) => Some(searched_trees(config)),
+        Source::Report(_) | Source::Stdin => None,
+    };
+    let settings = run.plan.take();
+    let session = Session {
+        acting: &run.acting,
+        journals: place.as_ref().filter(|_| acts).map(|it| &*it.folder),
+        header: run.header(),
+    };
+    let mut caller = Caller {
+        run: &run,
+        console: &console,
+        in_force,
+        place: place.as_ref(),
+        settings,
+        report,
+        about,
+        answers,
+        output,
+        links: LinkPlaces::Found(Vec::new()),
+        so_far: usable,
+        limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+        is_stopped: false,
+    };
+    let done = session.run(trees.as_deref(), &mut caller);
+    let so_far = caller.so_far;
+    let stop = match (done, &place) {
+        (Ok(Some((plan, tally))), Some(place)) => {
+            let is_stopped = caller.is_stopped;
+            let done = (&plan, &tally);
+            let exit = perform::told(&run, place, done, is_stopped, &caller.limit, &console);
+            if run.talk.summary {
+                let lines = dangling_text::after(&plan);
+                lines.iter().for_each(|line| console.line(line));
+            }
+            return Ok(so_far.worse(exit));
+        }
+        (Ok(_), _) => return Ok(so_far),
+        (Err(Ending::Said(exit)), _) => return Err(exit),
+        (Err(Ending::Stop(stop)), _) => stop,
+    };
+    match (stop, &place) {
+        (Stop::Journal(error), Some(place)) => {
+            console.refuse(format!("{}; nothing was done", place.with_way_out(&error)))
+        }
+        (Stop::Journal(error), None) => console.refuse(error),
+        (Stop::Occupied(occupied), _) => console.refuse(occupied),
+        (Stop::NotKept(error), _) => console.refuse(format!("cannot store the plan: {error}")),
+    }
+}
+
+/// The program as the caller of a run.
+struct Caller<'a> {
+    run: &'a ActRun,
+    console: &'a Console,
+    in_force: &'a InForce,
+    place: Option<&'a JournalPlace>,
+    /// How the plan is made; taken when it is.
+    settings: Option<Settings>,
+    report: Option<OpenedReport>,
+    about: Option<FromReport>,
+    answers: Option<Answers>,
+    /// Where the plan is written that is only shown.
+    output: Option<OutputStream>,
+    links: LinkPlaces,
+    so_far: Exit,
+    limit: ProblemLimit,
+    is_stopped: bool,
+}
+
+/// Why nothing more was done.
+enum Ending {
+    /// The message was said.
+    Said(Exit),
+    Stop(Stop),
+}
+
+impl From<Stop> for Ending {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<Exit> for Ending {
+    fn from(exit: Exit) -> Self {
+        Self::Said(exit)
+    }
+}
+
+impl Host for Caller<'_> {
+    type End = Ending;
+
+    fn sweep(&mut self, trees: &[PathBuf]) {
+        if let Some(place) = self.place {
+            let swept = sweep::before(self.run, place, trees, self.console);
+            self.so_far = self.so_far.worse(swept);
+        }
+    }
+
+    fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
+        // Links are named in the plan and in the summary.
+        let links = std::mem::replace(&mut self.links, LinkPlaces::Found(Vec::new()));
+        if self.run.talk.summary || self.output.is_some() {
+            plan.look_for_links(&links)?;
+        }
+        plan.look_for_empty_folders()
+    }
+
+    fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T {
+        let place = self
+            .place
+            .expect("a run that acts has a place for its journal");
+        let (console, limit) = (self.console, &self.limit);
+        let (done, is_stopped) = perform::steps(place, plan, limit, console, work);
+        self.is_stopped = is_stopped;
+        done
+    }
+}
+
+impl PlanHost for Caller<'_> {
+    fn gather(&mut self) -> Result<Plan, Ending> {
+        let settings = self.settings.take().ok_or(Exit::Nothing)?;
+        let gathered = gather::plan(self.run, settings, self.report.take(), self.console)?;
+        self.links = gathered.links;
+        self.so_far = self.so_far.worse(gathered.found);
+        self.about = gathered.about.or(self.about.take());
+        Ok(gathered.plan)
+    }
+
+    fn choose(&mut self, plan: Plan) -> Result<Plan, Ending> {
+        match self.answers.take() {
+            Some(answers) => {
+                let asked = ask::each_set(plan, answers, self.console, self.run);
+                Ok(asked.or_else(|error| self.console.refuse(error))?)
+            }
+            None => Ok(plan),
+        }
+    }
+
+    fn show(&mut self, plan: &mut Plan) -> Result<bool, Ending> {
+        let (run, console, about) = (self.run, self.console, self.about.as_ref());
+        let steps = plan.totals().steps;
+        if plan.totals().has_problems() {
+            self.so_far = self.so_far.worse(Exit::of_part(steps));
+        }
+        if plan.is_all_outside() {
+            let words = about.map(|about| about.has_none_below("file", &run.limits));
+            return Ok(console.refuse(words.unwrap_or_default())?);
+        }
+        let asks = run.use_of_plan == Use::Confirm && steps > 0;
+        // Whoever is asked needs to know what the report is about.
+        if let Some(about) = about
+            && (asks || run.talk.summary && about.is_untrusted() && run.use_of_plan != Use::Confirm)
+        {
+            console.sentence(&about.sentence());
+        }
+        // A plan names the links itself.
+        let is_written = self.output.is_some();
+        if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
+            run.links.lines().iter().for_each(|line| console.line(line));
+        }
+        if run.talk.summary {
+            let line = self.in_force.line();
+            line.iter().for_each(|line| console.sentence(line));
+            if asks && let Err(error) = plan_preview::show(run, plan, console) {
+                return Ok(console.refuse(format!("cannot read the plan: {error}"))?);
+            }
+            let lines = plan_summary::lines(plan, &run.acting, run.talk.columns);
+            lines.iter().for_each(|line| console.line(line));
+        } else {
+            let lines = plan_summary::unmatched(plan);
+            lines.iter().for_each(|line| console.complain(line));
+        }
+        if let Some(output) = self.output.take() {
+            let written = watch::ending(End::WRITING, || written(run, plan, output));
+            watch::over();
+            return match written {
+                Ok(()) | Err(NotWritten::Closed) => Ok(false),
+                Err(error) => Ok(console.refuse(error)?),
+            };
+        }
+        Ok(steps > 0 && agreed(run, plan, console))
+    }
+}
+
+/// Shows the plan.
+fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
+    enum Form<'r> {
+        Text(PlanText<'r>),
+        Json(PlanJson),
+    }
+    let form = match run.use_of_plan {
+        Use::Json => Form::Json(PlanJson::new(run, plan)),
+        _ => Form::Text(PlanText::new(run, plan, run.plan_columns)),
+    };
+    place.write(|out| match &form {
+        Form::Text(text) => text.begin(out),
+        Form::Json(json) => json.begin(out),
+    })?;
+    plan.each_set(|set| {
+        place.write(|out: &mut dyn Write| match &form {
+            Form::Text(text) => text.set(out, set),
+            Form::Json(json) => json.set(out, set),
+        })
+    })?;
+    place.write(|out| match &form {
+        Form::Text(text) => text.end(out, plan),
+        Form::Json(json) => json.end(out, plan),
+    })?;
+    place.finish()
+}
+
+/// True if it may be done.
+fn agreed(run: &ActRun, plan: &Plan, console: &Console) -> bool {
+    if run.use_of_plan == Use::Act {
+        return true;
+    }
+    let wanted = plan_summary::question(plan, &run.acting);
+    question::is_agreed(console, &wanted)
+}

@@ -1,0 +1,70 @@
+//! Questions on the terminal.
+
+use std::io::{self, BufRead, Write};
+
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::sanitize;
+use crate::cli::terminal::watch::{self, End};
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// A line, without its end and without spaces around it.
+    Said(String),
+    /// There is nobody any more.
+    Ended,
+}
+
+/// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
+pub fn ask(console: &Console, question: &str) -> Reply {
+    let question = sanitize::message(question).into_owned();
+    watch::ending(End::Leaves("", ""), || {
+        console.aside(|| {
+            let mut stderr = io::stderr().lock();
+            // Where stderr is closed there is nobody to ask, and no answer will come.
+            let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
+        });
+        let mut line = Vec::new();
+        match io::stdin().lock().read_until(b'\n', &mut line) {
+            Ok(read) if read > 0 => Reply::Said(String::from_utf8_lossy(&line).trim().to_owned()),
+            _ => Reply::Ended,
+        }
+    })
+}
+
+/// Asks whether something may be done. If not, says that nothing was.
+pub fn is_agreed(console: &Console, question: &str) -> bool {
+    let reply = ask(console, question);
+    if matches!(&reply, Reply::Said(answer) if is_yes(answer)) {
+        return true;
+    }
+    // The terminal is in the middle of a line.
+    if reply == Reply::Ended {
+        console.line("");
+    }
+    console.sentence("The answer was not y or yes: nothing was changed.");
+    false
+}
+
+/// True for an answer that agrees; no answer does not.
+pub fn is_yes(answer: &str) -> bool {
+    matches!(answer.to_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for (answer, expected) in [
+            ("y", true),
+            ("Yes", true),
+            ("", false),
+            ("n", false),
+            ("yeah no", false),
+        ] {
+            assert_eq!(is_yes(answer), expected, "{answer}");
+        }
+    }
+}

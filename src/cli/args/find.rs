@@ -1,0 +1,159 @@
+//! Arguments of `seekless find`; `find/resolve.rs` interprets them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use seekless::engine::{Copies, SetOrder};
+use seekless::report::{FORMATS, Format};
+
+use super::act::keep_help;
+use super::common::{ConfigArgs, TalkArgs};
+use super::definition::named;
+use super::filter::FilterArgs;
+use super::read::ReadArgs;
+use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
+
+#[derive(Args, Clone, Debug)]
+pub struct FindArgs {
+    /// Filter and sort a report of 'seekless find' (text, json or ndjson), and read no file; - means standard input
+    ///
+    /// seekless looks up each name again. It counts files that were removed since the report, names files that have
+    /// changed, and skips both. Filters, --sort-by, --top, --keep, --copies and the options of the output work as in a
+    /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH are included.
+    #[arg(
+        long,
+        value_name = "REPORT",
+        conflicts_with_all = [
+            "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
+            "threads", "depth_random", "cache", "memory",
+            "io_idle", "bwlimit", "page_cache", "hard_links", "unique",
+        ],
+        help_heading = "Where to search"
+    )]
+    pub from: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub paths: PathArgs,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
+
+    #[command(flatten, next_help_heading = "Where to search")]
+    pub patience: PatienceArgs,
+
+    #[command(flatten)]
+    pub names: NamesArgs,
+
+    /// Only report contents that N to M files have: 3.. (3 or more), ..2 (2 or fewer), 2..5, or 3 [default: 2..]
+    ///
+    /// Both ends are included. Hard links to one file count once, unless --hard-links is given. With --isolate, all
+    /// files under one of the given paths count once.
+    #[arg(
+        long,
+        value_name = "N..M",
+        conflicts_with = "unique",
+        help_heading = "What counts as a duplicate",
+        hide_short_help = true
+    )]
+    pub copies: Option<Copies>,
+
+    /// Only report files without a copy, like --copies 1
+    #[arg(long, help_heading = "What counts as a duplicate")]
+    pub unique: bool,
+
+    #[arg(
+        short = 'k',
+        long,
+        value_name = "RULE",
+        help = "List first the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
+        long_help = keep_help("List first the file that RULE prefers, marked with * in text; an action with the same rules keeps it"),
+        help_heading = "Output"
+    )]
+    pub keep: Vec<String>,
+
+    /// Set the report format
+    #[arg(
+        short = 'f',
+        long,
+        value_name = "FORMAT",
+        value_parser = named(FORMATS.iter().map(|it| (it.name, it.about, it))),
+        default_value = FORMATS[0].name,
+        help_heading = "Output"
+    )]
+    pub format: &'static Format,
+
+    /// When to compute digests
+    ///
+    /// The default is 'always' for json, ndjson and csv, and 'when-needed' for the other formats. Without digests,
+    /// seekless compares large cached files instead of hashing them, which is faster.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_parser = named([
+            ("always", "For each member of a set", true),
+            ("when-needed", "Only where they tell files apart; the report has none", false),
+        ]),
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub digest: Option<bool>,
+
+    /// Write the report to FILE; FILE is replaced only when the report is complete
+    ///
+    /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Report only the first N sets in the order of --sort-by
+    ///
+    /// With this option, all formats write their sets at the end of the run. The summary still counts all sets.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    pub top: Option<u64>,
+
+    /// Set the order of the sets [default: reclaimable; for ndjson, fdupes and nul: as found]
+    #[arg(long, value_name = "WHAT", value_parser = named(ORDERS), help_heading = "Output")]
+    pub sort_by: Option<SetOrder>,
+
+    /// Print only the summary, on standard output
+    ///
+    /// With json and ndjson, the report has a header and a summary, and no sets.
+    #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by"], help_heading = "Output")]
+    pub summary_only: bool,
+
+    /// List only redundant files: without the first file of each set, and without ends of sets
+    ///
+    /// Only with the formats nul and fdupes. The first file is the one that an action keeps. With -H, its first name is
+    /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub omit_first: bool,
+
+    /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
+    ///
+    /// The exit status is also 2 if the list of --stdin or -0 is empty, because then nothing was searched.
+    #[arg(long, help_heading = "Output")]
+    pub exit_code: bool,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
+}
+
+/// The orders of the sets.
+const ORDERS: [(&str, &str, SetOrder); 4] = [
+    (
+        "reclaimable",
+        "Most reclaimable disk space first",
+        SetOrder::Reclaimable,
+    ),
+    ("size", "Largest files first", SetOrder::Size),
+    ("count", "Most files first", SetOrder::Count),
+    ("path", "By the path of the first file", SetOrder::Path),
+];

@@ -1,0 +1,101 @@
+//! Arguments of `seekless probe`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use seekless::probe::{self, EXPERIMENTS, Experiment};
+use seekless::units::Bytes;
+
+use super::common::DocumentArgs;
+use super::definition::named;
+use super::read::LimitArgs;
+
+#[derive(Args, Clone, Debug)]
+pub struct ProbeArgs {
+    /// A folder on the disk to measure; probe reads files below it
+    #[arg(value_name = "PATH", help_heading = "What to measure")]
+    pub path: PathBuf,
+
+    /// Limit the run time: 30s, 2m
+    ///
+    /// The time includes listing files, but not writing a scratch file. With more time, results are steadier, and probe
+    /// reaches deeper queues on slow disks.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = seconds,
+        help_heading = "What to measure"
+    )]
+    pub time: Duration,
+
+    /// Read a scratch file of this size in PATH instead of existing files
+    ///
+    /// The scratch file has no name, so it disappears however the program ends. Choose several times the size of the
+    /// drive's cache, and a few percent of the disk: 4G.
+    #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What to measure")]
+    pub scratch: Option<Bytes>,
+
+    /// Run only these experiments
+    #[arg(
+        long,
+        value_name = "EXPERIMENT",
+        value_delimiter = ',',
+        value_parser = named(EXPERIMENTS.iter().map(|it| (it.name, it.title, it))),
+        help_heading = "What to measure"
+    )]
+    pub only: Vec<&'static Experiment>,
+
+    /// Set the seed that selects the positions to read; the same seed selects the same positions
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        help_heading = "What to measure"
+    )]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub limit: LimitArgs,
+
+    #[command(flatten)]
+    pub document: DocumentArgs,
+
+    /// Save the recommended settings as the profile of this disk, which find then uses
+    ///
+    /// The profile is a file in seekless/profiles in your configuration folder, named by the serial number of the disk
+    /// or the UUID of the file system. Delete the file to go back to the defaults.
+    /// Nothing is saved if the results were unsteady: the report then gives no advice, and says why.
+    #[arg(long, help_heading = "Output")]
+    pub save: bool,
+
+    /// Do not show progress
+    #[arg(long, help_heading = "Output")]
+    pub no_progress: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let example = "write 30s or 2m";
+    let parsed = match text.parse::<f64>() {
+        Ok(number) => Duration::try_from_secs_f64(number).ok(),
+        Err(_) => text
+            .parse::<jiff::SignedDuration>()
+            .ok()
+            .and_then(|time| Duration::try_from(time).ok()),
+    };
+    match parsed {
+        Some(time) if time > probe::LONGEST => Err("use one day or less".to_owned()),
+        Some(time) if time >= probe::SHORTEST => Ok(time),
+        Some(_) => Err(format!("use {:?} or more", probe::SHORTEST)),
+        None => Err(format!("not a span of time: {example}")),
+    }
+}
+
+fn scratch(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(Bytes(size)) if size < 1 << 20 => Err("a scratch file needs 1MiB or more".to_owned()),
+        Ok(size) => Ok(size),
+        Err(error) => Err(error.to_string()),
+    }
+}

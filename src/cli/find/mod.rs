@@ -1,0 +1,179 @@
+//! `seekless find`: a run from its arguments to its exit status.
+
+pub mod compare;
+pub mod folders;
+pub mod from_report;
+pub mod report_output;
+pub mod resolve;
+pub mod summary;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use seekless::acting::searched_trees;
+use seekless::action::plan::Ranking;
+use seekless::decide::Summary;
+use seekless::engine::{self, Control, Delivery};
+
+use self::report_output::{ReportOutput, told};
+use self::resolve::{FindRun, resolve};
+use crate::cli::act::plan_summary::no_match;
+use crate::cli::args::find::FindArgs;
+use crate::cli::front::in_force::InForce;
+use crate::cli::front::problems::{HiddenLinks, Listener, seen};
+use crate::cli::resolve::environment::begin;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::output::{Ended, NotWritten, dropping};
+use crate::cli::terminal::{sanitize, watch};
+use crate::cli::undo::journal_place::JournalPlace;
+use crate::cli::undo::sweep;
+
+/// A set that is final reaches a pipe's other end this soon, without a system call for each.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Finds, reports and tells how it went.
+pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
+    watch::wait_for(args.patience.time());
+    let (mut run, console) = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
+    if run.config.roots.is_empty() {
+        console.complain("the list of paths on standard input is empty: nothing to search");
+        // A question about nothing has no answer: the program that writes the list has probably failed.
+        if run.args.exit_code {
+            return Ok(Exit::Nothing);
+        }
+    }
+    let ranking = run.ranking.take();
+    match run.wanted.take() {
+        None => search(&run, ranking, in_force, &console),
+        Some(wanted) => from_report::select(run, wanted, ranking, in_force, &console),
+    }
+}
+
+fn search(
+    run: &FindRun,
+    mut ranking: Option<Ranking>,
+    in_force: &InForce,
+    console: &Console,
+) -> Result<Exit, Exit> {
+    let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
+    let output = Arc::new(Mutex::new(Some(output)));
+    let control = Arc::<Control>::default();
+    let listener = Listener::new(console);
+    let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
+    let mut hidden = HiddenLinks::default();
+    let found = thread::scope(|scope| {
+        // Dropped when the work is over, which ends the thread.
+        let (_over, until_over) = mpsc::channel();
+        if run.delivery == Delivery::AsFinal {
+            scope.spawn(|| flush_now_and_then(&output, &control, until_over));
+        }
+        watch::search(&control, words, dropping(&output), || {
+            drive(run, &mut ranking, &output, &control, &listener, &mut hidden)
+        })
+    });
+    watch::over();
+    listener.sum_up();
+    let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
+    idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
+    let summary = found.map_err(|ended| ended.exit(console))?;
+    // An interruption that came too late to cut anything short leaves a whole report.
+    let exit = if summary.interrupted {
+        Exit::Interrupted
+    } else {
+        listener.exit(run.config.roots.len(), seen(&summary))
+    };
+    let notes = || {
+        console.lines(hidden.lines());
+        // What a run that was killed left here is among the files that were just looked at.
+        if let Ok(place) = JournalPlace::of(None) {
+            sweep::notice(&place, || searched_trees(&run.config), console);
+        }
+    };
+    Ok(told(run, &summary, in_force, notes, exit, console))
+}
+
+/// Runs the engine and writes what it finds.
+fn drive(
+    run: &FindRun,
+    ranking: &mut Option<Ranking>,
+    output: &Shared<ReportOutput>,
+    control: &Control,
+    listener: &Listener<'_>,
+    hidden: &mut HiddenLinks,
+) -> Result<Summary, Ended> {
+    if tracing::enabled!(tracing::Level::INFO) {
+        // The search names the paths that it cannot look at.
+        for text in engine::explain(&run.config, "--memory") {
+            text.lines()
+                .for_each(|line| tracing::info!("{}", sanitize::message(line)));
+        }
+    }
+    let mut failed = None;
+    let found = engine::find(&run.config, run.delivery, listener, control, &mut |set| {
+        let mut sorted = None;
+        let set = match ranking {
+            Some(ranking) => {
+                let set = sorted.insert(set.clone());
+                ranking.sort(set);
+                &*set
+            }
+            None => set,
+        };
+        if set.members.len() > 1 {
+            for member in &set.members {
+                let path = member.names.first().map_or(&[][..], Vec::as_slice);
+                hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));
+            }
+        }
+        let written = lock(output).as_mut().map(|output| output.set(set));
+        written.unwrap_or(Ok(())).map_err(|error| {
+            failed = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    });
+    let unwritten = |error: NotWritten| {
+        // With --exit-code, whoever closed the pipe did not hear all of the answer.
+        let closed = (!run.args.exit_code).then_some(Exit::Done);
+        Ended::unwritten(&error, closed)
+    };
+    if let Some(error) = failed {
+        return Err(unwritten(error));
+    }
+    let summary = found.map_err(|error| Ended::Saying(error.to_string()))?;
+    // An empty report would say that there is nothing, and replace one that knows more.
+    if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing {
+        return Err(Ended::Silently(Exit::Nothing));
+    }
+    let output = lock(output).take();
+    let written = output.map(|output| output.finish(&summary));
+    written.unwrap_or(Ok(())).map_err(unwritten)?;
+    Ok(summary)
+}
+
+/// The output belongs to the engine's thread; the watcher takes it only to flush it or to throw
+/// it away.
+type Shared<T> = Mutex<Option<T>>;
+
+fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
+/// does it, because a reader who is slow holds up whoever writes.
+fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_over: Receiver<()>) {
+    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(PATIENCE) {
+        let flushed = lock(output).as_mut().map(ReportOutput::flush);
+        if let Some(Err(_)) = flushed {
+            // Nobody will read the rest. What could not be flushed is still there, and meets the
+            // same error when the engine's thread ends the report.
+            return control.cancel();
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! From what was typed to what will be done, once.
+
+use std::path::Path;
+
+use seekless::acting::Selection;
+use seekless::action::plan::{Origin, Ranking};
+use seekless::engine::{Config, Copies, Delivery};
+use seekless::report::{Header, Style};
+
+use super::summary::SummaryOf;
+use crate::cli::args::common::Talk;
+use crate::cli::args::find::FindArgs;
+use crate::cli::resolve::environment::Environment;
+use crate::cli::resolve::root_links::RootLinks;
+use crate::cli::resolve::search::{Source, keep_rules, search};
+use crate::cli::resolve::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
+
+/// All decisions of one `seekless find`.
+#[derive(Debug)]
+pub struct FindRun {
+    /// What was typed.
+    pub args: FindArgs,
+    /// The configuration of the engine.
+    pub config: Config,
+    /// The header of the report.
+    pub header: Header,
+    /// How the result looks.
+    pub style: Style,
+    /// The order of the files of a set, if rules were given.
+    pub ranking: Option<Ranking>,
+    /// When sets are written.
+    pub delivery: Delivery,
+    /// A report, and what is wanted of it, in place of a search.
+    pub wanted: Option<(Source, Selection)>,
+    /// How much is told on the way.
+    pub talk: Talk,
+}
+
+impl FindRun {
+    /// How many sets are written; all if nothing is said.
+    pub fn most(&self) -> Option<u64> {
+        if self.args.summary_only {
+            Some(0)
+        } else {
+            self.args.top
+        }
+    }
+
+    /// The lines of the summary are the result, not a report.
+    pub fn summary_is_result(&self) -> bool {
+        self.args.summary_only && self.args.format.name == "text"
+    }
+
+    /// What its summary is of.
+    pub fn summary_of(&self) -> SummaryOf {
+        SummaryOf {
+            copies: self.config.copies,
+            isolate: self.config.isolate,
+            from_report: self.args.from.is_some(),
+            verbose: self.talk.verbose > 0,
+        }
+    }
+}
+
+/// Decides everything.
+pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, WrongUse> {
+    let mut config = search(
+        &args.paths.roots,
+        &args.filter,
+        &args.search,
+        &args.reads,
+        &args.names,
+        args.patience,
+        around,
+    )?;
+    config.copies = if args.unique {
+        Copies::UNIQUE
+    } else {
+        args.copies.unwrap_or_default()
+    };
+    let reports_digests = args.format.digests && !args.summary_only;
+    config.digests = args.digest.unwrap_or(reports_digests);
+    possible_with(&args)?;
+    let sink = around.sink(args.output.as_deref());
+    let delivery = match (args.sort_by, args.top, args.format.streams) {
+        (None, None, true) => Delivery::AsFinal,
+        (sort_by, ..) => sort_by.map_or_else(Delivery::default, Delivery::Sorted),
+    };
+    let wanted = match &args.from {
+        Some(report) => {
+            let selection = selection(&args, &config, delivery, around)?;
+            Some((Source::of_report(report), selection))
+        }
+        None => None,
+    };
+    let ranking = match (args.keep.is_empty(), &wanted) {
+        (true, _) => None,
+        // The report says where its files are.
+        (false, Some(_)) => Some(Ranking::new(
+            keep_rules(&args.keep, args.paths.roots.iter().map(Path::new))?,
+            Origin::default(),
+        )),
+        (false, None) => Some(ranking(&args.keep, &config, around)?),
+    };
+    Ok(FindRun {
+        header: around.header(&config),
+        ranking,
+        wanted,
+        config,
+        style: Style {
+            of_folded: "use -o FILE for all names of long sets",
+            omit_first: args.omit_first,
+            ..sink.style(args.talk.color)
+        },
+        delivery,
+        talk: args.talk.on(around.stderr),
+        args,
+    })
+}
+
+/// What is wanted of a report.
+fn selection(
+    args: &FindArgs,
+    config: &Config,
+    delivery: Delivery,
+    around: &Environment<'_>,
+) -> Result<Selection, WrongUse> {
+    // Nothing is changed, so links of other users are followed as in a search.
+    let mut links = RootLinks::new(true, &around.folder);
+    let roots = args.paths.roots.iter();
+    let limits = roots.map(|path| links.real(&around.folder.join(path)));
+    Ok(Selection {
+        filter: config.filter.clone(),
+        newer_ns: config.newer_ns,
+        limits: limits.collect::<Result<_, _>>()?,
+        copies: args.copies,
+        order: match delivery {
+            Delivery::Sorted(order) => Some(order),
+            Delivery::AsFinal => None,
+        },
+        digests: config.digests,
+        folder: around.folder.clone(),
+    })
+}
+
+fn ranking(
+    rules: &[String],
+    config: &Config,
+    around: &Environment<'_>,
+) -> Result<Ranking, WrongUse> {
+    let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
+    let origin = origin
+        .with_hard_links(config.hard_links)
+        .newer(config.newer_ns);
+    let roots = || config.roots.iter().map(|root| root.path.as_path());
+    let rules = keep_rules(rules, roots())?;
+    Ok(Ranking::new(rules, origin.with_roots(roots())))
+}
+
+/// Refuses options that a format cannot follow.
+fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
+    let format = args.format.name;
+    if args.omit_first && !matches!(format, "nul" | "fdupes") {
+        return contradiction(format!(
+            "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
+        ));
+    }
+    if args.omit_first && (args.unique || args.copies == Some(Copies::UNIQUE)) {
+        return contradiction(
+            "--omit-first omits every file without a copy: omit --omit-first, or --unique (--copies 1)",
+        );
+    }
+    if args.omit_first && args.filter.newer.is_some() {
+        return contradiction(
+            "--omit-first would also list older files, which --newer keeps: use --format json, or 'seekless remove --newer'",
+        );
+    }
+    meant_as_file(args.output.as_deref())?;
+    not_onto_report(args.output.as_deref(), args.from.as_deref())?;
+    if args.summary_only && !args.format.readable_back {
+        return contradiction(format!(
+            "--format {format} has no summary: use --summary-only with text, json or ndjson",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use clap::Parser;
+    use jiff::tz::TimeZone;
+    use seekless::engine::Trust;
+
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::cli::terminal::color::Terminal;
+    use crate::cli::terminal::console::Progress;
+
+    fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, WrongUse> {
+        let words = ["seekless"].into_iter().chain(line.split_whitespace());
+        let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
+        let terminal = Terminal {
+            is_terminal: true,
+            no_color: false,
+            is_dumb: false,
+            columns: 80,
+        };
+        let mut around = Environment {
+            stdin: &mut &*stdin,
+            command: vec!["seekless".into(), line.into()],
+            folder: "/home/me".into(),
+            profiles: None,
+            now: "2024-05-10T12:00:00Z".parse().expect("a time"),
+            zone: || TimeZone::UTC,
+            can_ask: true,
+            stdout: terminal,
+            stderr: terminal,
+        };
+        resolve(cli.find, &mut around)
+    }
+
+    fn resolved(line: &str) -> Result<FindRun, WrongUse> {
+        resolved_with(line, b"")
+    }
+
+    fn roots(run: &FindRun) -> Vec<&str> {
+        let paths = run.config.roots.iter().map(|root| root.path.to_str());
+        paths.map(|path| path.unwrap_or("not UTF-8")).collect()
+    }
+
+    #[test]
+    fn without_roots_it_is_the_current_folder() -> Result<(), WrongUse> {
+        assert_eq!(roots(&resolved("")?), ["."]);
+        assert_eq!(roots(&resolved("a b")?), ["a", "b"]);
+        Ok(())
+    }
+
+    #[test]
+    fn lists_add_roots_and_an_empty_list_adds_none() -> Result<(), WrongUse> {
+        assert_eq!(
+            roots(&resolved_with("a --stdin", b"b\nc d\n")?),
+            ["a", "b", "c d"]
+        );
+        assert_eq!(
+            roots(&resolved_with("-0", b"b\nc\0\xff\0")?),
+            ["b\nc", "not UTF-8"]
+        );
+        assert!(roots(&resolved_with("--stdin", b"")?).is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn copies_are_a_range() -> Result<(), WrongUse> {
+        for (line, expected) in [
+            ("", Copies::default()),
+            ("--copies 3..", Copies::at_least(3)),
+            ("--copies ..3", Copies::at_most(3)),
+            ("--unique", Copies::UNIQUE),
+        ] {
+            assert_eq!(resolved(line)?.config.copies, expected, "{line}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_cache_is_a_folder_and_a_level_or_off() -> Result<(), WrongUse> {
+        for (line, expected) in [
+            ("--cache /c", Some(("/c", Trust::Change))),
+            ("--cache ./off", Some(("./off", Trust::Change))),
+            (
+                "--cache /c --cache mtime",
+                Some(("/c", Trust::Modification)),
+            ),
+            (
+                "--cache mtime --cache /c",
+                Some(("/c", Trust::Modification)),
+            ),
+            ("--cache off", None),
+        ] {
+            let cache = resolved(line)?.config.cache;
+            let cache = cache.map(|cache| (cache.folder, cache.trust));
+            let expected = expected.map(|(folder, trust)| (PathBuf::from(folder), trust));
+            assert_eq!(cache, expected, "{line}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_terminal_decides_on_colour_and_progress() -> Result<(), WrongUse> {
+        for (line, color, progress, summary) in [
+            ("", true, true, true),
+            ("-o x", false, true, true),
+            ("-o x --color always", true, true, true),
+            ("--color never", false, true, true),
+            ("--no-progress", true, false, true),
+            ("-q", true, false, false),
+        ] {
+            let run = resolved(line)?;
+            let draws = run.talk.progress == Progress::Draw;
+            let decided = (run.style.color, draws, run.talk.summary);
+            assert_eq!(decided, (color, progress, summary), "{line}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_last_word_on_hidden_files_counts() -> Result<(), WrongUse> {
+        use seekless::scan::filter::Verdict::{Hidden, Keep};
+        for (line, expected) in [
+            ("", Keep),
+            ("--no-hidden", Hidden),
+            ("--no-hidden --hidden", Keep),
+            ("--hidden --no-hidden", Hidden),
+        ] {
+            assert_eq!(
+                resolved(line)?.config.filter.entry(b".x", false),
+                expected,
+                "{line}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn wrong_use_is_explained_in_one_line() {
+        let mut said = String::new();
+        for line in [
+            "--min-size 10k --max-size 1k",
+            "--max-size 0",
+            "--empty --min-size 1",
+            "--newer 1d --older 3d",
+            "--newer soon",
+            "--newer 2262-01-01",
+            "--older 9999-01-01",
+            "--name a/b",
+            "--exclude [",
+            "--regex (",
+            "--isolate a",
+        ] {
+            let error = resolved(line).expect_err(line);
+            said.push_str(&format!("{line}\n    {error}\n"));
+        }
+        let error = resolved_with("--stdin", b"a\0b\0").expect_err("NUL in lines");
+        said.push_str(&format!("--stdin\n    {error}\n"));
+        assert!(said.lines().count() == 24, "each takes one line");
+        insta::assert_snapshot!(said);
+    }
+}

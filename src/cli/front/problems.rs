@@ -1,0 +1,293 @@
+//! Problems of a run: named on stderr as they come, a limited number of each kind, and remembered for the exit status.
+//!
+//! A search of `/sys` meets 14,000 files that cannot be read. Named one by one, they would hide every other message.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use seekless::decide::Summary;
+use seekless::device::Mounts;
+use seekless::event::{Notice, Observer, Problem, ProblemKind};
+
+use super::option_words;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::progress_text::count;
+use crate::cli::terminal::sanitize;
+
+/// Listens to the engine, on whatever thread it speaks.
+pub struct Listener<'a> {
+    console: &'a Console,
+    tally: Tally,
+    problem_limit: ProblemLimit,
+    links: Mutex<Vec<PathBuf>>,
+}
+
+impl<'a> Listener<'a> {
+    /// Prints to this console. Where decisions are told (`-v`), every problem is named.
+    pub fn new(console: &'a Console) -> Self {
+        Self {
+            console,
+            tally: Tally::default(),
+            problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+            links: Mutex::default(),
+        }
+    }
+
+    /// The symbolic links that were found, if the search tells of them.
+    pub fn into_links(self) -> Vec<PathBuf> {
+        self.links.into_inner().unwrap_or_default()
+    }
+
+    /// Says how many problems were not named. Call it when the run is over.
+    pub fn sum_up(&self) {
+        for line in self.problem_limit.rest() {
+            self.console.complain(&line);
+        }
+    }
+
+    /// True if an ignore file, or a line of one, could not be used: files that it lists may have been found.
+    pub fn missed_ignore_file(&self) -> bool {
+        self.tally.missed_ignore_file.load(Ordering::Relaxed)
+    }
+
+    /// The exit status of a finished run over `roots` paths, from the problems so far. `seen` folders and files were
+    /// found.
+    pub fn exit(&self, roots: usize, seen: u64) -> Exit {
+        self.tally.exit(roots, seen)
+    }
+}
+
+/// The number of folders and files that a search found.
+pub fn seen(summary: &Summary) -> u64 {
+    summary.folders + summary.files
+}
+
+impl Observer for Listener<'_> {
+    fn problem(&self, problem: Problem) {
+        self.tally.note(problem.kind);
+        let words = option_words::problem(&problem);
+        if self.problem_limit.meets(&words) {
+            let path = sanitize::path(&problem.path);
+            self.console.complain_about(&path, &words);
+        }
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", sanitize::message(&notice.0));
+    }
+
+    fn link(&self, path: PathBuf) {
+        if let Ok(mut links) = self.links.lock() {
+            links.push(path);
+        }
+    }
+}
+
+/// Counts of problems by kind.
+#[derive(Debug, Default)]
+struct Tally {
+    bad_roots: AtomicUsize,
+    something_left: AtomicBool,
+    /// The run no longer waited for some file system.
+    gave_up: AtomicBool,
+    missed_ignore_file: AtomicBool,
+}
+
+impl Tally {
+    fn note(&self, kind: ProblemKind) {
+        if kind.misses_nothing() {
+            return;
+        }
+        if kind == ProblemKind::Unanswered {
+            self.gave_up.store(true, Ordering::Relaxed);
+        }
+        // A line that is no pattern may list files, too.
+        if matches!(
+            kind,
+            ProblemKind::UnusableIgnoreFile | ProblemKind::BadIgnoreFile
+        ) {
+            self.missed_ignore_file.store(true, Ordering::Relaxed);
+        }
+        if kind.is_of_root() {
+            self.bad_roots.fetch_add(1, Ordering::Relaxed);
+        }
+        self.something_left.store(true, Ordering::Relaxed);
+    }
+
+    fn exit(&self, roots: usize, seen: u64) -> Exit {
+        let no_root = roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots;
+        // A path that did not answer is not counted by itself: its file system is named, once for all paths on it.
+        if no_root || seen == 0 && self.gave_up.load(Ordering::Relaxed) {
+            return Exit::Nothing;
+        }
+        match self.something_left.load(Ordering::Relaxed) {
+            true => Exit::SomeLeft,
+            false => Exit::Done,
+        }
+    }
+}
+
+/// The number of problems of a kind that are named: with a summary they fit on a screen.
+const NAMED: u64 = 20;
+
+/// Stands for the path of a file, or its name with the slash before it.
+const ELSEWHERE: &str = "/…";
+
+/// How often each was met: by what would be said behind its path, so that another cause is another kind.
+#[derive(Debug, Default)]
+pub struct ProblemLimit {
+    met: Mutex<BTreeMap<String, u64>>,
+    names_all: bool,
+}
+
+impl ProblemLimit {
+    /// Nothing was met yet. With `names_all` none is left out.
+    pub fn new(names_all: bool) -> Self {
+        Self {
+            met: Mutex::default(),
+            names_all,
+        }
+    }
+
+    /// Takes note of a problem that is told in these words; true if its path is to be named.
+    pub fn meets(&self, words: &str) -> bool {
+        if self.names_all {
+            return true;
+        }
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let so_far = match met.get_mut(words) {
+            Some(so_far) => so_far,
+            None => met.entry(words.to_owned()).or_default(),
+        };
+        *so_far += 1;
+        *so_far <= NAMED
+    }
+
+    /// As [`meets`](Self::meets), of words that may also say where the file of this path is now: wherever it is, the
+    /// reason is the same.
+    pub fn meets_at(&self, path: &str, words: &str) -> bool {
+        let words = words.replace(path, ELSEWHERE);
+        let name = path.rfind('/').map_or("", |slash| &path[slash..]);
+        let has_name = name.len() > 1;
+        self.meets(&match has_name {
+            true => words.replace(name, ELSEWHERE),
+            false => words,
+        })
+    }
+
+    /// Says how many of each kind were not named, and forgets them.
+    pub fn rest(&self) -> Vec<String> {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let met = std::mem::take(&mut *met);
+        let more = met.into_iter().filter(|&(_, times)| times > NAMED);
+        more.map(|(words, times)| {
+            let unnamed = count(times - NAMED);
+            format!("{unnamed} more: {words} (-v names all)")
+        })
+        .collect()
+    }
+}
+
+/// Mounts that show the names of one file (hard links) as different files.
+#[derive(Debug, Default)]
+pub struct HiddenLinks {
+    mounts: Option<Mounts>,
+    devices: HashSet<u64>,
+    points: BTreeSet<PathBuf>,
+}
+
+impl HiddenLinks {
+    /// Takes note of the mount that a path lies on, by its device number; each device is looked at once.
+    pub fn note(&mut self, device: u64, path: &Path) {
+        if self.devices.insert(device) {
+            let mounts = self.mounts.get_or_insert_with(Mounts::read);
+            self.points.extend(mounts.hiding_links(device, path));
+        }
+    }
+
+    /// One line for each mount.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.points.iter().map(|point| {
+            format!(
+                "{}: this mount may show hard links to one file as separate files; removing one of them frees nothing.",
+                sanitize::path(point),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(problems: &[ProblemKind], roots: usize) -> Exit {
+        let tally = Tally::default();
+        problems.iter().for_each(|&kind| tally.note(kind));
+        tally.exit(roots, 1)
+    }
+
+    #[test]
+    fn problems_decide_the_exit_status() {
+        use ProblemKind::*;
+        assert_eq!(after(&[], 1), Exit::Done);
+        assert_eq!(after(&[], 0), Exit::Done);
+        assert_eq!(after(&[Changed], 1), Exit::SomeLeft);
+        assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
+        assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
+        assert_eq!(
+            after(&[MissingRoot, UnsuitableRoot, LinkRoot, UnreadableRoot], 4),
+            Exit::Nothing
+        );
+        assert_eq!(after(&[UnreadableRoot], 2), Exit::SomeLeft);
+        assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
+        assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
+        assert_eq!(after(&[NotAnswering, Unanswered], 1), Exit::SomeLeft);
+    }
+
+    #[test]
+    fn nothing_is_done_if_nothing_was_seen_and_a_file_system_did_not_answer() {
+        let tally = Tally::default();
+        assert_eq!(tally.exit(1, 0), Exit::Done);
+        tally.note(ProblemKind::NotAnswering);
+        assert_eq!(tally.exit(1, 0), Exit::Done);
+        tally.note(ProblemKind::Unanswered);
+        assert_eq!(tally.exit(2, 0), Exit::Nothing);
+        assert_eq!(tally.exit(2, 1), Exit::SomeLeft);
+    }
+
+    #[test]
+    fn the_first_of_each_kind_are_named_and_the_rest_is_counted() {
+        let problem_limit = ProblemLimit::new(false);
+        let named = (0..2_000).filter(|_| problem_limit.meets("locked")).count() as u64;
+        assert_eq!(named, NAMED);
+        let others = (0..NAMED).filter(|_| problem_limit.meets("broken")).count() as u64;
+        assert_eq!(others, NAMED, "as many as are named are not too many");
+        assert_eq!(problem_limit.rest(), ["1,980 more: locked (-v names all)"]);
+        assert!(problem_limit.rest().is_empty(), "it is said once");
+    }
+
+    #[test]
+    fn the_place_of_a_file_is_no_reason_of_its_own() {
+        let problem_limit = ProblemLimit::new(false);
+        for number in 0..=NAMED {
+            let path = format!("/a/f{number}");
+            problem_limit.meets_at(&path, &format!("taken; it stays at /to{path}"));
+            problem_limit.meets_at(&path, &format!("moved to /trash/f{number}"));
+        }
+        let rest = [
+            "1 more: moved to /trash/… (-v names all)",
+            "1 more: taken; it stays at /to/… (-v names all)",
+        ];
+        assert_eq!(problem_limit.rest(), rest);
+    }
+
+    #[test]
+    fn all_are_named_if_that_is_wanted() {
+        let problem_limit = ProblemLimit::new(true);
+        assert!((0..2_000).all(|_| problem_limit.meets("locked")));
+        assert!(problem_limit.rest().is_empty());
+    }
+}

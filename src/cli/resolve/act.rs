@@ -1,0 +1,352 @@
+//! From what was typed about acting to what will be done, once.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use seekless::acting::{Asked, FoundFolder};
+use seekless::action::plan::Noise;
+use seekless::action::plan::{self, FurtherNames, HomeTrash, Sidecars};
+use seekless::action::{self, ActionKind, Raw, RunHeader};
+use seekless::engine::Config;
+use seekless::file::{OwnFolder, RouteError, own_trash};
+
+use super::environment::Environment;
+use super::root_links::RootLinks;
+use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
+use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
+use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, SidecarChoice, WayArgs};
+use crate::cli::args::common::{DocumentFormat, Talk};
+
+/// All decisions of a command that acts.
+#[derive(Debug)]
+pub struct ActRun {
+    /// Where the sets come from.
+    pub source: Source,
+    /// The search that a report of folders leads to, without its paths.
+    pub folder_search: Option<Box<Config>>,
+    /// Real paths: of a report only what lies below them takes part. With none, all of it does.
+    pub limits: Vec<PathBuf>,
+    /// How the plan is made; taken when it is.
+    pub plan: Option<plan::Settings>,
+    /// How steps are carried out.
+    pub acting: action::Settings,
+    /// The use of the plan.
+    pub use_of_plan: Use,
+    /// Where a plan goes; stdout if nowhere else.
+    pub output: Option<PathBuf>,
+    /// Columns of the terminal on which a plan is shown; `None` for files and pipes.
+    pub plan_columns: Option<usize>,
+    /// Where the journal is kept.
+    pub journal: Option<PathBuf>,
+    /// Ask for each set.
+    pub ask: bool,
+    /// Where relative names of a search start.
+    pub folder: PathBuf,
+    /// The command line, for the journal.
+    pub command: Vec<OsString>,
+    /// The links on the way to the given paths.
+    pub links: RootLinks,
+    /// When the run began, nanoseconds since 1970.
+    pub started_ns: i64,
+    /// How much is told on the way.
+    pub talk: Talk,
+}
+
+impl ActRun {
+    /// The first line of its journal.
+    pub fn header(&self) -> RunHeader {
+        let command = self.command.iter();
+        RunHeader {
+            version: 0,
+            started_ns: self.started_ns,
+            command: command.map(|word| Raw(word.as_bytes().to_vec())).collect(),
+        }
+    }
+}
+
+/// The options of one command besides those that all actions share.
+#[derive(Debug)]
+pub struct Special {
+    /// The action.
+    pub action: ActionKind,
+    /// Its settings.
+    pub acting: action::Settings,
+    /// The folder that files are moved to.
+    pub to: Option<PathBuf>,
+    /// What becomes of the folders that files go from.
+    pub folders: FolderArgs,
+}
+
+/// Decides everything.
+pub fn resolve(
+    args: ActArgs,
+    special: Special,
+    around: &mut Environment<'_>,
+) -> Result<ActRun, WrongUse> {
+    let action = special.action;
+    // What is wrong anywhere is said before what is missing here.
+    let rules = keep_rules(&args.stay.keep, args.paths.roots.iter().map(Path::new))?;
+    if args.from.is_none() {
+        needs_path(&args, action)?;
+        only_whole_paths(&args, action)?;
+    }
+    let noise = noise(&special.folders, action)?;
+    let use_of_plan = use_of_plan(&args.way, around)?;
+    not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
+    let allows = |what| args.way.allow.contains(&what);
+    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers), &around.folder);
+    let source = match &args.from {
+        Some(path) => Source::of_report(path),
+        None => {
+            let given = args.stay.reference.iter().chain(&args.paths.roots);
+            let given: Vec<_> = given.cloned().collect();
+            let mut config = searched(&given, &args, around)?;
+            links.tie(&mut config, &args.paths.roots, args.stay.reference.len())?;
+            if args.stay.only_under.is_empty() && matches!(use_of_plan, Use::Act | Use::Confirm) {
+                links.spare_the_system(action.name())?;
+            }
+            Source::Search(Box::new(config))
+        }
+    };
+    let folder_search = match &source {
+        Source::Search(_) => None,
+        // The report names its paths.
+        _ => {
+            let mut config = searched(&[".".into()], &args, around)?;
+            // A managed folder goes as a whole.
+            config.filter.keep_empty();
+            Some(Box::new(config))
+        }
+    };
+    let reads = args.reads.of_a_change();
+    let limits = limits(&args, &mut links, around)?;
+    let stay = &args.stay;
+    let [reference, protected, only_under] = [
+        ("reference", &stay.reference),
+        ("protect", &stay.protect),
+        ("only-under", &stay.only_under),
+    ]
+    .map(|(option, given)| paths(option, given));
+    let home_trash = home_trash(around);
+    let asked = Asked {
+        action,
+        rules,
+        keep: usize::try_from(stay.keep_n).unwrap_or(usize::MAX),
+        reference: &reference?,
+        protected: &protected?,
+        only_under: &only_under?,
+        tops: &limits,
+        destination: special.to.as_deref(),
+        sidecars: match stay.sidecars {
+            SidecarChoice::KeepTogether => Sidecars::KeepTogether,
+            SidecarChoice::Ignore => Sidecars::Ignore,
+        },
+        further_names: further_names(&args, action)?,
+        allows_managed: allows(Allowed::Managed),
+        remove_empty_folders: special.folders.remove_empty_folders,
+        noise,
+        home_trash: home_trash.clone(),
+        acting: action::Settings {
+            across_owners: allows(Allowed::OtherOwners),
+            shared: allows(Allowed::Shared),
+            trust_hash: allows(Allowed::Uncompared),
+            trust_mounts: allows(Allowed::UnprovenMounts),
+            preserve_times: args.way.preserve_times,
+            reads,
+            io_idle: args.reads.io_idle,
+            home_trash: home_trash.usable().map(<[u8]>::to_vec),
+            ..special.acting
+        },
+        folder: &around.folder,
+    };
+    let (plan, acting) = asked.settings(|path| links.check(path))?;
+    Ok(ActRun {
+        plan: Some(plan),
+        acting,
+        source,
+        folder_search,
+        limits,
+        use_of_plan,
+        plan_columns: (around.stdout.is_terminal && args.way.output.is_none())
+            .then_some(around.stdout.columns),
+        output: args.way.output,
+        journal: args.way.journal,
+        ask: args.way.ask,
+        folder: around.folder.clone(),
+        command: around.command.clone(),
+        links,
+        started_ns: around.started_ns(),
+        talk: args.talk.on(around.stderr),
+    })
+}
+
+fn home_trash(around: &Environment<'_>) -> HomeTrash {
+    let found = own_trash().and_then(|trash| found_folder(&trash, around).ok());
+    let Some(FoundFolder { path, .. }) = found else {
+        return HomeTrash::Missing;
+    };
+    let bytes = path.as_os_str().as_bytes().to_vec();
+    // Root may have come here with another user's HOME.
+    match OwnFolder::open(&path) {
+        Ok(_) => HomeTrash::At(bytes),
+        Err(RouteError::Untrusted(untrusted)) => HomeTrash::Refused(bytes, untrusted),
+        Err(RouteError::Io(_)) => HomeTrash::Missing,
+    }
+}
+
+/// Whether further names (hard links) of files that stay are acted on.
+fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
+    let by_name = match action {
+        ActionKind::Hardlink => Err("hard links to one file are already hard links"),
+        ActionKind::Reflink => Err("hard links to one file already share all blocks"),
+        _ if args.way.ask => Err("--ask works on files, not on names"),
+        _ => Ok(()),
+    };
+    match (args.names.hard_links, by_name) {
+        (true, Ok(())) => Ok(FurtherNames::Go),
+        (true, Err(why)) => contradiction(format!("{why}: omit --hard-links")),
+        (false, Ok(())) => Ok(FurtherNames::AsReported),
+        (false, Err(_)) => Ok(FurtherNames::Stay),
+    }
+}
+
+/// Checks that an action was given something to search.
+fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+    if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
+        return contradiction(format!(
+            "{} needs a PATH (. for the current folder) or --from REPORT",
+            words(action)
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a list of lines: a line break in the name of a folder would make another path of the rest.
+fn only_whole_paths(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+    if args.search.stdin && !args.search.null {
+        let action = words(action);
+        return contradiction(format!(
+            "--stdin: a line break in a name would split a path in two, so an action takes no lines: find ... -print0 | \
+             seekless {action} -0"
+        ));
+    }
+    Ok(())
+}
+
+/// The command of an action.
+fn words(action: ActionKind) -> &'static str {
+    match action {
+        ActionKind::Trash => "remove --trash",
+        action => action.name(),
+    }
+}
+
+fn searched(
+    given: &[OsString],
+    args: &ActArgs,
+    around: &mut Environment<'_>,
+) -> Result<Config, WrongUse> {
+    let mut config = search(
+        given,
+        &args.filter,
+        &args.search,
+        &args.reads,
+        &args.names,
+        args.patience,
+        around,
+    )?;
+    // What is found is read again, to compare it.
+    let compares = !args.way.allow.contains(&Allowed::Uncompared);
+    if let (false, Some(cache)) = (compares, &mut config.cache) {
+        // What decides that files go is read now.
+        cache.answers = false;
+    }
+    if compares {
+        config.page_use = args.reads.page_use(true);
+    }
+    Ok(config)
+}
+
+/// The real paths that a report is limited to; what is a reference may stay as well.
+fn limits(
+    args: &ActArgs,
+    links: &mut RootLinks,
+    around: &Environment<'_>,
+) -> Result<Vec<PathBuf>, WrongUse> {
+    let given = &args.paths.roots;
+    if args.from.is_none() || given.is_empty() {
+        return Ok(Vec::new());
+    }
+    let real = |path: &OsString| links.real(&around.folder.join(path));
+    meant(given)?;
+    given.iter().chain(&args.stay.reference).map(real).collect()
+}
+
+/// The paths of an option.
+fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(format!("--{option}: {EMPTY_PATH}"));
+    }
+    Ok(given.iter().map(PathBuf::from).collect())
+}
+
+fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, WrongUse> {
+    FoundFolder::look(&around.folder.join(folder), |there| {
+        let real = there.canonicalize().ok();
+        Ok(real.and_then(|real| real.metadata().ok().map(|now| (real, now.dev()))))
+    })
+}
+
+/// The files that may go without a copy that stays, if any may.
+pub fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
+    if !folders.with_noise {
+        return Ok(None);
+    }
+    if !action.takes_content_along() {
+        return contradiction(
+            "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
+        );
+    }
+    Ok(Some(Noise::named(&folders.noise)?))
+}
+
+/// The use of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is carried out.
+    Act,
+    /// It is carried out if the user agrees.
+    Confirm,
+    /// It is shown.
+    Show,
+    /// It is shown to a program.
+    Json,
+}
+
+/// Decides what becomes of the plan.
+pub fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
+    meant_as_file(way.output.as_deref())?;
+    if way.ask && !around.can_ask {
+        return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
+    }
+    match (way.dry_run, way.format) {
+        (true, DocumentFormat::Json) => return Ok(Use::Json),
+        (true, DocumentFormat::Text) => return Ok(Use::Show),
+        (false, DocumentFormat::Json) => {
+            return contradiction("--format json applies to a plan: add --dry-run");
+        }
+        (false, DocumentFormat::Text) if way.output.is_some() => {
+            return contradiction("--output applies to a plan: add --dry-run");
+        }
+        (false, DocumentFormat::Text) => {}
+    }
+    match (way.yes, around.can_ask) {
+        (true, _) => Ok(Use::Act),
+        (false, true) => Ok(Use::Confirm),
+        (false, false) => contradiction(
+            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
+        ),
+    }
+}

@@ -1,0 +1,161 @@
+//! The environment of the program at its start, and how every run begins: what was typed becomes a decision.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use seekless::device::Profiles;
+use seekless::engine::Config;
+use seekless::report::{Header, Options};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::format;
+
+use super::wrong_use::WrongUse;
+use crate::cli::args::common::Talk;
+use crate::cli::front::config_folder;
+use crate::cli::terminal::color::Terminal;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::{sanitize, watch};
+
+/// The environment of the program; a parameter, so that decisions can be tested.
+pub struct Environment<'a> {
+    /// Where a list of paths would come from.
+    pub stdin: &'a mut dyn Read,
+    /// The command line, with the program's name.
+    pub command: Vec<OsString>,
+    /// The current folder.
+    pub folder: PathBuf,
+    /// The saved profiles of the user's disks.
+    pub profiles: Option<Profiles>,
+    /// The present.
+    pub now: Timestamp,
+    /// Finds the user's time zone: only if it is needed, since all zones of the system are listed for it.
+    pub zone: fn() -> TimeZone,
+    /// Stdin and stderr lead to a terminal, on which questions can be asked.
+    pub can_ask: bool,
+    /// Standard output.
+    pub stdout: Terminal,
+    /// Standard error.
+    pub stderr: Terminal,
+}
+
+impl<'a> Environment<'a> {
+    /// Looks around.
+    pub fn look(stdin: &'a mut dyn Read) -> Self {
+        Self {
+            stdin,
+            command: env::args_os().collect(),
+            // Without a current folder (it was removed) relative paths lead nowhere, and say so.
+            folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            profiles: config_folder::profiles(),
+            now: Timestamp::now(),
+            zone: TimeZone::system,
+            can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            stdout: Terminal::of(&io::stdout()),
+            stderr: Terminal::of(&io::stderr()),
+        }
+    }
+
+    /// Where a result goes; a file is no terminal: what is coloured or shortened there is for nobody.
+    pub fn sink(&self, output: Option<&Path>) -> Terminal {
+        Terminal {
+            is_terminal: self.stdout.is_terminal && output.is_none(),
+            ..self.stdout
+        }
+    }
+
+    /// The present, nanoseconds since 1970.
+    pub fn started_ns(&self) -> i64 {
+        i64::try_from(self.now.as_nanosecond()).unwrap_or(i64::MAX)
+    }
+
+    /// The present, in the user's time zone.
+    pub fn local_time(&self) -> Zoned {
+        self.now.to_zoned((self.zone)())
+    }
+
+    /// States what the report will say about the run.
+    pub fn header(&self, config: &Config) -> Header {
+        let bytes = |text: &OsString| text.clone().into_vec();
+        Header {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.command.iter().map(bytes).collect(),
+            folder: self.folder.as_os_str().as_bytes().to_vec(),
+            roots: config
+                .roots
+                .iter()
+                .map(|root| root.path.as_os_str().as_bytes().to_vec())
+                .collect(),
+            started_ns: self.started_ns(),
+            options: Options {
+                hard_links: config.hard_links,
+                isolate: config.isolate,
+                follow_links: config.follow_links,
+                verify: config.verify,
+                copies: config.copies,
+                newer_ns: config.newer_ns,
+            },
+        }
+    }
+}
+
+/// Decides, or says why the arguments cannot be followed.
+pub fn begin<T>(
+    resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
+    talk: impl FnOnce(&T) -> Talk,
+) -> Result<(T, Console), Exit> {
+    let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
+        Ok(run) => run,
+        Err(error) => return sanitize::refuse(error),
+    };
+    let talk = talk(&run);
+    let console = Console::telling(talk.progress);
+    watch::tell_on(&console);
+    start_log(talk.verbose, talk.colored_log, &console);
+    Ok((run, console))
+}
+
+/// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
+/// `-vvv` everything, with the time since the start, level and place.
+pub fn start_log(verbose: u8, color: bool, console: &Console) {
+    let level = match verbose {
+        0 => return,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    // Notices are sentences.
+    let console = match verbose {
+        1 => console.fitting_log(),
+        _ => console.clone(),
+    };
+    let log = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(color)
+        .fmt_fields(format::debug_fn(|line, field, value| {
+            let value = format!("{value:?}");
+            let value = sanitize::message(&value);
+            match field.name() {
+                "message" => write!(line, "{value}"),
+                name => write!(line, " {name}={value}"),
+            }
+        }))
+        .with_writer(move || console.clone());
+    let started = match verbose {
+        1 => log
+            .without_time()
+            .with_level(false)
+            .with_target(false)
+            .try_init(),
+        _ => log
+            .with_timer(tracing_subscriber::fmt::time::uptime())
+            .try_init(),
+    };
+    // Only a second start_log could fail, and then there is a log already.
+    debug_assert!(started.is_ok());
+}

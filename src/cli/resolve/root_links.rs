@@ -1,0 +1,211 @@
+//! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use seekless::action::{RootLink, RootWay};
+use seekless::engine::Config;
+use seekless::heartbeat::current;
+
+use super::wrong_use::{WrongUse, contradiction};
+use crate::cli::terminal::sanitize;
+
+/// Links that are named; a list on standard input may lead through any number.
+const NAMED: usize = 10;
+
+/// No file has these numbers.
+const NOWHERE: (u64, u64) = (0, 0);
+
+/// The links on the way to the paths that an action was given.
+#[derive(Debug, Default)]
+pub struct RootLinks {
+    links: Vec<RootLink>,
+    /// Links of other users are followed: with `--allow links-of-others`, and if this user is not root.
+    obeys_all: bool,
+    /// The first of the searched paths that leads to the root folder.
+    root: Option<PathBuf>,
+    /// Real paths, and the paths that lead to them as they were given.
+    given: Vec<(PathBuf, PathBuf)>,
+}
+
+impl RootLinks {
+    /// Looks at none yet. Relative paths start in `folder`.
+    pub fn new(follow_roots: bool, folder: &Path) -> Self {
+        let is_root = rustix::process::geteuid().is_root();
+        Self {
+            links: Vec::new(),
+            obeys_all: follow_roots || !is_root,
+            root: None,
+            given: vec![(folder.to_owned(), ".".into())],
+        }
+    }
+
+    /// A real path in the spelling of the given path that it lies in.
+    pub fn as_given<'p>(&self, path: &'p [u8]) -> Cow<'p, [u8]> {
+        let real = Path::new(OsStr::from_bytes(path));
+        // Behind the current folder are the given paths.
+        let given = self.given.iter().rev();
+        let given = given.filter_map(|(tree, given)| Some((real.strip_prefix(tree).ok()?, given)));
+        let innermost = given.min_by_key(|(rest, _)| rest.as_os_str().len());
+        innermost.map_or(Cow::Borrowed(path), |(rest, given)| {
+            let spelled = match given {
+                given if rest.as_os_str().is_empty() => given.clone(),
+                here if here == Path::new(".") => rest.to_owned(),
+                given => given.join(rest),
+            };
+            Cow::Owned(spelled.into_os_string().into_vec())
+        })
+    }
+
+    /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
+    /// well: its links could lead somewhere in a moment, and nobody would have looked at them. `needed` have to be there.
+    /// The first `references` paths are those of files that stay.
+    pub fn tie(
+        &mut self,
+        config: &mut Config,
+        needed: &[OsString],
+        references: usize,
+    ) -> Result<(), WrongUse> {
+        for (place, root) in config.roots.iter_mut().enumerate() {
+            let (way, closed) = look(&root.path);
+            let way = self.obey(way)?;
+            if let Ok(way) = &way {
+                self.given.push((way.real.clone(), root.path.clone()));
+            }
+            // A reference that is missing is named by its option.
+            let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
+            let is_needed =
+                place < references && !is_missing || needed.iter().any(|path| root.path == **path);
+            if is_needed && let Some((why, check)) = unseen(&way, closed) {
+                return contradiction(format!(
+                    "{}: {why}; nothing was done, because the copies to keep may be there: {check}, or omit this path",
+                    sanitize::path(&root.path)
+                ));
+            }
+            let is_whole = way.as_ref().is_ok_and(|way| way.real == Path::new("/"));
+            if is_whole && place >= references {
+                self.root.get_or_insert_with(|| root.path.clone());
+            }
+            root.id = Some(way.map_or(NOWHERE, |way| way.id));
+        }
+        Ok(())
+    }
+
+    /// Looks at one path. One that leads nowhere is left to whoever uses it.
+    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
+        self.obey(look(path).0)
+    }
+
+    /// The real path of a path that has to be there.
+    pub fn real(&mut self, path: &Path) -> Result<PathBuf, WrongUse> {
+        let way = self.check(path)?;
+        let way =
+            way.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(path))));
+        Ok(way?.real)
+    }
+
+    /// Refuses a run that would change files anywhere in the system. Equal files of programs are often meant to be two
+    /// files, and an unset variable turns `"$DIR"/` into `/`.
+    pub fn spare_the_system(&self, action: &str) -> Result<(), WrongUse> {
+        let Some(path) = &self.root else {
+            return Ok(());
+        };
+        let path = sanitize::path(path);
+        let is_root = match &*path {
+            "/" => "/ is".to_owned(),
+            path => format!("{path} leads to /,"),
+        };
+        contradiction(format!(
+            "{is_root} the whole system, and {action} could change files that programs need: give the folders that may \
+             change, as in '/home /srv', or add --only-under DIR (--only-under / for the whole system); nothing was done"
+        ))
+    }
+
+    fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, WrongUse> {
+        let way = match way {
+            Ok(way) => way,
+            nowhere => return Ok(nowhere),
+        };
+        for link in &way.links {
+            if link.is_untrusted && !self.obeys_all {
+                return refuse(link);
+            }
+            if !self.links.contains(link) {
+                self.links.push(link.clone());
+            }
+        }
+        Ok(Ok(way))
+    }
+
+    /// Says where the links lead, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        let shown = self.links.iter().take(NAMED);
+        let shown = shown.map(|link| format!("{}.", leads(link)));
+        let more = self.links.len().saturating_sub(NAMED);
+        let more =
+            (more > 0).then(|| format!("… and {more} more links on the way to given paths."));
+        shown.chain(more).collect()
+    }
+
+    /// True if somebody else could have led a path here.
+    pub fn any_untrusted(&self) -> bool {
+        self.links.iter().any(|link| link.is_untrusted)
+    }
+}
+
+/// The target of a path, and the error if it is a folder that cannot be listed.
+type Look = (io::Result<RootWay>, Option<io::Error>);
+
+fn look(path: &Path) -> Look {
+    let _call = current::call(path);
+    let way = RootWay::look(path);
+    // What is no folder is not listed.
+    let is_folder = |way: &RootWay| way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
+    let folder = way.as_ref().ok().filter(|way| is_folder(way));
+    let closed = folder.and_then(|way| fs::read_dir(&way.real).err());
+    (way, closed)
+}
+
+/// Says why nothing is seen below a path, if that is so, and what to check.
+fn unseen(way: &io::Result<RootWay>, closed: Option<io::Error>) -> Option<(String, &'static str)> {
+    match way {
+        Err(error) if error.kind() == ErrorKind::NotFound => Some((
+            "no such file or folder".to_owned(),
+            "check whether its disk is mounted",
+        )),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Some((
+            format!("cannot look at it: {error}"),
+            "run as a user who may",
+        )),
+        // Whoever uses it says why.
+        Err(_) => None,
+        Ok(_) => closed.map(|error| {
+            (
+                format!("cannot list this folder: {error}"),
+                "run as a user who may",
+            )
+        }),
+    }
+}
+
+fn leads(link: &RootLink) -> String {
+    let (path, target) = (sanitize::path(&link.path), sanitize::path(&link.target));
+    format!("{path} is a link to {target}")
+}
+
+fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
+    let why = match link.owner {
+        0 => "other users can change the folders on the way to the link".to_owned(),
+        owner => format!(
+            "the link belongs to user {owner}, neither to root nor to the owner of its target"
+        ),
+    };
+    contradiction(format!(
+        "{}; {why}: give the path without the link, or add --allow links-of-others; nothing was done",
+        leads(link),
+    ))
+}

@@ -1,0 +1,201 @@
+//! From what was typed about the search to what will be searched.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use seekless::action::keep::{RULES, Rules};
+use seekless::device::SystemRoot;
+use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
+use seekless::scan::filter::Verdict;
+
+use super::environment::Environment;
+use super::filter::filter_spec;
+use super::root_list::{self, Ending};
+use super::wrong_use::{WrongUse, contradiction};
+use crate::cli::args::filter::FilterArgs;
+use crate::cli::args::read::ReadArgs;
+use crate::cli::args::search::{NamesArgs, PatienceArgs, SearchArgs, is_cache_word};
+use crate::cli::front::{config_folder, option_words};
+use crate::cli::terminal::{sanitize, shell_word};
+
+/// Decides what is searched.
+pub fn search(
+    given: &[OsString],
+    filters: &FilterArgs,
+    args: &SearchArgs,
+    reads: &ReadArgs,
+    names: &NamesArgs,
+    patience: PatienceArgs,
+    around: &mut Environment<'_>,
+) -> Result<Config, WrongUse> {
+    let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
+    // A set has its older files, too.
+    let newer_ns = spec.newer_ns.take();
+    let mut config = reads.config(patience, around.profiles.clone());
+    config.overrides.rows.clone_from(&args.threads);
+    config.overrides.depth_random = args.depth_random;
+    config.overrides.check(&SystemRoot::default())?;
+    let config = Config {
+        roots: roots(given, args, around)?,
+        filter: spec.build()?,
+        max_depth: args.max_depth,
+        one_file_system: args.one_file_system,
+        follow_links: args.follow_links,
+        hard_links: names.hard_links,
+        isolate: args.isolate,
+        newer_ns,
+        ignore_files: args.ignore_file.clone(),
+        verify: args.verify,
+        memory: args.memory,
+        page_use: reads.page_use(args.verify),
+        cache: cache(&args.cache)?,
+        ..config
+    };
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
+    let config = Config {
+        without: args.without.clone(),
+        order: args.order,
+        ..config
+    };
+    let roots = config.roots.iter();
+    let mut places = roots.map(|root| std::path::absolute(&root.path).ok());
+    let first = places.next();
+    if args.isolate && places.all(|place| Some(place) == first) {
+        return contradiction(
+            "--isolate compares several paths with each other: give two or more different ones",
+        );
+    }
+    not_all_excluded(&config, &filters.exclude)?;
+    Ok(config)
+}
+
+/// Refuses a search of nothing: --exclude skips each given path. Some paths may be skipped, since shells expand `*`.
+fn not_all_excluded(config: &Config, excludes: &[String]) -> Result<(), WrongUse> {
+    let (roots, filter) = (&config.roots, &config.filter);
+    let is_skipped =
+        |root: &Root| filter.root(root.path.as_os_str().as_bytes(), true) == Verdict::Filtered;
+    let Some(first) = roots.first().filter(|_| roots.iter().all(is_skipped)) else {
+        return Ok(());
+    };
+    let exclude = shell_word::word(excludes.join(" ").as_bytes());
+    let path = sanitize::path(&first.path);
+    contradiction(match roots.len() {
+        1 => format!(
+            "--exclude {exclude} skips {path} itself, so nothing is searched: omit one of them"
+        ),
+        more => format!(
+            "--exclude {exclude} skips all {more} given paths, so nothing is searched: omit it"
+        ),
+    })
+}
+
+/// The cache of a search, if it has one: the given one, or the user's own.
+fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
+    let (words, folders): (Vec<_>, Vec<_>) = given.iter().partition(|given| is_cache_word(given));
+    let is_off = words.iter().any(|word| *word == Path::new("off"));
+    if let [_, other, ..] = folders[..] {
+        return contradiction(format!(
+            "--cache {}: a second folder: give one",
+            sanitize::path(other)
+        ));
+    }
+    if is_off && given.len() > 1 {
+        return contradiction("--cache off cannot be used with another --cache: omit one of them");
+    }
+    let own = config_folder::cache().filter(|_| cfg!(feature = "cache") && !is_off);
+    let folder = folders.first().map(|&folder| folder.clone()).or(own);
+    Ok(folder.map(|folder| CacheUse {
+        folder,
+        answers: true,
+        trust: if words.is_empty() {
+            Trust::Change
+        } else {
+            Trust::Modification
+        },
+        choice: if given.is_empty() {
+            CacheChoice::Default
+        } else {
+            CacheChoice::Named
+        },
+        ahead: Duration::ZERO,
+    }))
+}
+
+/// The message for an empty path.
+pub const EMPTY_PATH: &str =
+    "a given path is empty (an unset variable?): use . for the current folder";
+
+/// Refuses paths that are typed by mistake: an empty path, and `//`. For `//`, seekless would search the whole machine;
+/// in rmlint it separates duplicates from originals.
+pub fn meant(given: &[OsString]) -> Result<(), WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(EMPTY_PATH);
+    }
+    if given.iter().any(|path| path == "//") {
+        return contradiction(
+            "//: seekless has no separator between paths: to keep the files of a folder, use remove --reference DIR, \
+             or --protect DIR; to search the root folder, write /",
+        );
+    }
+    Ok(())
+}
+
+fn roots(
+    given: &[OsString],
+    args: &SearchArgs,
+    around: &mut Environment<'_>,
+) -> Result<Vec<Root>, WrongUse> {
+    let listed = args.stdin || args.null;
+    let mut paths = given.to_vec();
+    meant(&paths)?;
+    if listed {
+        let ending = if args.null { Ending::Nul } else { Ending::Line };
+        paths.extend(root_list::read(&mut *around.stdin, ending)?);
+    } else if paths.is_empty() {
+        paths.push(OsString::from("."));
+    }
+    let roots = paths.into_iter().map(PathBuf::from);
+    Ok(roots.map(Root::from).collect())
+}
+
+/// Reads the rules of `--keep`. `roots` are the given paths, among which may be a rule.
+pub fn keep_rules<'r>(
+    rules: &[String],
+    mut roots: impl Iterator<Item = &'r Path>,
+) -> Result<Rules, WrongUse> {
+    let rule_of = |root: &Path| RULES.iter().find(|rule| root == Path::new(rule.name));
+    if let Some(before) = rules.last()
+        && let Some(meant) = roots.find_map(rule_of).map(|rule| rule.name)
+        && Path::new(meant).symlink_metadata().is_err()
+    {
+        let both = shell_word::word(format!("{before},{meant}").as_bytes());
+        return contradiction(format!(
+            "no such file: {meant}; for several rules, write --keep {both}"
+        ));
+    }
+    Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
+}
+
+/// Where sets come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A search.
+    Search(Box<Config>),
+    /// A report in a file.
+    Report(PathBuf),
+    /// A report on standard input.
+    Stdin,
+}
+
+impl Source {
+    /// The report that `--from` names.
+    pub fn of_report(path: &Path) -> Self {
+        if path.as_os_str() == "-" {
+            Self::Stdin
+        } else {
+            Self::Report(path.to_owned())
+        }
+    }
+}

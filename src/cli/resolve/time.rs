@@ -1,0 +1,194 @@
+//! Points in time as people write them: `3d`, `2024-05-01`, a timestamp, or a file's own time.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use jiff::civil::{Date, DateTime};
+use jiff::{Span, Timestamp, Zoned};
+use seekless::heartbeat::current;
+
+use crate::cli::terminal::sanitize;
+
+/// A point in time that the user wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Nanoseconds since 1970.
+    At(i64),
+    /// When a file was last modified: "newer" means newer than that file.
+    OfFile(i64),
+}
+
+/// Says why a text is no point in time.
+#[derive(Debug, thiserror::Error)]
+pub enum BadTime {
+    /// Neither a time nor a file.
+    #[error(
+        "{shown:?} is not a time, and no such file exists: write a span (3d, '2 weeks'), \
+         a date (today, 2024, 2024-05, 2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path"
+    )]
+    Unknown {
+        /// The text, printable.
+        shown: String,
+    },
+    /// A file is there, but its time cannot be read.
+    #[error("{} is not a time, and cannot be read as a file: {cause}", sanitize::path(.path))]
+    UnreadableFile {
+        /// The text, taken as a path.
+        path: PathBuf,
+        /// The error of the system.
+        cause: io::Error,
+    },
+    /// A time too far away to count.
+    #[error("{0:?} is outside the years 1678 to 2262")]
+    TooFar(String),
+}
+
+impl Moment {
+    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
+    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadTime> {
+        match text.to_str().and_then(|text| time(text, now)) {
+            Some(time) => time.map(Self::At),
+            None => file_time(Path::new(text)).map(Self::OfFile),
+        }
+    }
+
+    /// The first nanosecond that is newer.
+    pub fn newer_ns(self) -> i64 {
+        match self {
+            Self::At(ns) => ns,
+            Self::OfFile(ns) => ns.saturating_add(1),
+        }
+    }
+
+    /// The first nanosecond that is not older.
+    pub fn older_ns(self) -> i64 {
+        match self {
+            Self::At(ns) | Self::OfFile(ns) => ns,
+        }
+    }
+}
+
+/// `None` if the text is no time at all.
+fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadTime>> {
+    let too_far = || BadTime::TooFar(text.to_owned());
+    let timestamp = if let Some(date) = date(text, now) {
+        date.to_zoned(now.time_zone().clone())
+            .map(|zoned| zoned.timestamp())
+    } else if let Ok(timestamp) = text.parse::<Timestamp>() {
+        Ok(timestamp)
+    } else if let Ok(local) = text.parse::<DateTime>() {
+        local
+            .to_zoned(now.time_zone().clone())
+            .map(|zoned| zoned.timestamp())
+    } else if let Ok(span) = text.parse::<Span>() {
+        // "3d" and "3d ago" are the same to whoever asks for files.
+        now.checked_sub(span.abs()).map(|zoned| zoned.timestamp())
+    } else {
+        return None;
+    };
+    let ns = timestamp
+        .ok()
+        .and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
+    Some(ns.ok_or_else(too_far))
+}
+
+/// The first day of what a word, a year or a month means.
+fn date(text: &str, now: &Zoned) -> Option<Date> {
+    match text {
+        "today" => return Some(now.date()),
+        "yesterday" => return now.date().yesterday().ok(),
+        _ => {}
+    }
+    let (year, month) = text.split_once('-').unwrap_or((text, "01"));
+    let is_number =
+        |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(year, 4) || !is_number(month, 2) {
+        return None;
+    }
+    Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()
+}
+
+fn file_time(path: &Path) -> Result<i64, BadTime> {
+    let _call = current::call(path);
+    match fs::metadata(path) {
+        Ok(found) => {
+            let seconds = found.mtime().saturating_mul(1_000_000_000);
+            Ok(seconds.saturating_add(found.mtime_nsec()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(BadTime::Unknown {
+            shown: path.to_string_lossy().into_owned(),
+        }),
+        Err(cause) => Err(BadTime::UnreadableFile {
+            path: path.to_owned(),
+            cause,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Zoned {
+        "2024-05-10T12:00:00+02:00[+02:00]".parse().expect("a time")
+    }
+
+    fn parse(text: &str) -> Result<Moment, BadTime> {
+        Moment::parse(OsStr::new(text), &now())
+    }
+
+    #[test]
+    fn spans_count_back_and_dates_are_local() {
+        for (text, expected) in [
+            ("3d", "2024-05-07T10:00:00Z"),
+            ("3 days ago", "2024-05-07T10:00:00Z"),
+            ("2weeks", "2024-04-26T10:00:00Z"),
+            ("2 weeks", "2024-04-26T10:00:00Z"),
+            ("1h 30m", "2024-05-10T08:30:00Z"),
+            ("1mo", "2024-04-10T10:00:00Z"),
+            ("2024-05-01", "2024-04-30T22:00:00Z"),
+            ("2024-05", "2024-04-30T22:00:00Z"),
+            ("2024", "2023-12-31T22:00:00Z"),
+            ("today", "2024-05-09T22:00:00Z"),
+            ("yesterday", "2024-05-08T22:00:00Z"),
+            ("-5d", "2024-05-05T10:00:00Z"),
+            ("2024-05-01 08:00", "2024-05-01T06:00:00Z"),
+            ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T08:00:00.5-01:00", "2024-05-01T09:00:00.5Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
+        ] {
+            let expected: Timestamp = expected.parse().expect("a time");
+            let expected = i64::try_from(expected.as_nanosecond()).expect("in range");
+            let moment = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(moment, Moment::At(expected), "{text}");
+            assert_eq!(moment.newer_ns(), moment.older_ns());
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_a_file_or_refused() {
+        for text in [
+            "",
+            "soon",
+            "3",
+            "-5",
+            "2024-13",
+            "99-99-99",
+            "/no/such/file",
+            "3d\u{1b}",
+        ] {
+            let error = parse(text).expect_err("no time");
+            assert!(matches!(error, BadTime::Unknown { .. }), "{text}: {error}");
+        }
+        assert!(matches!(parse("9999-01-01"), Err(BadTime::TooFar(_))));
+        assert!(matches!(
+            parse("20000y"),
+            Err(BadTime::TooFar(_)) | Err(BadTime::Unknown { .. })
+        ));
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let moment = parse(file.path().to_str().expect("UTF-8")).expect("its time");
+        assert_eq!(moment.newer_ns(), moment.older_ns() + 1);
+    }
+}

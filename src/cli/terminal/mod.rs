@@ -1,0 +1,12 @@
+//! The terminal: lines on it, progress, colors, signals, and the place of a result.
+
+pub mod color;
+pub mod console;
+pub mod draw;
+pub mod exit;
+pub mod fit;
+pub mod output;
+pub mod progress_text;
+pub mod sanitize;
+pub mod shell_word;
+pub mod watch;

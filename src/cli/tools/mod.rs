@@ -1,0 +1,7 @@
+//! Commands about disks, the cache and the program itself.
+
+pub mod cache;
+pub mod config;
+pub mod devices;
+pub mod man;
+pub mod probe;

@@ -1,0 +1,286 @@
+//! `seekless probe`: measures a disk and says what to set.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use jiff::Timestamp;
+use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
+use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
+use seekless::report::fit::fitting;
+
+use crate::cli::args::common::DocumentFormat;
+use crate::cli::args::probe::ProbeArgs;
+use crate::cli::front::config_folder;
+use crate::cli::terminal::color::Terminal;
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::sanitize;
+use crate::cli::terminal::watch::{self, End, Stops};
+
+/// Columns of sentences that go elsewhere than to a terminal.
+const COLUMNS: usize = 80;
+
+/// Measures, reports and saves.
+pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
+    let stderr = Terminal::of(&io::stderr());
+    let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
+    let spec = Spec {
+        path: args.path.clone(),
+        time: args.time,
+        scratch: args.scratch,
+        experiments: if args.only.is_empty() {
+            EXPERIMENTS.iter().collect()
+        } else {
+            args.only.clone()
+        },
+        seed: args.seed,
+        bytes_per_second: args.limit.bwlimit,
+        system: SystemRoot::default(),
+    };
+    let profiles = config_folder::profiles();
+    let overrides = Overrides {
+        profiles: profiles.clone(),
+        ..Overrides::default()
+    };
+    // What cannot be examined is named by the measurement.
+    let words = "nothing was measured";
+    let _examined = watch::about(&args.path, words, || args.path.metadata());
+    watch::tell_on(&console);
+    let measured = measure(&spec, overrides, &console);
+    watch::over();
+    let mut measured = match measured {
+        Ok(measured) => measured,
+        Err(error) => {
+            let way_out = match error {
+                ProbeError::Unsuitable(_) => {
+                    ": give a folder on the disk to be measured, as in seekless probe /mnt/disk"
+                }
+                ProbeError::NoPath { .. } | ProbeError::NoScratch(_) => "",
+            };
+            return console.refuse(format!("{error}{way_out}"));
+        }
+    };
+    if let Some(advice) = &mut measured.findings.advice {
+        let volume = &measured.volume;
+        advice.command = Some(command(&selector(volume), &volume.policy, advice));
+    }
+    let findings = &measured.findings;
+    let mut exit = if findings.interrupted {
+        Exit::Interrupted
+    } else {
+        Exit::Done
+    };
+    if let Err(error) = print(findings, args.document.format) {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Ok(exit);
+        }
+        console.complain(&format!("cannot write to standard output: {error}"));
+        exit = Exit::Nothing;
+    }
+    if args.save && !save(&measured, &console) {
+        exit = Exit::Nothing;
+    }
+    Ok(exit)
+}
+
+fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if format == DocumentFormat::Json {
+        serde_json::to_writer_pretty(&mut stdout, findings)?;
+        return writeln!(stdout);
+    }
+    let terminal = Terminal::of(&io::stdout());
+    let columns = if terminal.is_terminal {
+        terminal.columns
+    } else {
+        COLUMNS
+    };
+    let tables = text::report(findings, terminal.width());
+    let conclusion = fitting(text::conclusion(findings), columns);
+    let lines = sentences_fitting(&tables, terminal.width()).into_iter();
+    for line in lines.chain([String::new()]).chain(conclusion) {
+        writeln!(stdout, "{}", sanitize::message(&line))?;
+    }
+    stdout.flush()
+}
+
+/// Breaks sentences between words. Rows of tables, which have wide gaps, are left whole.
+fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
+    let fitted = tables.lines().flat_map(|line| {
+        let is_row = line.trim_start().contains("   ");
+        let width = if is_row { usize::MAX } else { columns };
+        fitting([line.to_owned()], width)
+    });
+    fitted.collect()
+}
+
+/// The search with these numbers. A disk that is taken for what it is not is called by its name first.
+fn command(selector: &str, now: &Policy, advice: &Advice) -> String {
+    let taken_for_spinning = now.is_one_thread_a_disk();
+    let numbers = format!("{},{}", advice.random_threads, advice.streams);
+    let threads = match (advice.rotational, taken_for_spinning) {
+        (true, false) => "hdd".to_owned(),
+        (false, true) => format!("ssd --threads {selector}:{numbers}"),
+        _ => numbers,
+    };
+    let depth = advice.depth;
+    format!("seekless find --threads {selector}:{threads} --depth-random {depth} PATH")
+}
+
+/// What names a volume in a setting of threads.
+fn selector(volume: &Volume) -> String {
+    match (volume.stack.as_slice(), volume.leaves.as_slice()) {
+        ([], _) => volume.class.word().to_owned(),
+        // A partition stands for its disk; saying so is clearer.
+        ([_, _], [leaf]) | ([_], [leaf]) if volume.stack.contains(&leaf.name) => {
+            format!("dev:{}", leaf.name)
+        }
+        ([top, ..], _) => format!("dev:{top}"),
+    }
+}
+
+/// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
+fn save(measured: &probe::Measured, console: &Console) -> bool {
+    let findings = &measured.findings;
+    let unsaved = |why| {
+        console.complain(&format!("no profile was saved: {why}"));
+        false
+    };
+    if findings.interrupted {
+        return unsaved("the measurement was interrupted");
+    }
+    let Some(advice) = &findings.advice else {
+        return unsaved("there is no advice");
+    };
+    let Some(profiles) = config_folder::profiles() else {
+        return unsaved("neither XDG_CONFIG_HOME nor HOME is set: set one of them");
+    };
+    let from = format!(
+        "{} in {:.0} s, seed {}",
+        findings.path, findings.seconds_taken, findings.seed
+    );
+    let by = findings.program.clone();
+    let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let profile = measured
+        .volume
+        .profile_with(advice.pools(), Measured { at, by, from });
+    let saved = profile.and_then(|mut profile| {
+        if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
+            profile.cost = Some(Cost {
+                seek_us: (seek * 1e6) as u64,
+                bytes_per_second: rate as u64,
+            });
+        }
+        profiles.save(&profile)
+    });
+    match saved {
+        Ok(path) => {
+            console.line(&format!(
+                "saved as {}; find uses it from now on",
+                path.display()
+            ));
+            true
+        }
+        Err(error) => {
+            console.complain(&error.to_string());
+            false
+        }
+    }
+}
+
+/// Measures, and draws how far it is.
+fn measure(
+    spec: &Spec,
+    overrides: Overrides,
+    console: &Console,
+) -> Result<probe::Measured, ProbeError> {
+    let control = Arc::<Control>::default();
+    let [told, shown] = [Arc::clone(&control), Arc::clone(&control)];
+    let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(1000).with_finish(ProgressFinish::AndClear);
+    let bar = bar.with_style(style.progress_chars("=> "));
+    let (drawn, bars) = (bar.clone(), console.bars().clone());
+    let progress = move || {
+        let bar = bars.add(drawn.clone());
+        let stage = shown.stage();
+        bar.set_prefix(stage.name);
+        let mut message = sanitize::message(&stage.detail).into_owned();
+        if let Some((start, end)) = stage.span {
+            let whole = end.saturating_duration_since(start).as_secs_f64();
+            let left = end.saturating_duration_since(Instant::now()).as_secs_f64();
+            bar.set_position((1000.0 * (1.0 - left / whole.max(left))) as u64);
+            message = format!("{left:.0} s left  {message}");
+        }
+        bar.set_message(message);
+        Vec::new()
+    };
+    let end = End::Stops(Stops {
+        tell: Box::new(move || told.cancel()),
+        words: "interrupted: reporting what was measured so far (press Ctrl-C again to quit at once)",
+        discard: Box::new(move || bar.finish_and_clear()),
+        unanswered: Box::new(|| ("nothing was measured".to_owned(), Exit::Nothing)),
+    });
+    watch::during(end, progress, || probe::measure(spec, overrides, &control))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use seekless::device::Policy;
+    use seekless::probe::advise;
+    use seekless::probe::model::{ELEVATOR, Model, POOLS};
+
+    use super::command;
+    use crate::cli::args::Cli;
+
+    /// The command for a disk, and the depth that it sets.
+    fn advised(model: &Model, policy: Policy, selector: &str) -> (String, usize) {
+        let advice = advise(&model.outcomes(), &policy, 4);
+        let advice = advice.expect("all was measured, and is steady");
+        (command(selector, &policy, &advice), advice.depth)
+    }
+
+    #[test]
+    fn what_it_advises_can_be_typed() {
+        for model in [
+            Model::spinning(1),
+            Model::spinning(2),
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            Model::solid(0.005, 200, 100e6, 100e6),
+        ] {
+            for (policy, selector) in [(POOLS, "dev:sda"), (ELEVATOR, "dev:sda"), (POOLS, "fuse")] {
+                let (command, depth) = advised(&model, policy, selector);
+                let typed = Cli::try_parse_from(command.split(' '));
+                let typed = typed.unwrap_or_else(|error| panic!("{command}: {error}"));
+                let typed = format!("{typed:?}");
+                let depth = format!("depth_random: Some({depth})");
+                assert!(typed.contains(&depth), "{typed}");
+            }
+        }
+    }
+
+    /// A disk that is taken for what it is not is called by its name first.
+    #[test]
+    fn the_options_set_the_class_and_the_numbers() {
+        let spinning = Model::spinning(1);
+        let solid = Model::solid(0.0001, 64, 500e6, 3e9);
+        let far = Model::solid(0.005, 200, 100e6, 100e6);
+        for (model, policy, threads) in [
+            (&spinning, ELEVATOR, "--threads dev:sdx:1,1"),
+            (&spinning, POOLS, "--threads dev:sdx:hdd"),
+            (&solid, POOLS, "--threads dev:sdx:4,8"),
+            (
+                &far,
+                ELEVATOR,
+                "--threads dev:sdx:ssd --threads dev:sdx:4,1",
+            ),
+        ] {
+            let (command, depth) = advised(model, policy, "dev:sdx");
+            let expected = format!("seekless find {threads} --depth-random {depth} PATH");
+            assert_eq!(command, expected);
+        }
+    }
+}

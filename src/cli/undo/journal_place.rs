@@ -1,0 +1,163 @@
+//! Where the journals are, and how a run in them is named in a command.
+
+use std::path::{Path, PathBuf};
+
+use seekless::action::{self, JournalError, Run};
+use seekless::file::Untrusted;
+use seekless::file::trust::Distrust;
+use seekless::report::escape::escape;
+use seekless::report::printable::is_printable;
+
+use crate::cli::front::config_folder;
+use crate::cli::terminal::shell_word;
+
+/// The folder that journals are in.
+#[derive(Clone, Debug)]
+pub struct JournalPlace {
+    /// The folder.
+    pub folder: PathBuf,
+    /// As the user named it; `None` if it is the usual one.
+    given: Option<PathBuf>,
+}
+
+impl JournalPlace {
+    /// The folder that was named, else the usual one.
+    pub fn of(given: Option<&Path>) -> Result<Self, &'static str> {
+        let folder = match given {
+            Some(given) => std::path::absolute(given).ok(),
+            None => config_folder::journals(),
+        };
+        let folder = folder.ok_or(
+            "no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or use --journal DIR",
+        )?;
+        Ok(Self {
+            given: given.map(|_| folder.clone()),
+            folder,
+        })
+    }
+
+    /// The command that undoes this run.
+    pub fn undo(&self, run: &str) -> String {
+        format!("seekless undo{} {run}", self.option())
+    }
+
+    /// The message of an undo that ended early, with the command that continues it.
+    pub fn not_all_undone(&self, run: &str) -> String {
+        format!("not everything was undone; to continue: {}", self.undo(run))
+    }
+
+    /// The command that only clears up after it.
+    pub fn sweep(&self, run: &str) -> String {
+        format!("seekless undo{} --sweep {run}", self.option())
+    }
+
+    /// The command that lists the runs.
+    pub fn list(&self) -> String {
+        format!("seekless undo{} --list", self.option())
+    }
+
+    fn option(&self) -> String {
+        use std::os::unix::ffi::OsStrExt;
+        self.given
+            .as_ref()
+            .map(|folder| {
+                let quoted = shell_word::quoted(folder.as_os_str().as_bytes());
+                format!(" --journal {}", String::from_utf8_lossy(&quoted))
+            })
+            .unwrap_or_default()
+    }
+
+    /// Advice that makes the folder the user's own, or names another folder.
+    fn own(&self, untrusted: &Untrusted) -> String {
+        match (&self.given, untrusted.why) {
+            (Some(_), Distrust::Owner { .. }) => {
+                "use a folder of your own with --journal DIR".to_owned()
+            }
+            _ => {
+                let way_out = untrusted.way_out("XDG_STATE_HOME");
+                format!("{way_out}, or use another folder with --journal DIR")
+            }
+        }
+    }
+
+    /// The answer to a name that no run has: perhaps the beginning of one.
+    fn missing(&self, name: &str) -> String {
+        let found = action::journals(&self.folder).unwrap_or_default();
+        let begun: Vec<&str> = found
+            .iter()
+            .map(|run| run.name.as_str())
+            .filter(|run| !name.is_empty() && run.starts_with(name))
+            .collect();
+        let all = format!("'{}' lists all runs", self.list());
+        match &begun[..] {
+            [] if name == "last" => {
+                format!("no such run: last; to undo the last run, omit the name; {all}")
+            }
+            [] => format!("no such run: {name}; {all}"),
+            [run] => format!("no such run: {name}; write the whole name, {run}; {all}"),
+            [.., last] => format!(
+                "no such run: {name}; {} runs begin with it, the last is {last}: write the whole name; {all}",
+                begun.len()
+            ),
+        }
+    }
+
+    /// The error, with advice.
+    pub fn with_way_out(&self, error: &JournalError) -> String {
+        match error {
+            JournalError::Missing(name) => self.missing(name),
+            JournalError::Busy(_) => format!("{error}: wait until it ends, or stop it"),
+            JournalError::Untrusted(_, untrusted) => {
+                format!("{error}: {}", self.own(untrusted))
+            }
+            JournalError::Shared(folder, _) => format!(
+                "{error}: use a folder that contains only journals with --journal DIR, or run chmod 700 {0} if it does",
+                folder.display()
+            ),
+            JournalError::Folder(..) | JournalError::File(..) => {
+                format!("{error}; use another folder with --journal DIR")
+            }
+            JournalError::InTheWay { name, before, .. } => {
+                let before = before.as_ref();
+                let before = before.map(|run| {
+                    format!(
+                        " To undo the run before it ({}): {}.",
+                        words(run),
+                        self.undo(&run.name)
+                    )
+                });
+                format!(
+                    "{error}. It may be the last run, so nothing was undone.{} If that run needs no undo, move \
+                     the file out of the folder: {}",
+                    before.unwrap_or_default(),
+                    self.folder.join(name).display()
+                )
+            }
+            JournalError::Either { last, before } => format!(
+                "{error}: name the run to undo. The last run ({}): {}. The run that did not finish ({}): {}",
+                words(last),
+                self.undo(&last.name),
+                words(before),
+                self.undo(&before.name)
+            ),
+            error => error.to_string(),
+        }
+    }
+}
+
+/// A run's command line.
+pub fn words(run: &Run) -> String {
+    command(&run.header)
+}
+
+/// The same of what a journal's first line says: as a shell takes it, if it is printable.
+pub fn command(header: &seekless::action::RunHeader) -> String {
+    let words = header
+        .command
+        .iter()
+        .map(|word| match str::from_utf8(&word.0) {
+            Ok(text) if is_printable(text) => shell_word::word(&word.0),
+            _ => shell_word::word(escape(&word.0).as_bytes()),
+        });
+    words.collect::<Vec<_>>().join(" ")
+}

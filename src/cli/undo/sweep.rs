@@ -1,0 +1,238 @@
+//! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
+//! again, and swept before another action in these folders.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use seekless::action::{
+    self, CutShort, JournalError, LeftoverKind, Reads, Reversion, TreeLock, UndoTally,
+};
+use seekless::heartbeat::current;
+use seekless::units::counted;
+
+use super::journal_place::{JournalPlace, command as words};
+use super::text;
+use crate::cli::answers::question::{self, Reply};
+use crate::cli::args::UndoArgs;
+use crate::cli::front::problems::ProblemLimit;
+use crate::cli::resolve::act::{ActRun, Use};
+use crate::cli::terminal::console::Console;
+use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::sanitize::{complain, say};
+use crate::cli::terminal::watch::{self, End};
+
+/// Names what lies in these trees, and how to clear it up.
+pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {
+    for run in left_in(place, trees, console) {
+        console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+    }
+}
+
+/// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
+pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console: &Console) -> Exit {
+    let settings = &acting.acting;
+    let mut exit = Exit::Done;
+    for run in left_in(place, || trees.to_vec(), console) {
+        let agreed = match acting.use_of_plan {
+            _ if run.in_undo => false,
+            Use::Show | Use::Json => false,
+            Use::Act => {
+                let first = match has_files(&run) {
+                    true => "seekless first restores the unfinished files",
+                    false => "seekless first removes its leftover files",
+                };
+                console.complain(&format!("{}; {first}", what(&run)));
+                true
+            }
+            Use::Confirm => {
+                console.complain(&what(&run));
+                let question = match has_files(&run) {
+                    true => "Restore the unfinished files first? [y/N]",
+                    false => "Remove its leftover files first? [y/N]",
+                };
+                matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
+            }
+        };
+        if !agreed {
+            console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+            continue;
+        }
+        let stop = Arc::<AtomicBool>::default();
+        let swept = watch::ending(end(&stop, place, &run.name), || {
+            let reversion = Reversion::open(&place.folder, Some(&run.name))?;
+            let complain = &mut |line: &str| console.complain(line);
+            Ok::<_, JournalError>(swept_up(
+                reversion.reading(&settings.reads, settings.io_idle),
+                place,
+                &stop,
+                &ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+                complain,
+            ))
+        });
+        let left = match swept {
+            Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
+            Ok(tally) => {
+                console.sentence(&text::lines(&tally)[0]);
+                tally.refused + tally.folders_refused > 0
+            }
+            Err(error) => {
+                console.complain(&place.with_way_out(&error));
+                true
+            }
+        };
+        if left {
+            exit = Exit::SomeLeft;
+        }
+    }
+    exit
+}
+
+/// `seekless undo --sweep`: clears up after one run, or after all that need it.
+pub fn command(
+    place: &JournalPlace,
+    args: &UndoArgs,
+    reads: &(Reads, bool),
+) -> Result<Exit, JournalError> {
+    let runs = match &args.run {
+        Some(run) => vec![run.clone()],
+        None => {
+            let runs = action::cut_short(&place.folder)?.into_iter();
+            runs.filter(|run| !run.in_undo)
+                .map(|run| run.name)
+                .collect()
+        }
+    };
+    if runs.is_empty() && !args.quiet {
+        say("No killed run left unfinished files.");
+    }
+    let mut exit = Exit::Done;
+    for run in runs {
+        let reversion = Reversion::open(&place.folder, Some(&run))?;
+        let _lock = match TreeLock::take(&reversion.places()) {
+            Ok(lock) => lock,
+            Err(occupied) => {
+                complain(&occupied.to_string());
+                return Ok(Exit::Nothing);
+            }
+        };
+        let stop = Arc::<AtomicBool>::default();
+        let tally = watch::ending(end(&stop, place, &run), || {
+            swept_up(
+                reversion.reading(&reads.0, reads.1),
+                place,
+                &stop,
+                &ProblemLimit::new(args.verbose),
+                &mut complain,
+            )
+        });
+        if !args.quiet {
+            text::lines(&tally).iter().for_each(|line| say(line));
+        }
+        if tally.interrupted {
+            return Ok(Exit::Interrupted);
+        }
+        let refused = tally.refused + tally.folders_refused;
+        if refused > 0 || tally.unwritten.is_some() || !tally.damaged.is_empty() {
+            exit = Exit::SomeLeft;
+        }
+    }
+    Ok(exit)
+}
+
+fn end(stop: &Arc<AtomicBool>, place: &JournalPlace, run: &str) -> End {
+    let way_out = place.sweep(run);
+    End::step(
+        stop,
+        format!("not everything was cleaned up; to continue: {way_out}"),
+    )
+}
+
+fn swept_up(
+    reversion: Reversion,
+    place: &JournalPlace,
+    stop: &AtomicBool,
+    limit: &ProblemLimit,
+    complain: &mut dyn FnMut(&str),
+) -> UndoTally {
+    let tally = reversion.sweep(stop, &mut |step| {
+        if let Some(problem) = text::problem(step, limit) {
+            complain(&problem);
+        }
+    });
+    limit.rest().iter().for_each(|line| complain(line));
+    for line in text::of_the_journal(&tally, place) {
+        complain(&line);
+    }
+    tally
+}
+
+fn left_in(
+    place: &JournalPlace,
+    trees: impl FnOnce() -> Vec<PathBuf>,
+    console: &Console,
+) -> Vec<CutShort> {
+    let runs = match action::cut_short(&place.folder) {
+        Ok(runs) => runs,
+        Err(ref error @ JournalError::Untrusted(_, ref untrusted)) => {
+            // Where there are no journals, nothing is missed.
+            if place.folder.symlink_metadata().is_ok() {
+                let way_out = untrusted.way_out("XDG_STATE_HOME");
+                console.complain(&format!("cannot look for killed runs: {error}: {way_out}"));
+            }
+            return Vec::new();
+        }
+        Err(_) => return Vec::new(),
+    };
+    if runs.is_empty() {
+        return runs;
+    }
+    let folder = |tree: PathBuf| {
+        current::ask_about(tree.as_os_str().as_bytes());
+        match tree.is_dir() {
+            true => Some(tree),
+            false => tree.parent().map(Path::to_owned),
+        }
+    };
+    let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();
+    let runs = runs.into_iter();
+    runs.filter_map(|run| run.within(&trees)).collect()
+}
+
+fn what(run: &CutShort) -> String {
+    let undo = if run.in_undo { "an undo of " } else { "" };
+    let left = [
+        (LeftoverKind::File, "unfinished file", "unfinished files"),
+        (LeftoverKind::Folder, "empty folder", "empty folders"),
+    ];
+    let left = left.into_iter().filter_map(|(kind, one, many)| {
+        let number = run.number_of(kind);
+        (number > 0).then(|| counted(number, one, many))
+    });
+    format!(
+        "{undo}run {} ({}) did not finish and left {} here",
+        run.name,
+        words(&run.header),
+        left.collect::<Vec<_>>().join(" and ")
+    )
+}
+
+/// True if files of the user's are unfinished.
+fn has_files(run: &CutShort) -> bool {
+    run.number_of(LeftoverKind::File) > 0
+}
+
+fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
+    match run.in_undo {
+        true => format!("to continue: {}", place.undo(&run.name)),
+        false if !has_files(run) => {
+            format!("'{}' removes its leftover files", place.sweep(&run.name))
+        }
+        false => format!(
+            "'{}' restores the unfinished files, '{}' undoes the whole run",
+            place.sweep(&run.name),
+            place.undo(&run.name)
+        ),
+    }
+}
