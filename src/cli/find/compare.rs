@@ -175,9 +175,10 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String
         Obstacle::NoFiles(side) => format!(
             "{}: no files to compare: check the path, and whether its disk is mounted{}",
             path(side),
-            match is_filtered {
-                true => "; the filters may exclude all files",
-                false => "",
+            if is_filtered {
+                "; the filters may exclude all files"
+            } else {
+                ""
             }
         ),
         Obstacle::Unanswered(side, entries) => format!(

@@ -105,12 +105,13 @@ fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
 fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let sets = count(summary.sets);
     let contents = plural(summary.sets, "content", "contents");
-    let with = |number: String| match isolate {
-        true => format!(
-            "{contents} that {} under {number} of the paths",
-            plural(summary.sets, "is", "are")
-        ),
-        false => format!("{contents} with {number} copies"),
+    let with = |number: String| {
+        if isolate {
+            let are = plural(summary.sets, "is", "are");
+            format!("{contents} that {are} under {number} of the paths")
+        } else {
+            format!("{contents} with {number} copies")
+        }
     };
     let what = match (copies.least, copies.most) {
         (2, None) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
@@ -251,9 +252,10 @@ fn device_rows(summary: &Summary) -> Vec<[String; 4]> {
     let mut rows = vec![["device", "read", "busy", "rate"].map(str::to_owned)];
     rows.extend(devices.map(|device| {
         let seconds = device.busy.as_secs_f64();
-        let rate = match seconds > 0.0 {
-            true => format!("{}/s", Bytes((device.bytes_read as f64 / seconds) as u64)),
-            false => String::new(),
+        let rate = if seconds > 0.0 {
+            format!("{}/s", Bytes((device.bytes_read as f64 / seconds) as u64))
+        } else {
+            String::new()
         };
         [
             format!("{} ({})", device.name, device.class),

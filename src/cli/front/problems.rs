@@ -123,9 +123,10 @@ impl Tally {
         if no_root || seen == 0 && self.gave_up.load(Ordering::Relaxed) {
             return Exit::Nothing;
         }
-        match self.something_left.load(Ordering::Relaxed) {
-            true => Exit::SomeLeft,
-            false => Exit::Done,
+        if self.something_left.load(Ordering::Relaxed) {
+            Exit::SomeLeft
+        } else {
+            Exit::Done
         }
     }
 }
@@ -171,11 +172,11 @@ impl ProblemLimit {
     pub fn meets_at(&self, path: &str, words: &str) -> bool {
         let words = words.replace(path, ELSEWHERE);
         let name = path.rfind('/').map_or("", |slash| &path[slash..]);
-        let has_name = name.len() > 1;
-        self.meets(&match has_name {
-            true => words.replace(name, ELSEWHERE),
-            false => words,
-        })
+        if name.len() > 1 {
+            self.meets(&words.replace(name, ELSEWHERE))
+        } else {
+            self.meets(&words)
+        }
     }
 
     /// Says how many of each kind were not named, and forgets them.

@@ -22,12 +22,13 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Str
             arg.and_then(|arg| value(error, &arg))
         }
         ErrorKind::ArgumentConflict => {
-            arg.map(bare)
-                .zip(typed(error, words))
-                .map(|(arg, prior)| match arg == prior {
-                    true => format!("{arg} was given twice: give it once"),
-                    false => format!("{arg} cannot be used with {prior}: omit one or the other"),
-                })
+            arg.map(bare).zip(typed(error, words)).map(|(arg, prior)| {
+                if arg == prior {
+                    format!("{arg} was given twice: give it once")
+                } else {
+                    format!("{arg} cannot be used with {prior}: omit one or the other")
+                }
+            })
         }
         ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues => {
             arg.map(|args| format!("'seekless {asked}' needs {args} here: add it"))
@@ -54,9 +55,10 @@ fn unknown(word: &str, asked: &str, program: &Command) -> String {
         return format!("no such option: {typed}; {answer}");
     }
     let Some(long) = typed.strip_prefix("--") else {
-        return match word.starts_with('-') {
-            true => format!("'seekless {asked}' has no option {word}"),
-            false => format!("{word} is one argument too many"),
+        return if word.starts_with('-') {
+            format!("'seekless {asked}' has no option {word}")
+        } else {
+            format!("{word} is one argument too many")
         };
     };
     let options = command_of(program, asked).get_arguments();

@@ -75,13 +75,13 @@ pub fn not_onto_report(output: Option<&Path>, report: Option<&Path>) -> Result<(
         return Ok(());
     };
     let id = |path: &Path| path.metadata().ok().map(|now| (now.dev(), now.ino()));
-    match id(output).is_some_and(|it| id(report) == Some(it)) {
-        true => contradiction(format!(
+    if id(output).is_some_and(|it| id(report) == Some(it)) {
+        return contradiction(format!(
             "-o {}: --from reads this report: write to another file",
             sanitize::path(output)
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Refuses `-` as the name of an output: elsewhere it is standard output.

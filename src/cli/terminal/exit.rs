@@ -19,9 +19,10 @@ impl Exit {
     /// The exit status of two parts of a run.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        match self.code() >= other.code() {
-            true => self,
-            false => other,
+        if self.code() >= other.code() {
+            self
+        } else {
+            other
         }
     }
 

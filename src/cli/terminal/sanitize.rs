@@ -40,9 +40,10 @@ pub fn message(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for (_, c, stays) in characters(text) {
-        match stays {
-            true => shown.push(c),
-            false => shown.extend(c.escape_default()),
+        if stays {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
         }
     }
     Cow::Owned(shown)

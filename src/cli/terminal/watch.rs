@@ -129,19 +129,20 @@ pub fn watched<T>(work: impl FnOnce() -> T) -> T {
         began: Instant::now(),
         is_interrupted: false,
     });
+    let ends = [SIGINT, SIGTERM].into_iter();
+    let ends = ends.chain((!ignores_hangups()).then_some(SIGHUP));
+    // Without them a signal ends the process at once.
+    let signals = Signals::new(ends).ok();
+    let watcher = thread::Builder::new().name("watch".to_owned());
     // Without this thread the work can be done all the same, only unwatched.
-    let _ = thread::Builder::new().name("watch".to_owned()).spawn(look);
+    let _ = watcher.spawn(move || look(signals));
     let result = current::watched(Some(heartbeat), work);
     *watch() = None;
     result
 }
 
 /// Looks until nothing is left to watch.
-fn look() {
-    let ends = [SIGINT, SIGTERM].into_iter();
-    let ends = ends.chain((!ignores_hangups()).then_some(SIGHUP));
-    // Without them a signal ends the process at once.
-    let mut signals = Signals::new(ends).ok();
+fn look(mut signals: Option<Signals>) {
     loop {
         thread::sleep(TICK);
         let mut watch = watch();
