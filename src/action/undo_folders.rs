@@ -1,26 +1,65 @@
-//! Creates removed folders again, the outermost first, before their files come back.
+//! Creates removed folders again, the outermost first, before their files come back. At the end they get their metadata,
+//! the innermost first; until then, only the user who runs the undo may enter them.
 //!
 //! Each folder is in the journal before it gets its name. Several folders are recorded together, because each sync of
 //! the journal takes long.
 
 use std::collections::HashSet;
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::folder_entry::parent;
+use rustix::io::Errno;
+
+use super::action_kind::Reversal;
+use super::folder_entry::{NameInFolder, parent};
+use super::folder_identity::FolderIdentity;
 use super::journal::Journal;
+use super::metadata;
 use super::past::{Past, PastFolder};
-use super::undo_folder::{self, Back, ClosedFolders, MadeAgain, Unnamed};
+use super::places::{Refusal, said};
+use super::reason::{Code, Reason};
+use super::record::{FolderIntent, Raw, Record};
+use super::temporary;
 use super::undo_parent::Parents;
-use super::undone::{Undo, UndoTally, Undone};
-use crate::sys::process;
+use super::undone::{Lack, Undo, UndoTally, Undone};
+use crate::file::trust;
+use crate::sys::{attributes, names, open, parent as way, process};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
 const MOST: usize = 256;
 
-/// Removed folders that were not restored; a folder comes before those in it.
-fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
-    let folders = past.folders.values().rev();
-    folders.filter(|folder| !folder.undone && !folder.stayed)
+const TAKEN: &str = "another folder or file has its name now";
+
+const MAKING: &str = "create the folder again";
+
+/// A folder that was created again.
+pub(super) struct MadeAgain<'a> {
+    pub intent: &'a FolderIntent,
+    identity: FolderIdentity,
+}
+
+/// What undo has to do for a folder.
+enum Task<'a> {
+    Nothing(Undone),
+    /// It exists, and gets its metadata when the files are back in it.
+    Finish(MadeAgain<'a>),
+    /// It is missing.
+    Make(NameInFolder),
+}
+
+/// Removed folders that were not restored, the outermost first.
+fn removed(past: &Past) -> Vec<&PastFolder> {
+    let folders = past.folders.values();
+    let folders = folders.filter(|folder| !folder.undone && !folder.stayed);
+    let mut folders: Vec<_> = folders.collect();
+    folders.sort_by_key(|folder| depth(folder));
+    folders
+}
+
+fn depth(folder: &PastFolder) -> usize {
+    let path = folder.intent.folder.0.iter();
+    path.filter(|&&byte| byte == b'/').count()
 }
 
 /// Reports which removed folders would be created again, and returns their paths.
@@ -30,14 +69,20 @@ pub(super) fn foretell<'a>(
     tally: &mut UndoTally,
     tell: &mut dyn FnMut(&Undo),
 ) -> HashSet<&'a [u8]> {
-    let mut back = HashSet::new();
+    let mut back: HashSet<&[u8]> = HashSet::new();
     for folder in removed(past) {
-        let undone = match back.contains(parent(&folder.intent.folder.0)) {
-            true => Undone::Restored,
-            false => undo_folder::foretell(folder, parents),
+        let path = &folder.intent.folder.0;
+        let undone = if back.contains(parent(path)) {
+            Undone::Restored
+        } else {
+            match task(folder, parents) {
+                Ok(Task::Nothing(undone)) => undone,
+                Ok(Task::Finish(_) | Task::Make(_)) => Undone::Restored,
+                Err(why) => Undone::Refused(why),
+            }
         };
         if undone == Undone::Restored {
-            back.insert(&folder.intent.folder.0[..]);
+            back.insert(path);
         }
         tally.count_folder(&folder.intent, undone, tell);
     }
@@ -53,63 +98,207 @@ pub(super) fn make<'a>(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&Undo),
 ) -> Vec<MadeAgain<'a>> {
-    let mut folders: Vec<_> = removed(past).collect();
-    // No folder contains another one of the same depth.
-    folders.sort_by_key(|folder| depth(&folder.intent.folder.0));
     let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
     let mut made = Vec::new();
-    let mut unnamed: Vec<Unnamed<'a>> = Vec::new();
-    let mut closed = ClosedFolders::new();
-    for folder in folders {
+    let folders = removed(past);
+    // No folder contains another one of the same depth.
+    let levels = folders.chunk_by(|one, other| depth(one) == depth(other));
+    for some in levels.flat_map(|level| level.chunks(most)) {
         if stop.load(Ordering::Relaxed) {
             tally.interrupted = true;
             break;
         }
-        let above = parent(&folder.intent.folder.0);
-        let is_in_one = |other: &Unnamed<'_>| other.intent().folder.0 == above;
-        if unnamed.len() == most || unnamed.iter().any(is_in_one) {
-            name(&mut unnamed, (parents, journal, tally), &mut made, tell);
+        let mut hidden = Vec::new();
+        for folder in some {
+            let intent = &folder.intent;
+            let temporary = temporary::ours(&temporary::temporary(journal.mark(), intent.step));
+            let task = task(folder, parents);
+            if past.undo_cut_short && !matches!(task, Ok(Task::Make(_))) {
+                Hidden::clear(&intent.folder.0, &temporary);
+            }
+            let refused = match task {
+                Ok(Task::Nothing(undone)) => undone,
+                Ok(Task::Finish(again)) => {
+                    made.push(again);
+                    continue;
+                }
+                Ok(Task::Make(place)) => match Hidden::make(place, temporary) {
+                    Ok((new, identity)) => {
+                        hidden.push((new, MadeAgain { intent, identity }));
+                        continue;
+                    }
+                    Err(why) => Undone::Refused(why),
+                },
+                Err(why) => Undone::Refused(why),
+            };
+            tally.count_folder(intent, refused, tell);
         }
-        match undo_folder::make(folder, parents, &mut closed, journal.run_name()) {
-            Back::Ended(undone) => tally.count_folder(&folder.intent, undone, tell),
-            Back::Made(again) => made.push(again),
-            Back::Unnamed(new) => unnamed.push(new),
+        if hidden.is_empty() {
+            continue;
+        }
+        let records = hidden.iter().map(|(_, again)| Record::FolderMade {
+            step: again.intent.step,
+            folder: again.identity,
+        });
+        let written = journal.write(&records.collect::<Vec<_>>());
+        let is_written = written.is_ok();
+        tally.note(written);
+        for (new, again) in hidden {
+            let named = if is_written {
+                new.give_name()
+            } else {
+                // Another undo would take it for another folder.
+                Err("the journal could not be written, so the folder was not created again".to_owned())
+            };
+            match named {
+                Ok(()) => {
+                    parents.note(&again.intent.folder.0, again.identity);
+                    made.push(again);
+                }
+                Err(why) => tally.count_folder(again.intent, Undone::Refused(why), tell),
+            }
         }
     }
-    name(&mut unnamed, (parents, journal, tally), &mut made, tell);
     made
 }
 
-/// Records new folders, and then gives them their names.
-fn name<'a>(
-    unnamed: &mut Vec<Unnamed<'a>>,
-    (parents, journal, tally): (&Parents, &mut Journal, &mut UndoTally),
-    made: &mut Vec<MadeAgain<'a>>,
-    tell: &mut dyn FnMut(&Undo),
-) {
-    if unnamed.is_empty() {
-        return;
+fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Refusal> {
+    let intent = &folder.intent;
+    if intent.action.reversal() == Reversal::Impossible {
+        return Ok(Task::Nothing(Undone::Impossible));
     }
-    let records: Vec<_> = unnamed.iter().map(Unnamed::record).collect();
-    let written = journal.write(&records);
-    let is_written = written.is_ok();
-    tally.note(written);
-    for new in unnamed.drain(..) {
-        let intent = new.intent();
-        let named = match is_written {
-            true => new.name(),
-            false => Err(new.discard()),
-        };
-        match named {
-            Ok(again) => {
-                parents.note(&intent.folder.0, again.identity);
-                made.push(again);
-            }
-            Err(why) => tally.count_folder(intent, Undone::Refused(why), tell),
+    let place = NameInFolder::of(&intent.folder.0).map_err(unreachable)?;
+    let Some((_, identity)) = there(&place)? else {
+        may_come(&place, intent, parents)?;
+        return Ok(Task::Make(place));
+    };
+    // A new folder often gets the inode number of one that was removed.
+    let may_be_there = folder.made.is_none() && !folder.removed;
+    if folder.made.is_some_and(|made| made.is(identity)) {
+        Ok(Task::Finish(MadeAgain { intent, identity }))
+    } else if may_be_there && identity.ino == intent.ino {
+        Ok(Task::Nothing(Undone::AsBefore))
+    } else {
+        Err(TAKEN.to_owned())
+    }
+}
+
+/// Checks the folder that contained the removed one.
+fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
+    let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
+    let accepted = parents.accept(&place.folder, path, intent.parent, owner);
+    match accepted.map_err(said("examine its parent folder"))? {
+        None => Ok(()),
+        Some(why) => Err(format!("{why}: create the folder yourself")),
+    }
+}
+
+/// The folder that has the name now, if any.
+fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
+    let opened = match open::folder(&place.folder, &place.name) {
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Err(TAKEN.to_owned()),
+        opened => opened.map_err(said("open the folder"))?,
+    };
+    let now = FolderIdentity::of(&opened).map_err(said("examine the folder"))?;
+    Ok(Some((opened, now)))
+}
+
+fn unreachable(why: Reason) -> Refusal {
+    match why.code {
+        Code::Gone => "its parent folder no longer exists".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
+/// A new folder in a temporary one that only this user may enter, beside its place.
+///
+/// `mkdir` does not open the folder that it creates. In a folder of another user, this user can rename another folder
+/// to the same name before seekless opens it. In a closed folder, nobody else can.
+struct Hidden {
+    place: NameInFolder,
+    /// The name of the closed folder, and of the new folder in it.
+    temporary: CString,
+    closed: OwnedFd,
+}
+
+impl Hidden {
+    /// Creates both, or opens those that a killed undo left behind.
+    fn make(place: NameInFolder, temporary: CString) -> Result<(Self, FolderIdentity), Refusal> {
+        way::make_folder(&place.folder, &temporary, 0o700).map_err(said(MAKING))?;
+        let hidden = Self::open(place, temporary)?;
+        way::make_folder(&hidden.closed, &hidden.temporary, 0o700).map_err(said(MAKING))?;
+        let new = open::folder(&hidden.closed, &hidden.temporary);
+        let identity = new.and_then(|new| FolderIdentity::of(&new));
+        Ok((hidden, identity.map_err(said(MAKING))?))
+    }
+
+    fn open(place: NameInFolder, temporary: CString) -> Result<Self, Refusal> {
+        let closed = open::folder(&place.folder, &temporary).map_err(said(MAKING))?;
+        let now = attributes::get(&closed).map_err(said(MAKING))?;
+        let is_closed = now.uid == trust::me() && now.mode & 0o077 == 0;
+        if !is_closed && attributes::modes_are_made_up(&closed) != Ok(true) {
+            let name = temporary.to_string_lossy();
+            return Err(format!(
+                "{name} in the same folder is not a temporary folder of seekless: move it away"
+            ));
+        }
+        Ok(Self {
+            place,
+            temporary,
+            closed,
+        })
+    }
+
+    /// Removes what a killed undo left for the folder with this path.
+    fn clear(path: &[u8], temporary: &CStr) {
+        let place = NameInFolder::of(path).ok();
+        drop(place.map(|place| Self::open(place, temporary.to_owned())));
+    }
+
+    /// Moves the folder to its place.
+    fn give_name(&self) -> Result<(), Refusal> {
+        let NameInFolder { folder, name } = &self.place;
+        match names::rename_no_replace(&self.closed, &self.temporary, folder, name) {
+            Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
+            named => named.map_err(said(MAKING)),
         }
     }
 }
 
-fn depth(path: &[u8]) -> usize {
-    path.iter().filter(|&&byte| byte == b'/').count()
+/// Removes both folders, unless something is in them.
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = names::remove_folder(&self.closed, &self.temporary);
+        let _ = names::remove_folder(&self.place.folder, &self.temporary);
+    }
+}
+
+impl MadeAgain<'_> {
+    /// Restores the metadata of the folder. Also returns the folder above it, which must be synced.
+    pub fn finish(&self) -> (Undone, Option<OwnedFd>) {
+        match self.given() {
+            Ok((undone, above)) => (undone, Some(above)),
+            Err(why) => (Undone::Refused(why), None),
+        }
+    }
+
+    fn given(&self) -> Result<(Undone, OwnedFd), Refusal> {
+        let place = NameInFolder::of(&self.intent.folder.0).map_err(unreachable)?;
+        let Some((opened, now)) = there(&place)? else {
+            return Err("it was removed a moment ago".to_owned());
+        };
+        if !now.is(self.identity) {
+            return Err(TAKEN.to_owned());
+        }
+        let was = &self.intent.metadata;
+        let has_default = |(name, _): &(Raw, _)| name.0 == attributes::DEFAULT_ACL.to_bytes();
+        if !was.xattrs.iter().any(has_default) {
+            // The folder above may have given it one.
+            let _ = attributes::remove_extended(&opened, attributes::DEFAULT_ACL);
+        }
+        let missing = metadata::give(&opened, was).map_err(said("give the folder its metadata"))?;
+        let proven = true;
+        Ok((Undone::restored(Lack { missing, proven }), place.folder))
+    }
 }
