@@ -22,6 +22,7 @@ use super::access::Common;
 use super::action_kind::ActionKind;
 use super::check::OwnChanges;
 use super::coherence::FileSystems;
+use super::failure::{self, failure};
 use super::folder_entry::{self, Identity};
 use super::folder_times::Before;
 use super::journal::Journal;
@@ -30,7 +31,6 @@ use super::reads;
 use super::reason::{Code, Facts};
 use super::record::Record;
 use super::step::{Outcome, Settings, Step};
-use super::step_error::{self, failure};
 use super::synced::Synced;
 use crate::file::trust;
 use crate::sys::fault;
@@ -249,12 +249,15 @@ impl Actor {
 
     fn end(&mut self, step: Step, outcome: Outcome, folder: Option<Vec<u8>>) {
         (self.on_end)(&step);
-        let files = [Some(&step.victim), step.keeper.as_ref()].into_iter();
-        let above = files
-            .flatten()
-            .filter_map(|file| Some(folder_entry::split(&file.path)?.0));
-        let outcome =
-            step_error::explained(outcome, above.chain(self.settings.destination.as_deref()));
+        let outcome = match outcome {
+            Outcome::Failed(why) => {
+                let files = [Some(&step.victim), step.keeper.as_ref()].into_iter();
+                let above = files.flatten().map(|file| folder_entry::parent(&file.path));
+                let above = above.chain(self.settings.destination.as_deref());
+                Outcome::Failed(failure::explained(why, above))
+            }
+            outcome => outcome,
+        };
         self.ended.push_back(Ended {
             step,
             outcome,

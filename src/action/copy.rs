@@ -6,8 +6,9 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, Result};
 
 use super::check::Opened;
+use super::failure::failed;
+use super::reason::Reason;
 use super::record::Metadata;
-use super::step_error::{StepError, failed};
 use super::{compare, metadata};
 use crate::hash::ContentDigest;
 use crate::read::{Unequal, Which, equal};
@@ -85,7 +86,7 @@ pub fn proven(
     metadata: &Metadata,
     folder: &OwnedFd,
     name: &CStr,
-) -> std::result::Result<Vec<&'static str>, StepError> {
+) -> std::result::Result<Vec<&'static str>, Reason> {
     open::ask_about(folder);
     // The file is closed at the end: some daemons (rclone) write a file back then, also after it was removed.
     let file = write::create(folder, name).map_err(failed("create the copy"))?;
@@ -100,7 +101,7 @@ pub fn proven(
 }
 
 /// Reads the copy back, from the disk if its pages can be dropped from the page cache, and compares it.
-fn same(victim: &Opened, copy: &OwnedFd) -> std::result::Result<(), StepError> {
+fn same(victim: &Opened, copy: &OwnedFd) -> std::result::Result<(), Reason> {
     page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
     let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
     let differs = || failed("use the copy: it differs from the file")(Errno::IO);
@@ -112,7 +113,7 @@ fn same(victim: &Opened, copy: &OwnedFd) -> std::result::Result<(), StepError> {
         victim.reads.whole(copy, there.dev, there.size),
     );
     let compared = equal([&one, &other], victim.reads.rules(), there.size, |_, _| {
-        Ok::<_, StepError>(())
+        Ok::<_, Reason>(())
     });
     one.leave(there.size);
     other.leave(there.size);

@@ -9,8 +9,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, Trail};
+use super::failure::{failed, failure_with};
 use super::reason::{Code, Facts, IDENTITY, Reason};
-use super::step_error::{StepError, failed, failure_with};
 use crate::file::trust;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, names, stat};
@@ -23,7 +23,7 @@ const ANOTHER_MOUNT: &str = "a hard link cannot cross mounts, even of one file s
     through one mount, or use symlink or remove";
 
 /// Checks that a hard link is possible.
-pub fn prepare_hard(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+pub fn prepare_hard(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     if sketch.keeper.location() != sketch.victim.location() {
         let (keeper, victim) = (sketch.keeper.volume(), sketch.victim.volume());
         let elsewhere = |hint| Err(failure_with(DOING, Errno::XDEV, hint));
@@ -79,7 +79,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 /// Makes the link of a step under this name in the victim's folder, and checks it.
-pub fn make(act: &Act<'_>, name: &CStr) -> Result<(), StepError> {
+pub fn make(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
     let keeper = act.pair.kept()?;
     let folder = &act.pair.victim.place.folder;
     let text = act.intent.link_text.as_ref().map(|text| text.0.as_slice());
@@ -102,7 +102,7 @@ pub fn make(act: &Act<'_>, name: &CStr) -> Result<(), StepError> {
     }
 }
 
-fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), StepError> {
+fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
     let (keeper, folder) = (act.pair.kept()?, &act.pair.victim.place.folder);
     let linked = match names::link_open_file(&keeper.file, folder, name) {
         // Without /proc by its name, which is looked at again afterwards.
@@ -122,7 +122,7 @@ fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), StepError> {
     })
 }
 
-fn make_symbolic(act: &Act<'_>, name: &CStr, text: &[u8]) -> Result<(), StepError> {
+fn make_symbolic(act: &Act<'_>, name: &CStr, text: &[u8]) -> Result<(), Reason> {
     const DOING: &str = "create a symbolic link";
     let victim = &act.pair.victim;
     let folder = &victim.place.folder;
@@ -140,10 +140,10 @@ fn make_symbolic(act: &Act<'_>, name: &CStr, text: &[u8]) -> Result<(), StepErro
         return Ok(());
     }
     let why = io::Error::other("another process has renamed the link");
-    Err(StepError::Failed(Code::Failed.with(Facts {
+    Err(Code::Failed.with(Facts {
         advice: Some("check which program changes this folder, and try again".to_owned()),
         ..Facts::refused("give the new link to the owner of the file", &why)
-    })))
+    }))
 }
 
 /// Gives a link that was just created to an owner and a group: root trusts links of root's, so those that it makes for
@@ -167,7 +167,7 @@ fn hand_over(folder: &OwnedFd, name: &CStr, text: &[u8], (owner, group): (u32, u
 }
 
 /// The reason why a link that was just created does not lead to the keeper.
-fn wrong(act: &Act<'_>, name: &CStr) -> StepError {
+fn wrong(act: &Act<'_>, name: &CStr) -> Reason {
     let folder = &act.pair.victim.place.folder;
     if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
         return failure_with(
@@ -185,7 +185,7 @@ fn wrong(act: &Act<'_>, name: &CStr) -> StepError {
         );
     }
     // Another process replaced the keeper's name a moment ago.
-    Reason::changed(IDENTITY).of_keeper().into()
+    Reason::changed(IDENTITY).of_keeper()
 }
 
 /// The text of a symbolic link at a name, if it is one.

@@ -7,20 +7,20 @@ use std::rc::Rc;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
+use super::failure::{failed, failure_with};
 use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
-use super::reason::Code;
+use super::reason::{Code, Facts, Reason};
 use super::relocate::{self, Base};
-use super::step_error::{StepError, failed, failed_as, failure_with};
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::parent;
 
 /// Decides where the file goes.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     let Some(folder) = &sketch.settings.destination else {
-        return Err(failed_as(Code::NoDestination, "move it", Errno::INVAL));
+        return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
     };
     let victim = &sketch.step.victim.path;
     let below = sketch.step.below.as_ref().unwrap_or(victim);
@@ -56,7 +56,7 @@ fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Opens the folder of the file's destination, and creates it if it is missing. Also returns the file's name there.
-pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), StepError> {
+pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), Reason> {
     let destination = act.intent.destination.as_ref();
     let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
         return Err(failed("move it")(Errno::INVAL));
@@ -79,7 +79,7 @@ pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), StepError> {
 }
 
 /// The destination folder of the files. Its path is real: a link on it appeared later.
-fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, StepError> {
+fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, Reason> {
     match parent::open(path) {
         Err(Errno::NOENT) => {
             // The part above is there, or is made first.

@@ -6,11 +6,12 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::failure::failed;
 use super::folder_entry::NameInFolder;
 use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
-use super::places::{Manner, Refusal, said};
-use super::reason::Code;
+use super::places::Manner;
+use super::reason::{Code, Reason};
 use super::undone::Undone;
 use crate::file::trust;
 use crate::heartbeat::current;
@@ -47,7 +48,7 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),
             removed => removed
                 .map(|()| true)
-                .map_err(said("remove this folder, which the run created")),
+                .map_err(failed("remove this folder, which the run created")),
         },
     });
     match removed {
@@ -59,27 +60,27 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
 
 /// The folder that the run created, if it still exists. Only an empty folder that gets its name right after this check
 /// could be removed in its place.
-fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(NameInFolder, OwnedFd)>, Refusal> {
+fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(NameInFolder, OwnedFd)>, Reason> {
     let doing = "examine this folder, which the run created";
     let place = match NameInFolder::of(path) {
         Ok(place) => place,
         Err(why) if why.code == Code::Gone || why.code == Code::ThroughLink => return Ok(None),
-        Err(unfit) => return Err(unfit.to_string()),
+        Err(why) => return Err(why),
     };
     let now = match place.stat() {
         Err(Errno::NOENT) => return Ok(None),
-        now => now.map_err(said(doing))?,
+        now => now.map_err(failed(doing))?,
     };
     if now.kind != FileType::Directory {
         return Ok(None);
     }
     let opened = match open::folder(&place.folder, &place.name) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
-        opened => opened.map_err(said(doing))?,
+        opened => opened.map_err(failed(doing))?,
     };
     let is_own = match folder.made {
-        Some(made) => made.is(FolderIdentity::of(&opened).map_err(said(doing))?),
-        None => attributes::get(&opened).map_err(said(doing))?.uid == trust::me(),
+        Some(made) => made.is(FolderIdentity::of(&opened).map_err(failed(doing))?),
+        None => attributes::get(&opened).map_err(failed(doing))?.uid == trust::me(),
     };
     Ok(is_own.then_some((place, opened)))
 }

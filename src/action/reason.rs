@@ -57,7 +57,7 @@ pub enum Class {
     Rule,
     /// The file is not as it was found: exit status 1.
     Changed,
-    /// Its file system cannot do it, or nothing proves that it is safe: exit status 1.
+    /// The file, or its file system, does not permit it, or nothing proves that it is safe: exit status 1.
     Unfit,
     /// The system refused: exit status 1.
     Failed,
@@ -164,6 +164,18 @@ reasons! {
     Together "together" Changed "belongs together with {other}, which stays ({because})";
     Full "full" Changed
         "the kept file has the maximum number of names";
+    Already "already" Changed "is already a link to the kept file, or shares its blocks";
+    ChangedSinceRun "changed-since-run" Changed "has changed since the run";
+    OtherFile "other-file" Changed "{what} {because}";
+    NameTaken "name-taken" Changed "another folder or file has its name now";
+    StaysAside "stays-aside" Changed "another file now has its name; it stays {what}";
+    LastCopy "last-copy" Changed "the file is gone or has changed; its copy stays as {what}";
+    FolderGone "folder-gone" Changed
+        "its folder is gone: create the folder, or mount its disk, and undo again";
+    FolderIsLink "folder-is-link" Changed
+        "a symbolic link has the place of one of its folders: move the link away, create the folder, and undo again";
+    Restless "restless" Changed "other programs change its folder all the time";
+    BadJournal "bad-journal" Changed "the journal does not name a temporary file of seekless";
 
     OneFolder "one-folder" Unfit
         "seems to be the same file as the kept name: both paths lead to the same folder, seen through two mounts";
@@ -174,14 +186,19 @@ reasons! {
     NoTrash "no-trash" Unfit "has no usable trash folder: {what}";
     NoSharedBlocks "no-shared-blocks" Unfit
         "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links";
-
-    Unreadable "unreadable" Failed "cannot be read: {cause}";
-    Immutable "immutable" Failed "is immutable (run chattr -i on it)";
-    AppendOnly "append-only" Failed "is append-only (run chattr -a on it)";
-    ImmutableFolder "immutable-folder" Failed
+    Unreadable "unreadable" Unfit "cannot be read: {cause}";
+    Immutable "immutable" Unfit "is immutable (run chattr -i on it)";
+    AppendOnly "append-only" Unfit "is append-only (run chattr -a on it)";
+    ImmutableFolder "immutable-folder" Unfit
         "is in an immutable folder (run chattr -i on the folder)";
-    AppendOnlyFolder "append-only-folder" Failed
+    AppendOnlyFolder "append-only-folder" Unfit
         "is in an append-only folder (run chattr -a on the folder)";
+    AnotherFolder "another-folder" Unfit
+        "another folder has the path of its folder now, and another user could have put it there; {what}";
+    FolderElsewhere "folder-elsewhere" Unfit
+        "its folder was on another file system, and that is not mounted there now (mount it there, and run undo again); {what}";
+    Distrusted "distrusted" Unfit "{what}";
+
     Failed "failed" Failed "cannot {what}: {cause}{advice}";
     JournalFull "journal-full" Failed
         "cannot {what}: {cause}; free some space for the journal, or put it on another disk";
@@ -314,6 +331,24 @@ impl Reason {
     /// A file that has changed in this since it was examined.
     pub(super) fn changed(what: &str) -> Self {
         Code::Changed.about(what)
+    }
+
+    /// What is the matter with another file, which these words name.
+    pub(super) fn of_other(self, what: impl Into<String>) -> Self {
+        Code::OtherFile.with(Facts {
+            what: Some(what.into()),
+            because: Some(Box::new(self)),
+            ..Facts::default()
+        })
+    }
+
+    /// The reason why the other files of a group stay, if the one at this path does for this reason.
+    pub(super) fn for_others(&self, path: &[u8]) -> Self {
+        Code::Together.with(Facts {
+            other: Some(Raw(path.to_vec())),
+            because: Some(Box::new(self.clone())),
+            ..Facts::default()
+        })
     }
 
     /// True if it has changed in this.

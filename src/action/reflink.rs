@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
-use super::reason::Reason;
+use super::failure::{failed, failure_with};
+use super::reason::{Code, Reason};
 use super::step::Done;
-use super::step_error::{StepError, failed, failure_with};
 use crate::sys::extents::{self, Extent};
 use crate::sys::statfs;
 use crate::sys::write::{self, Shared};
@@ -20,7 +20,7 @@ use crate::sys::write::{self, Shared};
 const RANGE: u64 = 16 << 20;
 
 /// Checks that the two may share blocks.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev
         && statfs::name(&sketch.victim.file) != Some("btrfs")
     {
@@ -34,13 +34,13 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
 }
 
 /// Shares the blocks of the two files.
-pub fn perform(act: &Act<'_>) -> Result<Done, StepError> {
+pub fn perform(act: &Act<'_>) -> Result<Done, Reason> {
     let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);
     let reference = Layout::of(keeper);
     if before.is_inline() || before.is_known() && before.lies_as(&reference) {
-        return Err(StepError::Already);
+        return Err(Code::Already.into());
     }
     let mut offset = 0;
     let files = [keeper.whole(), victim.whole()];
@@ -61,14 +61,14 @@ pub fn perform(act: &Act<'_>) -> Result<Done, StepError> {
 }
 
 /// Shares one range, however many calls it takes.
-fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(), StepError> {
+fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(), Reason> {
     let mut done = 0;
     while done < length {
         let (at, left) = (offset + done, length - done);
         match write::dedupe_range(&keeper.file, &victim.file, at, left) {
             Ok(Shared::Bytes(0)) => return Err(failed("share blocks")(Errno::IO)),
             Ok(Shared::Bytes(bytes)) => done += bytes,
-            Ok(Shared::Differs) => return Err(Reason::differs(at).into()),
+            Ok(Shared::Differs) => return Err(Reason::differs(at)),
             Err(error) => return Err(refusal(victim, error)),
         }
     }
@@ -85,7 +85,7 @@ pub fn is_supported(keeper: impl AsFd, victim: impl AsFd) -> bool {
     !asked.is_err_and(|error| CANNOT.contains(&error))
 }
 
-fn refusal(victim: &Opened, error: Errno) -> StepError {
+fn refusal(victim: &Opened, error: Errno) -> Reason {
     if CANNOT.contains(&error) {
         let kind = statfs::name(&victim.file).unwrap_or("this file system");
         let doing = format!("share blocks: not supported on {kind} here");

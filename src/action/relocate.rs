@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
+use super::failure::{failed, failure_with};
 use super::folder_entry::join;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
-use super::reason::Code;
-use super::step_error::{StepError, failed, failed_as, failure_with};
+use super::reason::{Code, Facts, Reason};
 use super::ways::Ways;
 use crate::heartbeat::current;
 use crate::sys::{attributes, parent, sync};
@@ -26,12 +26,7 @@ pub struct Base<'a> {
 /// Opens a folder below another, and creates missing folders on the path; follows no link.
 ///
 /// A folder in which names cannot be changed again is refused before anything is created in it.
-pub fn make_way(
-    base: Base<'_>,
-    below: &[u8],
-    mode: u32,
-    made: &Made,
-) -> Result<OwnedFd, StepError> {
+pub fn make_way(base: Base<'_>, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, Reason> {
     let folder = make(base, below, mode, None, made)?;
     folder.try_clone().map_err(|error| {
         let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
@@ -46,7 +41,7 @@ pub fn make_way_like(
     below: &[u8],
     like: &Original<'_>,
     made: &Made,
-) -> Result<Rc<OwnedFd>, StepError> {
+) -> Result<Rc<OwnedFd>, Reason> {
     make(base, below, 0o700, Some(like), made)
 }
 
@@ -58,7 +53,7 @@ fn make(
     mode: u32,
     like: Option<&Original<'_>>,
     made: &Made,
-) -> Result<Rc<OwnedFd>, StepError> {
+) -> Result<Rc<OwnedFd>, Reason> {
     const MAKING: &str = "create the destination folder";
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
@@ -71,7 +66,7 @@ fn make(
     let mut closed = |path: &[u8]| match guarded {
         Some(owner) if !ways.is_closed(path, owner) => {
             let doing = format!("move it into {}", String::from_utf8_lossy(path));
-            Err(failed_as(Code::SharedDestination, &doing, Errno::PERM))
+            Err(Code::SharedDestination.with(Facts::refused(&doing, &Errno::PERM.into())))
         }
         _ => Ok(()),
     };
@@ -116,7 +111,7 @@ fn make(
     Ok(at)
 }
 
-fn changeable(folder: &OwnedFd) -> Result<(), StepError> {
+fn changeable(folder: &OwnedFd) -> Result<(), Reason> {
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {

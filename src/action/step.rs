@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::action_kind::ActionKind;
 use super::reads::Reads;
-use super::reason::{Code, Reason};
+use super::reason::{Class, Code, Reason};
 use crate::hash::ContentDigest;
 
 /// The state of a file when it was found. `None` is not compared.
@@ -93,6 +93,16 @@ pub enum Outcome {
     Skipped(Reason),
     /// The system refused. The file is unchanged, or the message says where it is.
     Failed(Reason),
+}
+
+impl From<Reason> for Outcome {
+    fn from(why: Reason) -> Self {
+        match why.code.row().class {
+            _ if why.code == Code::Already => Self::Already,
+            Class::Failed => Self::Failed(why),
+            _ => Self::Skipped(why),
+        }
+    }
 }
 
 impl Outcome {

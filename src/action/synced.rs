@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use rustix::io::Errno;
 
 use super::check::{Opened, OwnChanges};
+use super::failure::failed;
 use super::folder_entry::Identity;
-use super::step_error::{StepError, failed};
+use super::reason::Reason;
 use crate::sys::{page_cache, statfs, sync};
 
 /// Files that changed less than this time before are waited for, whatever the system reports about them.
@@ -63,7 +64,7 @@ impl Synced {
     }
 
     /// Makes sure that the current version of a file is on the disk: waits for files that changed since.
-    pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), StepError> {
+    pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), Reason> {
         let doing = "sync the kept file to the disk";
         // The system says once what it could not write.
         if let Some(&Err(error)) = self.known.get(&keeper.identity()) {

@@ -8,13 +8,14 @@ use jiff::Zoned;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
+use super::failure::failed;
 use super::folder_entry::{self, join};
-use super::step_error::{StepError, failed};
+use super::reason::Reason;
 use super::trash_folder::{self, Opened};
 use crate::sys::{statfs, sync, write};
 
 /// Decides where the file goes.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
@@ -63,7 +64,7 @@ pub struct InTrash {
 }
 
 /// Opens the trash of a step, and creates missing folders.
-pub fn open(act: &Act<'_>) -> Result<InTrash, StepError> {
+pub fn open(act: &Act<'_>) -> Result<InTrash, Reason> {
     let invalid = || failed("move it to the trash")(Errno::INVAL);
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
@@ -85,7 +86,7 @@ fn trash_of(files: &[u8]) -> &[u8] {
 }
 
 /// Writes the note that says where the file came from.
-pub fn write_note(act: &Act<'_>, infos: &OwnedFd, name: &CStr) -> Result<(), StepError> {
+pub fn write_note(act: &Act<'_>, infos: &OwnedFd, name: &CStr) -> Result<(), Reason> {
     const DOING: &str = "write the .trashinfo file";
     let destination = act.intent.destination.as_ref();
     let files = destination.map_or(&b""[..], |path| folder_entry::parent(&path.0));

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
 use super::coherence::Location;
+use super::failure::{failed, failure_with};
 use super::folder_entry::join;
-use super::reason::{Code, Facts};
+use super::reason::{Code, Facts, Reason};
 use super::relocate::{self, Base};
-use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::sys::{attributes, parent, stat};
@@ -79,11 +79,7 @@ impl From<Untrusted> for RefusedTrash {
 ///
 /// # Errors
 /// If a folder above the file cannot be examined.
-pub fn choose(
-    path: &[u8],
-    volume: Location,
-    home: Option<&[u8]>,
-) -> Result<TrashChoice, StepError> {
+pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<TrashChoice, Reason> {
     let mut refused = Vec::new();
     let mut may_be_used = |trash: &[u8]| match look(trash, volume) {
         Ok(()) => true,
@@ -138,19 +134,19 @@ pub fn choose(
 }
 
 /// The trash for the file of a step.
-pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
+pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Reason> {
     let (path, volume) = (&sketch.step.victim.path, sketch.victim.volume());
     let choice = choose(path, volume, sketch.settings.home_trash.as_deref())?;
     choice.trash.ok_or_else(|| cannot_be_used(&choice.refused))
 }
 
-fn cannot_be_used(refused: &[RefusedTrash]) -> StepError {
+fn cannot_be_used(refused: &[RefusedTrash]) -> Reason {
     not_used(in_words(refused), Code::TrashFailed)
 }
 
-fn not_used(why: String, code: Code) -> StepError {
+fn not_used(why: String, code: Code) -> Reason {
     let why = io::Error::new(io::ErrorKind::PermissionDenied, why);
-    StepError::Failed(code.with(Facts::refused("use the trash", &why)))
+    code.with(Facts::refused("use the trash", &why))
 }
 
 /// The reasons against several folders.
@@ -247,18 +243,18 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
 
 /// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
 /// if it cannot rename it, so the mount does not matter.
-pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), String> {
+pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> {
     let here = Location::of_folder(folder).map_err(Refused::System);
     let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
     checked.map_err(|refused| match refused {
-        Refused::Untrusted(untrusted) => untrusted.to_string(),
-        Refused::NotWritable(refused) => refused.why,
-        Refused::System(error) => format!("{}: {error}", String::from_utf8_lossy(path)),
+        Refused::Untrusted(untrusted) => Code::Distrusted.about(untrusted.to_string()),
+        Refused::NotWritable(refused) => Code::Distrusted.about(refused.why),
+        Refused::System(error) => failed("examine the trash")(error),
     })
 }
 
 /// The location of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
-pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, StepError> {
+pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
     let location = match nearest(path) {
         Err(Errno::LOOP) => return Ok(None),
         found => found.and_then(|(folder, _)| Location::of_folder(folder)),
@@ -280,7 +276,7 @@ fn nearest(mut path: &[u8]) -> rustix::io::Result<(OwnedFd, &[u8])> {
 }
 
 /// The highest folder above a file that is at its location.
-fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, StepError> {
+fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
     let mut top = path;
     let mut here = path;
     while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
@@ -334,7 +330,7 @@ pub struct Opened {
 }
 
 /// Opens both folders of a trash one in the other, and creates missing ones.
-pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
+pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, Reason> {
     let volume = act.pair.victim.volume();
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {
@@ -353,7 +349,7 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
     })
 }
 
-fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
+fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Reason> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
     let volume = act.pair.victim.volume();
     let at = match parent::open(trash) {
@@ -374,7 +370,7 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
     checked(at, trash, volume)
 }
 
-fn checked(folder: OwnedFd, path: &[u8], volume: Location) -> Result<OwnedFd, StepError> {
+fn checked(folder: OwnedFd, path: &[u8], volume: Location) -> Result<OwnedFd, Reason> {
     match own(&folder, path, volume) {
         Ok(()) => Ok(folder),
         Err(Refused::Untrusted(why)) => Err(cannot_be_used(&[why.into()])),

@@ -6,30 +6,30 @@
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
 use super::action_kind::Reversal;
+use super::failure::failed;
 use super::folder_entry::{NameInFolder, parent};
 use super::folder_identity::FolderIdentity;
 use super::journal::Journal;
 use super::metadata;
 use super::past::{Past, PastFolder};
-use super::places::{Refusal, said};
-use super::reason::{Code, Reason};
+use super::reason::{Code, Facts, Reason};
 use super::record::{FolderIntent, Raw, Record};
 use super::temporary;
 use super::undo_parent::Parents;
+use super::undo_step::unreachable;
 use super::undone::{Lack, Undo, UndoTally, Undone};
 use crate::file::trust;
 use crate::sys::{attributes, names, open, parent as way, process};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
 const MOST: usize = 256;
-
-const TAKEN: &str = "another folder or file has its name now";
 
 const MAKING: &str = "create the folder again";
 
@@ -141,14 +141,16 @@ pub(super) fn make<'a>(
             folder: again.identity,
         });
         let written = journal.write(&records.collect::<Vec<_>>());
-        let is_written = written.is_ok();
+        let refused = written.as_ref().err().map(|error| {
+            let doing = "write the journal, so the folder was not created again";
+            Code::JournalFull.with(Facts::refused(doing, &io::Error::other(error.to_string())))
+        });
         tally.note(written);
         for (new, again) in hidden {
-            let named = if is_written {
-                new.give_name()
-            } else {
-                // Another undo would take it for another folder.
-                Err("the journal could not be written, so the folder was not created again".to_owned())
+            // Another undo would take an unrecorded folder for another one.
+            let named = match &refused {
+                None => new.give_name(),
+                Some(why) => Err(why.clone()),
             };
             match named {
                 Ok(()) => {
@@ -162,7 +164,7 @@ pub(super) fn make<'a>(
     made
 }
 
-fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Refusal> {
+fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Reason> {
     let intent = &folder.intent;
     if intent.action.reversal() == Reversal::Impossible {
         return Ok(Task::Nothing(Undone::Impossible));
@@ -179,36 +181,29 @@ fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Refus
     } else if may_be_there && identity.ino == intent.ino {
         Ok(Task::Nothing(Undone::AsBefore))
     } else {
-        Err(TAKEN.to_owned())
+        Err(Code::NameTaken.into())
     }
 }
 
 /// Checks the folder that contained the removed one.
-fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
+fn may_come(place: &NameInFolder, intent: &FolderIntent, parents: &Parents) -> Result<(), Reason> {
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
-    match accepted.map_err(said("examine its parent folder"))? {
+    match accepted.map_err(failed("examine its parent folder"))? {
         None => Ok(()),
-        Some(why) => Err(format!("{why}: create the folder yourself")),
+        Some(why) => Err(why.about("create the folder yourself")),
     }
 }
 
 /// The folder that has the name now, if any.
-fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
+fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Reason> {
     let opened = match open::folder(&place.folder, &place.name) {
         Err(Errno::NOENT) => return Ok(None),
-        Err(Errno::NOTDIR | Errno::LOOP) => return Err(TAKEN.to_owned()),
-        opened => opened.map_err(said("open the folder"))?,
+        Err(Errno::NOTDIR | Errno::LOOP) => return Err(Code::NameTaken.into()),
+        opened => opened.map_err(failed("open the folder"))?,
     };
-    let now = FolderIdentity::of(&opened).map_err(said("examine the folder"))?;
+    let now = FolderIdentity::of(&opened).map_err(failed("examine the folder"))?;
     Ok(Some((opened, now)))
-}
-
-fn unreachable(why: Reason) -> Refusal {
-    match why.code {
-        Code::Gone => "its parent folder no longer exists".to_owned(),
-        _ => why.to_string(),
-    }
 }
 
 /// A new folder in a temporary one that only this user may enter, beside its place.
@@ -224,24 +219,22 @@ struct Hidden {
 
 impl Hidden {
     /// Creates both, or opens those that a killed undo left behind.
-    fn make(place: NameInFolder, temporary: CString) -> Result<(Self, FolderIdentity), Refusal> {
-        way::make_folder(&place.folder, &temporary, 0o700).map_err(said(MAKING))?;
+    fn make(place: NameInFolder, temporary: CString) -> Result<(Self, FolderIdentity), Reason> {
+        way::make_folder(&place.folder, &temporary, 0o700).map_err(failed(MAKING))?;
         let hidden = Self::open(place, temporary)?;
-        way::make_folder(&hidden.closed, &hidden.temporary, 0o700).map_err(said(MAKING))?;
+        way::make_folder(&hidden.closed, &hidden.temporary, 0o700).map_err(failed(MAKING))?;
         let new = open::folder(&hidden.closed, &hidden.temporary);
         let identity = new.and_then(|new| FolderIdentity::of(&new));
-        Ok((hidden, identity.map_err(said(MAKING))?))
+        Ok((hidden, identity.map_err(failed(MAKING))?))
     }
 
-    fn open(place: NameInFolder, temporary: CString) -> Result<Self, Refusal> {
-        let closed = open::folder(&place.folder, &temporary).map_err(said(MAKING))?;
-        let now = attributes::get(&closed).map_err(said(MAKING))?;
+    fn open(place: NameInFolder, temporary: CString) -> Result<Self, Reason> {
+        let closed = open::folder(&place.folder, &temporary).map_err(failed(MAKING))?;
+        let now = attributes::get(&closed).map_err(failed(MAKING))?;
         let is_closed = now.uid == trust::me() && now.mode & 0o077 == 0;
         if !is_closed && attributes::modes_are_made_up(&closed) != Ok(true) {
-            let name = temporary.to_string_lossy();
-            return Err(format!(
-                "{name} in the same folder is not a temporary folder of seekless: move it away"
-            ));
+            let name = format!("{} in the same folder", temporary.to_string_lossy());
+            return Err(Reason::from(Code::NameTaken).of_other(name));
         }
         Ok(Self {
             place,
@@ -257,11 +250,11 @@ impl Hidden {
     }
 
     /// Moves the folder to its place.
-    fn give_name(&self) -> Result<(), Refusal> {
+    fn give_name(&self) -> Result<(), Reason> {
         let NameInFolder { folder, name } = &self.place;
         match names::rename_no_replace(&self.closed, &self.temporary, folder, name) {
-            Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
-            named => named.map_err(said(MAKING)),
+            Err(Errno::EXIST | Errno::NOTEMPTY) => Err(Code::NameTaken.into()),
+            named => named.map_err(failed(MAKING)),
         }
     }
 }
@@ -283,13 +276,13 @@ impl MadeAgain<'_> {
         }
     }
 
-    fn given(&self) -> Result<(Undone, OwnedFd), Refusal> {
+    fn given(&self) -> Result<(Undone, OwnedFd), Reason> {
         let place = NameInFolder::of(&self.intent.folder.0).map_err(unreachable)?;
         let Some((opened, now)) = there(&place)? else {
-            return Err("it was removed a moment ago".to_owned());
+            return Err(Code::Gone.into());
         };
         if !now.is(self.identity) {
-            return Err(TAKEN.to_owned());
+            return Err(Code::NameTaken.into());
         }
         let was = &self.intent.metadata;
         let has_default = |(name, _): &(Raw, _)| name.0 == attributes::DEFAULT_ACL.to_bytes();
@@ -297,7 +290,8 @@ impl MadeAgain<'_> {
             // The folder above may have given it one.
             let _ = attributes::remove_extended(&opened, attributes::DEFAULT_ACL);
         }
-        let missing = metadata::give(&opened, was).map_err(said("give the folder its metadata"))?;
+        let missing =
+            metadata::give(&opened, was).map_err(failed("give the folder its metadata"))?;
         let proven = true;
         Ok((Undone::restored(Lack { missing, proven }), place.folder))
     }

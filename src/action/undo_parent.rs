@@ -12,6 +12,7 @@ use rustix::io::Result;
 use super::folder_entry::parent;
 use super::folder_identity::FolderIdentity;
 use super::past::Past;
+use super::reason::Code;
 use super::ways::Ways;
 use crate::file::trust;
 use crate::sys::attributes;
@@ -53,7 +54,7 @@ impl Parents {
         path: &[u8],
         was: FolderIdentity,
         owner: u32,
-    ) -> Result<Option<&'static str>> {
+    ) -> Result<Option<Code>> {
         let now = FolderIdentity::of(folder)?;
         let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
         // On other file systems, an unchanged folder may get another inode number. The present file system does not
@@ -68,17 +69,9 @@ impl Parents {
         let is_placed = !(is_owners
             || trust::is_trusted(owner_now).is_ok() && ways.is_closed(above, trust::me()));
         Ok(if is_placed && is_stable {
-            Some(ANOTHER_FOLDER)
+            Some(Code::AnotherFolder)
         } else {
-            was.is_elsewhere(now).then_some(ELSEWHERE)
+            was.is_elsewhere(now).then_some(Code::FolderElsewhere)
         })
     }
 }
-
-/// The reason why nothing is put back into a folder that another user could have placed.
-const ANOTHER_FOLDER: &str =
-    "another folder has the path of its folder now, and another user could have put it there";
-
-/// The reason why nothing is put back into a folder under the mount point of the old one, or on another mount.
-const ELSEWHERE: &str = "its folder was on another file system, and that is not mounted there now (mount it there, and \
-                         run undo again)";

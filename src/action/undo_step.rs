@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use super::action_kind::ActionKind;
 use super::folder_entry::NameInFolder;
 use super::past::{Fate, PastStep};
-use super::places::{Context, End, Purpose, Recovered, Recovery, Refusal, Scene};
+use super::places::{Context, End, Purpose, Recovered, Recovery, Scene};
 use super::reason::{Code, Reason};
 use super::undone::Undone;
 
@@ -24,7 +24,7 @@ pub(super) fn recover(
         Err(why) if why.code == Code::Gone && is_removed(step) => {
             return (Undone::Impossible, None);
         }
-        Err(why) => return (Undone::Refused(unreachable(&why)), None),
+        Err(why) => return (Undone::Refused(unreachable(why)), None),
     };
     let scene = Scene::of_past(step, &place, companion, context);
     let recovered = scene.and_then(|scene| Recovery::of(scene).run(purpose));
@@ -40,19 +40,16 @@ fn is_removed(step: &PastStep) -> bool {
     step.intent.action == ActionKind::Remove && matches!(step.fate, Fate::Done(_))
 }
 
-/// The reason why the folder of a step's file cannot be opened.
-fn unreachable(why: &Reason) -> Refusal {
+/// The reason why a folder above a file or a removed folder cannot be opened.
+pub(super) fn unreachable(why: Reason) -> Reason {
     match why.code {
-        Code::Gone => "its folder is gone: create the folder, or mount its disk, and undo again".to_owned(),
-        Code::ThroughLink => {
-            "a symbolic link has the place of one of its folders: move the link away, create the folder, and undo again"
-                .to_owned()
-        }
-        _ => why.to_string(),
+        Code::Gone => Code::FolderGone.into(),
+        Code::ThroughLink => Code::FolderIsLink.into(),
+        _ => why,
     }
 }
 
-fn undone(recovered: Result<Recovered, Refusal>) -> Undone {
+fn undone(recovered: Result<Recovered, Reason>) -> Undone {
     let recovered = match recovered {
         Ok(recovered) => recovered,
         Err(why) => return Undone::Refused(why),
@@ -69,7 +66,7 @@ fn undone(recovered: Result<Recovered, Refusal>) -> Undone {
 pub(super) fn foretell_in_new_folder(step: &PastStep, context: Context<'_>) -> Undone {
     let destination = step.intent.destination.as_ref();
     let Some(there) = destination.and_then(|path| NameInFolder::of(&path.0).ok()) else {
-        return Undone::Refused("the moved file no longer exists".to_owned());
+        return Undone::Refused(Reason::from(Code::Gone).of_other("the moved file"));
     };
     // In the folder that it was moved to, nothing has this step's temporary name.
     let empty = NameInFolder {

@@ -3,6 +3,7 @@
 use super::action_kind::ActionKind;
 use super::journal_error::JournalError;
 use super::past::PastStep;
+use super::reason::Reason;
 use super::record::FolderIntent;
 
 /// The outcome of one undone step.
@@ -22,7 +23,7 @@ pub enum Undone {
     /// The file is as before: the step was never done, or undone before.
     AsBefore,
     /// The file has changed since, or the system refused, for this reason: nothing was touched.
-    Refused(String),
+    Refused(Reason),
     /// It was removed for good.
     Impossible,
     /// It was removed for good, and the run was killed before it removed a file that belongs together with it.

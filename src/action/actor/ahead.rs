@@ -15,7 +15,6 @@ use crate::action::pair::Pair;
 use crate::action::reads::Reads;
 use crate::action::reason::Reason;
 use crate::action::step::StepFile;
-use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -67,7 +66,7 @@ pub(super) struct Checked {
 
 impl Check {
     /// Checks that keeper and victim are as expected. They are guarded as long as the pair exists.
-    pub fn files(&self) -> Result<Checked, StepError> {
+    pub fn files(&self) -> Result<Checked, Reason> {
         let open = |target: &StepFile| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
         let victim = open(&self.victim)?;
         let keeper = self.keeper.as_ref().map(open);

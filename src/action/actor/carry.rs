@@ -12,6 +12,7 @@ use crate::action::act::{Act, Trail};
 use crate::action::action_kind::{ActionKind, Reversal};
 use crate::action::check::{Opened, Times};
 use crate::action::coherence::{Distinct, FileSystems};
+use crate::action::failure;
 use crate::action::folder_entry::{self, NameInFolder};
 use crate::action::made::Made;
 use crate::action::pair::Pair;
@@ -19,7 +20,6 @@ use crate::action::places;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
 use crate::action::record::{Raw, Record, RecordedState};
 use crate::action::step::{Done, Outcome, Step};
-use crate::action::step_error::StepError;
 use crate::action::temporary::temporary;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -77,7 +77,7 @@ impl Actor {
     }
 
     /// Carries out the steps of a group. `checked` has the result of the check of each fit step.
-    fn carry_out_group(&mut self, group: Group, checked: Vec<Result<Checked, StepError>>) {
+    fn carry_out_group(&mut self, group: Group, checked: Vec<Result<Checked, Reason>>) {
         let mut ready = Vec::with_capacity(group.len());
         for (step, sketched) in group {
             current::ask_about(&step.victim.path);
@@ -110,7 +110,7 @@ impl Actor {
         &mut self,
         action: ActionKind,
         checked: Checked,
-    ) -> Result<(Pair, Option<ContentDigest>), StepError> {
+    ) -> Result<(Pair, Option<ContentDigest>), Reason> {
         let Checked {
             pair,
             digest,
@@ -126,7 +126,7 @@ impl Actor {
         if let Some(keeper) = keeper {
             let rights = [keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
             if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
-                return Err(Reason::apart(apart, THE_KEPT_FILE).into());
+                return Err(Reason::apart(apart, THE_KEPT_FILE));
             }
         }
         if compared {
@@ -192,7 +192,10 @@ impl Actor {
                         sketched.intent.destination.as_ref(),
                     ];
                     let folders = names.into_iter().flatten();
-                    if error.leaves_it_open(folders.map(|name| folder_entry::parent(&name.0))) {
+                    if failure::leaves_it_open(
+                        &error,
+                        folders.map(|name| folder_entry::parent(&name.0)),
+                    ) {
                         // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
                         self.has_open_steps = true;
                         self.end(step, error.into(), None);
@@ -215,9 +218,9 @@ impl Actor {
         }
     }
 
-    fn not_done(&mut self, of: Step, sketched: &Sketched, error: StepError) {
+    fn not_done(&mut self, of: Step, sketched: &Sketched, error: Reason) {
         let step = sketched.intent.step;
-        let why = error.reason().to_string();
+        let why = error.to_string();
         let _ = self.journal.note(&[Record::NotDone { step, why }]);
         self.end(of, error.into(), None);
     }

@@ -9,13 +9,13 @@ use crate::action::act::{Preparation, Sketch};
 use crate::action::action_kind::ActionKind;
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
+use crate::action::failure::failed;
 use crate::action::folder_entry::parent;
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Facts, IDENTITY, Reason, THE_KEPT_FILE};
 use crate::action::record::{Intent, Metadata, Raw, Record};
 use crate::action::step::{Step, StepFile};
-use crate::action::step_error::{StepError, failed};
 use crate::action::temporary::temporary;
 use crate::action::{links, metadata, move_away, reflink, trash};
 use crate::sys::stat;
@@ -109,7 +109,7 @@ impl Actor {
         group: &[Step],
         found: Vec<Result<Found, Reason>>,
         unsynced: &mut Vec<Unsynced>,
-    ) -> Vec<Result<Sketched, StepError>> {
+    ) -> Vec<Result<Sketched, Reason>> {
         let mut sketched: Vec<_> = group
             .iter()
             .zip(found)
@@ -140,7 +140,7 @@ impl Actor {
         step: &Step,
         found: Found,
         unsynced: &mut Vec<Unsynced>,
-    ) -> Result<Sketched, StepError> {
+    ) -> Result<Sketched, Reason> {
         let Found {
             victim,
             keeper: kept,
@@ -208,30 +208,25 @@ impl Actor {
 
     /// Checks that the kept file can stand for the victim: it is another file, or the victim itself under another name if
     /// that name may be removed.
-    fn stands_for(
-        &mut self,
-        step: &Step,
-        keeper: &Opened,
-        victim: &Opened,
-    ) -> Result<(), StepError> {
+    fn stands_for(&mut self, step: &Step, keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
         self.file_systems.of(keeper.stat.dev, &keeper.file);
         let (one, other) = (keeper.location(), victim.location());
         if relies_on_keeper(step.action)
             && !self.settings.trust_mounts
             && let Distinct::Unprovable(kind) = self.file_systems.between(one, other)
         {
-            return Err(Code::Unprovable.about(kind).into());
+            return Err(Code::Unprovable.about(kind));
         }
         let is_further = keeper.identity() == victim.identity();
         match step.action {
             _ if !is_further => {}
-            ActionKind::Hardlink | ActionKind::Reflink => return Err(StepError::Already),
+            ActionKind::Hardlink | ActionKind::Reflink => return Err(Code::Already.into()),
             _ if self.settings.further_names && is_another_entry(keeper, victim) => {}
             _ => return Err(Code::SameFile.into()),
         }
         if keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
-            return Err(Reason::differs(shorter).into());
+            return Err(Reason::differs(shorter));
         }
         Ok(())
     }
@@ -242,7 +237,7 @@ impl Actor {
         action: ActionKind,
         keeper: &Opened,
         victim: &Metadata,
-    ) -> Result<(), StepError> {
+    ) -> Result<(), Reason> {
         let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
         let wants_same = links && self.settings.same_metadata;
         let common = self.common(action);
@@ -252,17 +247,15 @@ impl Actor {
         }
         let keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;
         if let Some(apart) = common.apart(&keeper.rights(), &victim.rights()) {
-            return Err(Reason::apart(apart, THE_KEPT_FILE).into());
+            return Err(Reason::apart(apart, THE_KEPT_FILE));
         }
         let differences = metadata::differences(&keeper, victim);
         match wants_same && !differences.is_empty() {
-            true => Err(Code::Metadata
-                .with(Facts {
-                    what: Some(format!("has another {} than", differences.join(", "))),
-                    whom: Some(THE_KEPT_FILE.to_owned()),
-                    ..Facts::default()
-                })
-                .into()),
+            true => Err(Code::Metadata.with(Facts {
+                what: Some(format!("has another {} than", differences.join(", "))),
+                whom: Some(THE_KEPT_FILE.to_owned()),
+                ..Facts::default()
+            })),
             false => Ok(()),
         }
     }
@@ -294,7 +287,7 @@ impl Actor {
         prepared: Preparation,
         metadata: Metadata,
         (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
-    ) -> Result<Intent, StepError> {
+    ) -> Result<Intent, Reason> {
         let temporary = temporary(self.journal.mark(), number);
         let folder = parent(&victim_path);
         let times = self.times.as_mut();
@@ -321,7 +314,7 @@ impl Actor {
 }
 
 /// Makes the decisions of an action that come before its record.
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     match sketch.step.action {
         ActionKind::Remove => Ok(Preparation::default()),
         ActionKind::Trash => trash::prepare(sketch),

@@ -7,13 +7,13 @@ use rustix::io::Errno;
 
 use super::Actor;
 use crate::action::action_kind::ActionKind;
+use crate::action::failure;
 use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
 use crate::action::reason::Code;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
-use crate::action::step_error;
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
 use crate::sys::{attributes, names, open, stat};
@@ -169,7 +169,7 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), St
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
         Err(_) => Err(match stays("remove the folder")(error) {
-            Stays::Because(why) if !step_error::is_refusal(error) => Stays::Unclear(why),
+            Stays::Because(why) if !failure::is_refusal(error) => Stays::Unclear(why),
             stays => stays,
         }),
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
 use crate::action::folder_entry::Identity;
+use crate::action::reason::Reason;
 use crate::action::record::Intent;
 use crate::action::step::{Step, StepFile};
-use crate::action::step_error::StepError;
 
 /// Steps that are recorded together, and share one wait for the disk.
 ///
@@ -24,7 +24,7 @@ pub struct Sketched {
 }
 
 /// A group of steps, each with its sketch, or the reason why it is not fit.
-pub type Group = Vec<(Step, Result<Sketched, StepError>)>;
+pub type Group = Vec<(Step, Result<Sketched, Reason>)>;
 
 /// Numbers of files before and after a change of this run, by path.
 pub type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;

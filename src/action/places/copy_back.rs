@@ -4,11 +4,12 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::scene::{Made, Manner, Refusal, Scene, is_as, said};
+use super::scene::{Made, Manner, Scene, is_as};
 use super::{Slot, Source};
 use crate::action::check::Opened;
+use crate::action::failure::failed;
 use crate::action::folder_entry::NameInFolder;
-use crate::action::reason::Reason;
+use crate::action::reason::{Code, Reason};
 use crate::action::record::{Metadata, RecordedState};
 use crate::action::undone::Lack;
 use crate::action::{compare, copy, metadata};
@@ -21,21 +22,21 @@ impl Scene<'_> {
     /// looks at the source.
     ///
     /// Returns the metadata that the copy does not get, and the source.
-    pub(super) fn copy_from(&self, source: Source) -> Result<(Lack, Option<Opened>), Refusal> {
+    pub(super) fn copy_from(&self, source: Source) -> Result<(Lack, Option<Opened>), Reason> {
         match source {
             Source::Keeper => self.copy_of_keeper(),
             Source::Destination => self.copy_of_moved(),
-            Source::Victim => self.copy_of_victim().map_err(said("restore it")),
+            Source::Victim => self.copy_of_victim().map_err(failed("restore it")),
         }
     }
 
-    fn copy_of_keeper(&self) -> Result<(Lack, Option<Opened>), Refusal> {
+    fn copy_of_keeper(&self) -> Result<(Lack, Option<Opened>), Reason> {
         let intent = self.intent;
         let path = match intent.link_text {
             Some(_) => &intent.keeper.0,
             None => &intent.victim.0,
         };
-        let unfit = |unfit: Reason| format!("{} {unfit}", self.source());
+        let unfit = |unfit: Reason| unfit.of_other(self.source());
         let mut was = intent.keeper_state;
         if intent.link_text.is_none()
             && let Ok(Some(here)) = self.stat(Slot::Name)
@@ -63,7 +64,7 @@ impl Scene<'_> {
         Ok((lack, Some(source)))
     }
 
-    fn copy_of_moved(&self) -> Result<(Lack, Option<Opened>), Refusal> {
+    fn copy_of_moved(&self) -> Result<(Lack, Option<Opened>), Reason> {
         if self.context.manner != Manner::Act {
             return Ok((Lack::NOTHING, None));
         }
@@ -71,10 +72,9 @@ impl Scene<'_> {
             return Ok((Lack::NOTHING, None));
         };
         current::ask_about(&path.0);
-        let unfit = |unfit: Reason| format!("the copy {unfit}");
-        let moved = self.stat(Slot::Destination).map_err(said("examine it"))?;
-        let moved =
-            moved.ok_or_else(|| format!("{} no longer exists", self.shown_destination()))?;
+        let unfit = |unfit: Reason| unfit.of_other("the copy");
+        let moved = self.stat(Slot::Destination).map_err(failed("examine it"))?;
+        let moved = moved.ok_or_else(|| self.destination(Code::Gone))?;
         let source = self.opened(&path.0, &(&moved).into()).map_err(unfit)?;
         let lack = self.copy_here(&source)?;
         current::ask_about(&path.0);
@@ -109,14 +109,14 @@ impl Scene<'_> {
     }
 
     /// If the file had several names, and another one is restored already, the copy becomes a name of that file.
-    fn copy_here(&self, source: &Opened) -> Result<Lack, Refusal> {
+    fn copy_here(&self, source: &Opened) -> Result<Lack, Reason> {
         let joined = self.companion.and_then(|path| self.join(path, source));
         let lack = if joined.is_some() {
             Lack::NOTHING
         } else {
             current::ask_about(&self.intent.victim.0);
             let (folder, name) = self.ours();
-            let file = write::create(folder, name).map_err(said("make a copy"))?;
+            let file = write::create(folder, name).map_err(failed("make a copy"))?;
             let filled = self.fill(source, &file);
             // Some daemons (rclone) write a file back when it is closed, also after it was removed.
             drop(file);
@@ -126,7 +126,7 @@ impl Scene<'_> {
             })?
         };
         let (folder, name) = self.ours();
-        let copied = stat::fresh_entry(folder, name).map_err(said("make a copy"))?;
+        let copied = stat::fresh_entry(folder, name).map_err(failed("make a copy"))?;
         self.made.set(Some(Made {
             copy: (copied.dev, copied.ino),
             source: RecordedState::from(&source.stat),
@@ -138,12 +138,12 @@ impl Scene<'_> {
     /// owner.
     ///
     /// If no digest proves the bytes, a user who could write the source counts as their author.
-    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
+    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Reason> {
         match self.digest {
-            None => copy::contents(source, file).map_err(said("make a copy"))?,
+            None => copy::contents(source, file).map_err(failed("make a copy"))?,
             Some(digest) => {
                 let copied = copy::hashed(source, file);
-                if copied.map_err(said("make a copy"))? != digest {
+                if copied.map_err(failed("make a copy"))? != digest {
                     return Err(self.other_bytes());
                 }
             }
@@ -151,7 +151,7 @@ impl Scene<'_> {
         let (given, mut lack) = self.allowed(source);
         let missing = metadata::give(file, &given);
         let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));
-        for what in missing.map_err(said("make a copy"))? {
+        for what in missing.map_err(failed("make a copy"))? {
             if !lack.missing.contains(&what) {
                 lack.missing.push(what);
             }
@@ -171,9 +171,8 @@ impl Scene<'_> {
         (given, Lack { missing, proven })
     }
 
-    fn other_bytes(&self) -> Refusal {
-        let source = self.source();
-        format!("{source} has changed since it was compared (it has other bytes)")
+    fn other_bytes(&self) -> Reason {
+        Reason::changed("it has other bytes").of_other(self.source())
     }
 
     /// A description of the source of a copy.

@@ -12,10 +12,10 @@ use super::scene::{Context, Manner, Scene};
 use super::{Decision, End, Holds, Move, Purpose, Recovery, Situation, Slot, decide};
 use crate::action::act::{Act, Trail, freed};
 use crate::action::action_kind::ActionKind;
+use crate::action::failure::{failed, failure_with};
 use crate::action::metadata::SET_ID;
 use crate::action::reason::{Code, Facts, IDENTITY, Reason};
 use crate::action::step::Done;
-use crate::action::step_error::{StepError, failed, failure_with};
 use crate::action::trash_folder::NO_TRASH;
 use crate::action::undo_parent::Parents;
 use crate::action::{copy, links, metadata, move_away, proof, reflink, temporary, trash};
@@ -25,7 +25,7 @@ use crate::sys::{attributes, names, stat, statfs, sync};
 
 /// Carries out the steps of a group, each of which was checked: all of them wait for each other at the gate. If one
 /// fails, what can be taken back is taken back.
-pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<Result<Done, StepError>> {
+pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<Result<Done, Reason>> {
     let mut steps: Vec<_> = acts.iter().map(Carried::new).collect();
     let failed = [Part::Folders, Part::ToGate, Part::ToEnd]
         .into_iter()
@@ -95,7 +95,7 @@ impl<'a> Carried<'a> {
         }
     }
 
-    fn run(&mut self, part: Part) -> Result<(), StepError> {
+    fn run(&mut self, part: Part) -> Result<(), Reason> {
         let (action, victim) = (self.act.intent.action, &self.act.intent.victim.0);
         current::ask_about(victim);
         if part == Part::Folders {
@@ -116,9 +116,9 @@ impl<'a> Carried<'a> {
     }
 
     /// The outcome after an error, from what the places hold: a reply may have been lost.
-    fn settled(&self, error: StepError) -> Result<Done, StepError> {
+    fn settled(&self, error: Reason) -> Result<Done, Reason> {
         let act = self.act;
-        if matches!(error, StepError::Already | StepError::Stuck(_)) {
+        if error.code == Code::Already {
             return Err(error);
         }
         let parents = Parents::default();
@@ -139,15 +139,14 @@ impl<'a> Carried<'a> {
             }),
             Ok(_) => Err(error),
             Err(why) => {
-                let why = io::Error::other(format!("{why} ({})", error.reason()));
-                let why = Facts::refused("put it back", &why);
-                Err(StepError::Stuck(Code::Stuck.with(why)))
+                let why = io::Error::other(format!("{why} ({error})"));
+                Err(Code::Stuck.with(Facts::refused("put it back", &why)))
             }
         }
     }
 
     /// Opens the folders of the destination, and creates those that are missing.
-    fn begin(&mut self) -> Result<(), StepError> {
+    fn begin(&mut self) -> Result<(), Reason> {
         let act = self.act;
         let victim = &act.pair.victim;
         match act.intent.action {
@@ -192,7 +191,7 @@ impl<'a> Carried<'a> {
     }
 
     /// Makes a call. `false`: the file system cannot do that, and what it cannot do is in the situation now.
-    fn makes(&mut self, next: Move) -> Result<bool, StepError> {
+    fn makes(&mut self, next: Move) -> Result<bool, Reason> {
         let act = self.act;
         match next {
             Move::Rename(from, to) => return self.renames(from, to),
@@ -222,7 +221,7 @@ impl<'a> Carried<'a> {
         Ok(true)
     }
 
-    fn renames(&mut self, from: Slot, to: Slot) -> Result<bool, StepError> {
+    fn renames(&mut self, from: Slot, to: Slot) -> Result<bool, Reason> {
         let act = self.act;
         let victim = &act.pair.victim;
         let ((old_folder, old), (folder, new)) = (self.slot(from)?, self.slot(to)?);
@@ -256,7 +255,7 @@ impl<'a> Carried<'a> {
         Ok(true)
     }
 
-    fn exchanges(&mut self, one: Slot, other: Slot) -> Result<bool, StepError> {
+    fn exchanges(&mut self, one: Slot, other: Slot) -> Result<bool, Reason> {
         let ((folder, name), (_, beside)) = (self.slot(one)?, self.slot(other)?);
         match names::exchange(folder, beside, name) {
             Ok(Some(())) => self.got_victim(other).map(|()| true),
@@ -270,12 +269,12 @@ impl<'a> Carried<'a> {
     }
 
     /// Checks that it was the victim that got this name: only now is it certain to which file its own name led.
-    fn got_victim(&self, to: Slot) -> Result<(), StepError> {
+    fn got_victim(&self, to: Slot) -> Result<(), Reason> {
         let act = self.act;
         let (folder, name) = self.slot(to)?;
         if !act.pair.victim.is_at(folder, name) {
             act.trail.taken.set(Trail::seen(folder, name));
-            return Err(Reason::changed(IDENTITY).into());
+            return Err(Reason::changed(IDENTITY));
         }
         if act.to_prove && to == Slot::Aside {
             proof::still_equal(act)?;
@@ -284,7 +283,7 @@ impl<'a> Carried<'a> {
     }
 
     /// The last checks. For `reflink`, the kernel makes them.
-    fn pass(&mut self) -> Result<(), StepError> {
+    fn pass(&mut self) -> Result<(), Reason> {
         let act = self.act;
         if act.intent.action == ActionKind::Reflink {
             self.done = reflink::perform(act)?;
@@ -292,13 +291,13 @@ impl<'a> Carried<'a> {
         }
         let place = &act.pair.victim.place;
         if self.seen.in_place && !act.pair.victim.is_at(&place.folder, &place.name) {
-            return Err(Reason::changed(IDENTITY).into());
+            return Err(Reason::changed(IDENTITY));
         }
-        Ok(proof::look_without_victim(act)?)
+        proof::look_without_victim(act)
     }
 
     /// Makes a copy at the destination.
-    fn copy(&mut self) -> Result<(), StepError> {
+    fn copy(&mut self) -> Result<(), Reason> {
         let act = self.act;
         self.done.freed = freed(&act.pair.victim);
         let (folder, part) = self.slot(Slot::Part)?;
@@ -319,7 +318,7 @@ impl<'a> Carried<'a> {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), StepError> {
+    fn end(&mut self) -> Result<(), Reason> {
         let act = self.act;
         match act.intent.action {
             ActionKind::Trash | ActionKind::Move if !self.seen.across => {
@@ -328,7 +327,7 @@ impl<'a> Carried<'a> {
                 sync::folder(folder).map_err(failed("move it safely"))
             }
             ActionKind::Remove | ActionKind::Symlink if proof::is_last(act) => {
-                Err(Reason::from(Code::Gone).seems_one().into())
+                Err(Reason::from(Code::Gone).seems_one())
             }
             ActionKind::Hardlink if act.to_prove => {
                 act.pair
@@ -346,7 +345,7 @@ impl<'a> Carried<'a> {
     }
 
     /// The destination is on another file system.
-    fn go_across(&mut self) -> Result<(), StepError> {
+    fn go_across(&mut self) -> Result<(), Reason> {
         if self.act.intent.action == ActionKind::Trash {
             return Err(failure_with("move it to the trash", Errno::XDEV, NO_TRASH));
         }
@@ -358,7 +357,7 @@ impl<'a> Carried<'a> {
         Ok(())
     }
 
-    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), StepError> {
+    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Reason> {
         let place = &self.act.pair.victim.place;
         let there = self
             .there

@@ -17,7 +17,7 @@ mod model;
 pub(super) use decide::decide;
 pub(super) use forward::perform;
 pub(super) use recovery::{Recovered, Recovery};
-pub(super) use scene::{Context, Manner, Refusal, Scene, said};
+pub(super) use scene::{Context, Manner, Scene};
 
 /// A name that a step may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::scene::{Made, Manner, Refusal, Scene, said, unfollowed};
+use super::scene::{Made, Manner, Scene, unfollowed};
 use super::{Decision, End, Move, Purpose, Slot, Why, decide};
 use crate::action::action_kind::ActionKind;
 use crate::action::check::Opened;
+use crate::action::failure::failed;
 use crate::action::folder_entry::{NameInFolder, parent};
+use crate::action::reason::{Code, IDENTITY, Reason};
 use crate::action::record::RecordedState;
 use crate::action::undone::Lack;
 use crate::action::{metadata, proof, trash_folder};
@@ -53,8 +55,8 @@ impl<'a> Recovery<'a> {
     /// Makes one call after the other until nothing is left to do. A preview makes none.
     ///
     /// # Errors
-    /// Words for the user: a call failed and was not executed, or a rule forbids it.
-    pub fn run(&self, purpose: Purpose) -> Result<Recovered, Refusal> {
+    /// A call failed and was not executed, or a rule forbids it.
+    pub fn run(&self, purpose: Purpose) -> Result<Recovered, Reason> {
         let scene = &self.scene;
         let action = scene.intent.action;
         let acts = scene.context.manner == Manner::Act;
@@ -65,7 +67,7 @@ impl<'a> Recovery<'a> {
             is_cleaned: false,
             lack: Lack::NOTHING,
         };
-        let mut failed: Option<(Move, Refusal)> = None;
+        let mut last: Option<(Move, Reason)> = None;
         for _ in 0..MOST {
             let next = match decide(action, purpose, &seen) {
                 Decision::Do(next) => next,
@@ -75,7 +77,7 @@ impl<'a> Recovery<'a> {
                 }
             };
             // The call was not executed: its reply was no lost one.
-            if let Some((_, why)) = failed.take_if(|(failed, _)| *failed == next) {
+            if let Some((_, why)) = last.take_if(|(failed, _)| *failed == next) {
                 if next == Move::Unlink(Slot::Note) {
                     // A note without its file is passed over by every desktop.
                     return self.ended(recovered);
@@ -108,14 +110,14 @@ impl<'a> Recovery<'a> {
                     self.drop_copy();
                     return Err(why);
                 }
-                Err(why) => failed = Some((next, why)),
+                Err(why) => last = Some((next, why)),
             }
             seen = if acts { scene.look() } else { seen.after(next) };
         }
-        Err("other programs change its folder all the time".to_owned())
+        Err(Code::Restless.into())
     }
 
-    fn ended(&self, recovered: Recovered) -> Result<Recovered, Refusal> {
+    fn ended(&self, recovered: Recovered) -> Result<Recovered, Reason> {
         if let Some(source) = self.source.take() {
             // A program may have given the link that is open here another name before it removed it.
             metadata::truncated_time_again(&source);
@@ -126,7 +128,7 @@ impl<'a> Recovery<'a> {
                 if why == Why::Changed(Slot::Destination) {
                     self.trash_is_own()?;
                 }
-                Err(self.words(why))
+                Err(self.reason(why))
             }
             _ => Ok(recovered),
         }
@@ -138,7 +140,7 @@ impl<'a> Recovery<'a> {
     }
 
     /// Checks what no place shows: the folders that files come from and go to.
-    fn allow(&self, next: Move) -> Result<(), Refusal> {
+    fn allow(&self, next: Move) -> Result<(), Reason> {
         let scene = &self.scene;
         if scene.act.is_some() {
             return Ok(());
@@ -158,31 +160,31 @@ impl<'a> Recovery<'a> {
         }
     }
 
-    fn trash_is_own(&self) -> Result<(), Refusal> {
+    fn trash_is_own(&self) -> Result<(), Reason> {
         let intent = self.scene.intent;
         match (&self.scene.there, &intent.destination) {
             (Some(there), Some(path)) if intent.action == ActionKind::Trash => {
                 let here = stat::descriptor(self.folder());
-                let dev = here.map_err(said("examine its folder"))?.dev;
+                let dev = here.map_err(failed("examine its folder"))?.dev;
                 trash_folder::still_own(&there.folder, parent(&path.0), dev)
             }
             _ => Ok(()),
         }
     }
 
-    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Refusal> {
+    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Reason> {
         let found = self.scene.slot(slot);
-        found.ok_or_else(|| "the folder of its destination is gone".to_owned())
+        found.ok_or_else(|| self.scene.destination(Code::Gone))
     }
 
-    fn make(&self, next: Move) -> Result<(), Refusal> {
+    fn make(&self, next: Move) -> Result<(), Reason> {
         let victim = &self.scene.intent.victim.0;
         match next {
             Move::Rename(Slot::Destination, to) => self.take_from_destination(to),
             Move::Rename(from, to) => {
                 let ((from, old), (to, new)) = (self.slot(from)?, self.slot(to)?);
                 current::ask_about(victim);
-                names::rename_no_replace(from, old, to, new).map_err(said("put it back"))?;
+                names::rename_no_replace(from, old, to, new).map_err(failed("put it back"))?;
                 self.times_again();
                 Ok(())
             }
@@ -190,13 +192,13 @@ impl<'a> Recovery<'a> {
                 let ((folder, name), (_, beside)) = (self.slot(one)?, self.slot(other)?);
                 current::ask_about(victim);
                 let exchange =
-                    || names::exchange(folder, beside, name).map_err(said("put it back"));
+                    || names::exchange(folder, beside, name).map_err(failed("put it back"));
                 if exchange()?.is_none() {
-                    names::rename(folder, beside, name).map_err(said("put it back"))?;
+                    names::rename(folder, beside, name).map_err(failed("put it back"))?;
                     self.times_again();
                 } else if !self.scene.is_link_at(other) {
                     exchange()?;
-                    return Err("was replaced a moment ago".to_owned());
+                    return Err(Reason::changed(IDENTITY));
                 }
                 Ok(())
             }
@@ -206,7 +208,7 @@ impl<'a> Recovery<'a> {
                     Slot::Part => self.ask_about_destination(),
                     _ => current::ask_about(victim),
                 }
-                names::remove(folder, name).map_err(said("clear up"))
+                names::remove(folder, name).map_err(failed("clear up"))
             }
             Move::Link(_) | Move::Note | Move::Part | Move::Copy(_) | Move::Gate => Ok(()),
         }
@@ -220,35 +222,33 @@ impl<'a> Recovery<'a> {
 
     /// Moves the file back from its destination, or gives the copy there its temporary name before it is removed: a
     /// removal that a server executes late must not find another file.
-    fn take_from_destination(&self, to: Slot) -> Result<(), Refusal> {
+    fn take_from_destination(&self, to: Slot) -> Result<(), Reason> {
         let scene = &self.scene;
         let ((there, name), (folder, new)) = (self.slot(Slot::Destination)?, self.slot(to)?);
         if to == Slot::Part {
             // The copy goes only when the original is certain to be back.
-            sync::folder(self.folder()).map_err(said("put it back safely"))?;
+            sync::folder(self.folder()).map_err(failed("put it back safely"))?;
         }
-        let moved = stat::fresh_entry(there, name).map_err(said("examine it"))?;
+        let moved = stat::fresh_entry(there, name).map_err(failed("examine it"))?;
         current::ask_about(&scene.intent.victim.0);
         match names::rename_no_replace(there, name, folder, new) {
             Err(Errno::XDEV) if to == Slot::Name => {
                 scene.is_across.set(true);
                 return Ok(());
             }
-            renamed => renamed.map_err(said("move it back"))?,
+            renamed => renamed.map_err(failed("move it back"))?,
         }
         // Only now is it out of reach of whoever can change names there. A program may have given it another number.
-        let now = stat::fresh_entry(folder, new).map_err(said("examine it"))?;
+        let now = stat::fresh_entry(folder, new).map_err(failed("examine it"))?;
         let is_same = (now.dev, now.ino) == (moved.dev, moved.ino);
         let is_like = (now.size, now.mtime_ns) == (moved.size, moved.mtime_ns);
         let is_it = now.kind == moved.kind && (is_same || is_like && statfs::may_renumber(folder));
         let is_theirs = || to == Slot::Part || scene.has_owner_at(folder, new);
         if scene.act.is_none() && !(is_it && is_theirs()) {
             let back = names::rename_no_replace(folder, new, there, name);
-            back.map_err(said("restore its name"))?;
+            back.map_err(failed("restore its name"))?;
             let shown = scene.shown_destination();
-            return Err(format!(
-                "another file just took its name; it stays at {shown}"
-            ));
+            return Err(Code::StaysAside.about(format!("at {shown}")));
         }
         if to == Slot::Name {
             scene.made.set(Some(Made {
@@ -289,38 +289,21 @@ impl<'a> Recovery<'a> {
         }
     }
 
-    fn words(&self, why: Why) -> Refusal {
+    fn reason(&self, why: Why) -> Reason {
         let scene = &self.scene;
+        let beside = |slot| format!("{} in the same folder", scene.shown(slot));
         match why {
             Why::NameTaken(Slot::Destination) => {
-                let shown = scene.shown_destination();
-                format!("another file now has its name; it stays at {shown}")
+                Code::StaysAside.about(format!("at {}", scene.shown_destination()))
             }
-            Why::NameTaken(slot) => {
-                let aside = scene.shown(slot);
-                format!("another file now has its name; it stays in the same folder as {aside}")
-            }
-            Why::Changed(Slot::Name) => "has changed since".to_owned(),
-            Why::Changed(Slot::Destination) => {
-                format!("{} has changed since", scene.shown_destination())
-            }
-            Why::Changed(slot) => {
-                let name = scene.shown(slot);
-                format!("{name} in the same folder has changed since; check it yourself")
-            }
-            Why::LastCopy(Slot::Destination) => {
-                let shown = scene.shown_destination();
-                format!("the file is gone; its copy stays at {shown}")
-            }
-            Why::Missing(Slot::Destination) => {
-                format!("{} no longer exists", scene.shown_destination())
-            }
-            Why::Missing(_) => "no longer exists".to_owned(),
-            Why::LastCopy(slot) => {
-                let name = scene.shown(slot);
-                format!("its source has changed since; the copy stays as {name}")
-            }
-            Why::Unknown(_) => said("examine it")(scene.unknown.get().unwrap_or(Errno::IO)),
+            Why::NameTaken(slot) => Code::StaysAside.about(format!("as {}", beside(slot))),
+            Why::Changed(Slot::Name) => Code::ChangedSinceRun.into(),
+            Why::Changed(Slot::Destination) => scene.destination(Code::ChangedSinceRun),
+            Why::Changed(slot) => Reason::from(Code::ChangedSinceRun).of_other(beside(slot)),
+            Why::Missing(Slot::Destination) => scene.destination(Code::Gone),
+            Why::Missing(_) => Code::Gone.into(),
+            Why::LastCopy(slot) => Code::LastCopy.about(scene.shown(slot)),
+            Why::Unknown(_) => failed("examine it")(scene.unknown.get().unwrap_or(Errno::IO)),
         }
     }
 }

@@ -16,13 +16,13 @@ use crate::action::act::Act;
 use crate::action::action_kind::ActionKind;
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::Location;
+use crate::action::failure::failed;
 use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::past::{Fate, PastStep};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Reason};
 use crate::action::record::{Intent, RecordedState};
 use crate::action::step::{Expected, StepFile};
-use crate::action::step_error::failure;
 use crate::action::undo_parent::Parents;
 use crate::action::{compare, links, proof, temporary};
 use crate::file::trust;
@@ -30,9 +30,6 @@ use crate::hash::ContentDigest;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, open};
-
-/// The reason why a step cannot be undone.
-pub(in crate::action) type Refusal = String;
 
 /// Whether a recovery is carried out or only previewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +110,7 @@ impl<'a> Scene<'a> {
         place: &'a NameInFolder,
         companion: Option<&'a [u8]>,
         context: Context<'a>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Reason> {
         // A further name of the kept file becomes one again.
         let (keeper, victim) = (&step.intent.keeper_state, &step.intent.victim_state);
         let is_one_file = (keeper.dev, keeper.ino) == (victim.dev, victim.ino);
@@ -127,7 +124,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The places of a step that this process is carrying out.
-    pub fn of_act(act: &'a Act<'a>, context: Context<'a>) -> Result<Self, Refusal> {
+    pub fn of_act(act: &'a Act<'a>, context: Context<'a>) -> Result<Self, Reason> {
         let scene = Self::new(act.intent, &act.pair.victim.place, context)?;
         Ok(Self {
             act: Some(act),
@@ -139,18 +136,17 @@ impl<'a> Scene<'a> {
         intent: &'a Intent,
         place: &'a NameInFolder,
         context: Context<'a>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Reason> {
         let aside = intent.temporary.as_str();
-        if !aside.starts_with(".seekless-") || aside.contains('/') {
-            return Err("the journal does not name a temporary file of seekless".to_owned());
-        }
-        let aside = CString::new(aside).map_err(|error| error.to_string())?;
+        let is_ours = aside.starts_with(".seekless-") && !aside.contains('/');
+        let aside = CString::new(aside).ok().filter(|_| is_ours);
+        let aside = aside.ok_or(Code::BadJournal)?;
         let there = match &intent.destination {
             None => None,
             Some(path) => match NameInFolder::of(&path.0) {
                 Ok(there) => Some(there),
                 Err(why) if why.code == Code::Gone => None,
-                Err(why) => return Err(format!("{} {why}", shown(&path.0))),
+                Err(why) => return Err(why.of_other(shown(&path.0))),
             },
         };
         let info = intent.trash_info.as_ref();
@@ -184,7 +180,7 @@ impl<'a> Scene<'a> {
         step: &'a PastStep,
         empty: &'a NameInFolder,
         context: Context<'a>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Reason> {
         let scene = Self::of_past(step, empty, None, context)?;
         scene.is_across.set(false);
         Ok(Self {
@@ -608,7 +604,7 @@ impl<'a> Scene<'a> {
 
     /// Checks the original folder of the file before the file is put into it; `otherwise` says what becomes of the file
     /// if it must not be.
-    pub(super) fn may_come(&self, otherwise: &str) -> Result<(), Refusal> {
+    pub(super) fn may_come(&self, otherwise: &str) -> Result<(), Reason> {
         if self.folder_is_new || self.act.is_some() {
             return Ok(());
         }
@@ -616,9 +612,9 @@ impl<'a> Scene<'a> {
         let (path, owner) = (parent(&intent.victim.0), intent.metadata.uid);
         let parents = self.context.parents;
         let accepted = parents.accept(&self.place.folder, path, intent.parent, owner);
-        match accepted.map_err(said("examine its folder"))? {
+        match accepted.map_err(failed("examine its folder"))? {
             None => Ok(()),
-            Some(why) => Err(format!("{why}; {otherwise}")),
+            Some(why) => Err(why.about(otherwise)),
         }
     }
 
@@ -654,6 +650,11 @@ impl<'a> Scene<'a> {
         destination.map_or_else(String::new, |path| shown(&path.0))
     }
 
+    /// What is the matter with the file at the destination.
+    pub(super) fn destination(&self, code: Code) -> Reason {
+        Reason::from(code).of_other(self.shown_destination())
+    }
+
     /// A slot, as text.
     pub(super) fn shown(&self, slot: Slot) -> String {
         match self.slot(slot) {
@@ -686,9 +687,4 @@ pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<Ow
         follow: false,
     };
     open::file(folder, name, manner)
-}
-
-/// Words an error of the system.
-pub(in crate::action) fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {
-    move |error| failure(doing, error).to_string()
 }

@@ -1,81 +1,30 @@
-//! The reason why a step ended early, and the way out for the user.
+//! Failed calls of a step or an undo, and the ways out for the user.
 
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
 use super::reason::{Code, Facts, Reason};
-use super::step::Outcome;
-use crate::file::Raw;
 use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, parent, statfs};
 
-/// The end of a step that is not carried out.
-#[derive(Clone, Debug)]
-pub enum StepError {
-    /// The step is unnecessary.
-    Already,
-    /// A file is not as expected; nothing was changed.
-    Skip(Reason),
-    /// The system refused; nothing was changed.
-    Failed(Reason),
-    /// The system also refused to restore the previous state: `undo` has to repair it.
-    Stuck(Reason),
-}
-
-impl StepError {
-    /// True if the step may still be carried out: its files are as before, but a server or a daemon may have lost the
-    /// answer to a call, or execute the call later. The names of the step lie in these folders.
-    pub fn leaves_it_open<'a>(&self, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
-        let is_in_kernel =
-            |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
-        match self {
-            Self::Already | Self::Skip(_) => false,
-            Self::Failed(reason) => {
-                !reason.errno().is_some_and(is_refusal) && !folders.into_iter().all(is_in_kernel)
-            }
-            Self::Stuck(_) => true,
+/// True if a step that failed for this reason may still be carried out: its files are as before, but a server or a daemon
+/// may have lost the answer to a call, or execute the call later. The names of the step lie in these folders.
+pub fn leaves_it_open<'a>(why: &Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let is_in_kernel =
+        |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
+    match why.code {
+        Code::Stuck => true,
+        Code::Failed => {
+            !why.errno().is_some_and(is_refusal) && !folders.into_iter().all(is_in_kernel)
         }
-    }
-
-    /// Why it was not carried out. What is already so counts as one file.
-    pub fn reason(&self) -> Reason {
-        match self {
-            Self::Already => Code::SameFile.into(),
-            Self::Skip(reason) | Self::Failed(reason) | Self::Stuck(reason) => reason.clone(),
-        }
-    }
-
-    /// The end of the other steps of a group if the file at this path stays because of this error.
-    pub fn for_others(&self, path: &[u8]) -> Self {
-        Self::Skip(Code::Together.with(Facts {
-            other: Some(Raw(path.to_vec())),
-            because: Some(Box::new(self.reason())),
-            ..Facts::default()
-        }))
-    }
-}
-
-impl From<StepError> for Outcome {
-    fn from(error: StepError) -> Self {
-        match error {
-            StepError::Already => Self::Already,
-            StepError::Skip(reason) => Self::Skipped(reason),
-            StepError::Failed(reason) | StepError::Stuck(reason) => Self::Failed(reason),
-        }
-    }
-}
-
-impl<R: Into<Reason>> From<R> for StepError {
-    fn from(reason: R) -> Self {
-        Self::Skip(reason.into())
+        _ => false,
     }
 }
 
 /// Makes a closure for `map_err` that names the failed operation.
-pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> StepError {
-    let doing = doing.into();
-    move |error| StepError::Failed(failure(&doing, error))
+pub fn failed(doing: &str) -> impl FnOnce(Errno) -> Reason {
+    move |error| failure(doing, error)
 }
 
 /// An error of the system, with the usual advice.
@@ -92,23 +41,20 @@ pub fn failure(doing: &str, error: Errno) -> Reason {
 ///
 /// Where a program or a server answers, an I/O error is no evidence about a disk. An archive cannot be mounted
 /// writable.
-pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+pub fn explained<'a>(reason: Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> Reason {
     let mut folders = folders.into_iter().filter_map(opened);
-    let Outcome::Failed(reason) = outcome else {
-        return outcome;
-    };
-    let advice = match reason.errno() {
+    let advice = match reason.errno().filter(|_| reason.code == Code::Failed) {
         Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
         Some(Errno::ROFS) => folders.find_map(never_written),
         _ => None,
     };
-    Outcome::Failed(match advice {
+    match advice {
         Some(advice) => Code::Failed.with(Facts {
             advice: Some(advice.to_owned()),
             ..reason.facts().clone()
         }),
         None => reason,
-    })
+    }
 }
 
 /// The folder, or the nearest one above it that exists: a folder that was to be made is gone again.
@@ -139,17 +85,12 @@ const NO_ANSWER: &str = "the program or server behind this mount failed: see its
 const NEVER_WRITTEN: &str =
     "this type of file system is always read-only: act on the folder that it was built from";
 
-/// As [`failed`], with a way out that depends on the operation.
-pub fn failure_with(doing: &str, error: Errno, advice: &str) -> StepError {
-    StepError::Failed(Code::Failed.with(Facts {
+/// As [`failure`], with a way out that depends on the operation.
+pub fn failure_with(doing: &str, error: Errno, advice: &str) -> Reason {
+    Code::Failed.with(Facts {
         advice: Some(advice.to_owned()),
         ..Facts::refused(doing, &error.into())
-    }))
-}
-
-/// As [`failed`], with a reason of its own.
-pub fn failed_as(code: Code, doing: &str, error: Errno) -> StepError {
-    StepError::Failed(code.with(Facts::refused(doing, &error.into())))
+    })
 }
 
 /// True if a call with this error was not carried out.
@@ -251,8 +192,8 @@ mod tests {
             (Errno::IO, vec![elsewhere], true),
             (Errno::PERM, vec![elsewhere], false),
         ] {
-            let end = failed("remove it")(error);
-            assert_eq!(end.leaves_it_open(folders), is_open, "{error:?}");
+            let why = failed("remove it")(error);
+            assert_eq!(leaves_it_open(&why, folders), is_open, "{error:?}");
         }
     }
 }
