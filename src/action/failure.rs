@@ -4,15 +4,16 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
+use super::folder_entry::nearest;
 use super::reason::{Code, Facts, Reason};
 use crate::sys::statfs::ServedBy;
-use crate::sys::{attributes, open, parent, statfs};
+use crate::sys::{attributes, open, statfs};
 
 /// True if a step that failed for this reason may still be carried out: its files are as before, but a server or a daemon
 /// may have lost the answer to a call, or execute the call later. The names of the step lie in these folders.
 pub fn leaves_it_open<'a>(why: &Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let is_in_kernel =
-        |folder| opened(folder).is_some_and(|f| statfs::served_by(f) != ServedBy::Others);
+        |folder| nearest(folder).is_ok_and(|(f, _)| statfs::served_by(f) != ServedBy::Others);
     match why.code {
         Code::Stuck => true,
         Code::Failed => {
@@ -42,7 +43,10 @@ pub fn failure(doing: &str, error: Errno) -> Reason {
 /// Where a program or a server answers, an I/O error is no evidence about a disk. An archive cannot be mounted
 /// writable.
 pub fn explained<'a>(reason: Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> Reason {
-    let mut folders = folders.into_iter().filter_map(opened);
+    // A folder that was to be made is gone again.
+    let mut folders = folders
+        .into_iter()
+        .filter_map(|folder| Some(nearest(folder).ok()?.0));
     let advice = match reason.errno().filter(|_| reason.code == Code::Failed) {
         Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
         Some(Errno::ROFS) => folders.find_map(never_written),
@@ -55,15 +59,6 @@ pub fn explained<'a>(reason: Reason, folders: impl IntoIterator<Item = &'a [u8]>
         }),
         None => reason,
     }
-}
-
-/// The folder, or the nearest one above it that exists: a folder that was to be made is gone again.
-fn opened(folder: &[u8]) -> Option<OwnedFd> {
-    let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
-    let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
-    let mut opened = folders.map(parent::open);
-    let opened = opened.find(|opened| !matches!(opened, Err(Errno::NOENT)));
-    opened?.ok()
 }
 
 /// The way out where a writable mount would not help.

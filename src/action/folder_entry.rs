@@ -70,6 +70,16 @@ pub fn parent(path: &[u8]) -> &[u8] {
     &path[..slash.unwrap_or(0)]
 }
 
+/// The nearest existing folder of this one and those above it, with its path. No link is followed.
+pub fn nearest(mut path: &[u8]) -> Result<(OwnedFd, &[u8])> {
+    loop {
+        match parent::open(path) {
+            Err(Errno::NOENT) if !path.is_empty() => path = self::parent(path),
+            folder => return Ok((folder?, path)),
+        }
+    }
+}
+
 /// A path below a folder.
 pub fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let mut path = folder.to_vec();

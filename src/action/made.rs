@@ -46,6 +46,11 @@ impl Made {
         });
     }
 
+    /// True if the folder with this absolute path was created.
+    pub fn has(&self, path: &[u8]) -> bool {
+        self.0.borrow().iter().any(|entry| entry.path == path)
+    }
+
     /// The existing created folders, each with its absolute path, the outermost first.
     pub fn identified(&self) -> Vec<(Vec<u8>, FolderIdentity)> {
         let entries = self.0.borrow();

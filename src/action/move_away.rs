@@ -8,14 +8,11 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::failure::{failed, failure_with};
-use super::folder_entry::{self, parent as folder_of};
+use super::folder_entry::{self, nearest, parent as folder_of};
 use super::folder_traits::Original;
-use super::made::Made;
 use super::reason::{Code, Facts, Reason};
-use super::relocate::{self, Base};
+use super::relocate::{self, Making};
 use crate::file::trust;
-use crate::heartbeat::current;
-use crate::sys::parent;
 
 /// Decides where the file goes.
 pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
@@ -45,57 +42,26 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
 
 /// The folders above this absolute path that are missing, the outermost first.
 fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
-    let mut missing = Vec::new();
-    let mut folder = folder_of(path);
-    while !folder.is_empty() && matches!(parent::open(folder), Err(Errno::NOENT)) {
-        missing.push(folder.to_vec());
-        folder = folder_of(folder);
-    }
-    missing.reverse();
-    missing
+    let there = nearest(folder_of(path)).map_or(path.len(), |(_, there)| there.len());
+    let ends = (there + 1..path.len()).filter(|&at| path[at] == b'/');
+    ends.map(|end| path[..end].to_vec()).collect()
 }
 
 /// Opens the folder of the file's destination, and creates it if it is missing. Also returns the file's name there.
 pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), Reason> {
     let destination = act.intent.destination.as_ref();
-    let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
-        return Err(failed("move it")(Errno::INVAL));
-    };
-    let Some((folder, name)) = folder_entry::split(&destination.0) else {
-        return Err(failed("move it")(Errno::INVAL));
-    };
-    let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
-    current::ask_about(&destination.0);
-    let like = &Original {
+    let named = destination.and_then(|destination| folder_entry::split(&destination.0));
+    let ((folder, name), base) = named
+        .zip(act.settings.destination.as_ref())
+        .ok_or_else(|| failed("move it")(Errno::INVAL))?;
+    let like = Original {
         folder: &act.pair.victim.place.folder,
         path: folder_of(&act.intent.victim.0),
         guarded: (trust::is_root() && !act.settings.shared).then_some(act.intent.metadata.uid),
     };
-    let base = Base {
-        folder: base_folder(base, act.made)?,
-        path: base,
+    let making = Making {
+        mode: 0o777,
+        like: Some((like, base.len())),
     };
-    Ok((relocate::make_way_like(base, below, like, act.made)?, name))
-}
-
-/// The destination folder of the files. Its path is real: a link on it appeared later.
-fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, Reason> {
-    match parent::open(path) {
-        Err(Errno::NOENT) => {
-            // The part above is there, or is made first.
-            let end = path
-                .iter()
-                .rposition(|&b| b != b'/')
-                .map_or(0, |last| last + 1);
-            let slash = path[..end].iter().rposition(|&b| b == b'/');
-            let slash =
-                slash.ok_or_else(|| failed("create the destination folder")(Errno::NOENT))?;
-            let above = Base {
-                folder: base_folder(&path[..slash.max(1)], made)?,
-                path: &path[..slash.max(1)],
-            };
-            relocate::make_way(above, &path[slash + 1..end], 0o777, made)
-        }
-        opened => opened.map_err(failed("open the destination folder")),
-    }
+    Ok((relocate::open_or_make(folder, &making, act.made)?, name))
 }

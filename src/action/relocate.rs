@@ -1,4 +1,4 @@
-//! Opens a folder below another one, and creates the missing folders on the path: for `move` and the trash.
+//! Opens a folder, and creates the missing folders on the path: for `move` and the trash.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustix::io::Errno;
 
 use super::failure::{failed, failure_with};
-use super::folder_entry::join;
+use super::folder_entry::{join, nearest};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::reason::{Code, Facts, Reason};
@@ -15,53 +15,21 @@ use super::ways::Ways;
 use crate::heartbeat::current;
 use crate::sys::{attributes, parent, sync};
 
-/// An existing folder, below which folders are created.
-pub struct Base<'a> {
-    /// The folder, as a starting point for calls.
-    pub folder: OwnedFd,
-    /// Its absolute path.
-    pub path: &'a [u8],
+/// How missing folders are created.
+pub struct Making<'a> {
+    /// The permission bits of folders that are like no other.
+    pub mode: u32,
+    /// The folders that a file came from, which those behind the first so many bytes of the path are like. They get
+    /// their traits once they are filled.
+    pub like: Option<(Original<'a>, usize)>,
 }
 
-/// Opens a folder below another, and creates missing folders on the path; follows no link.
+/// Opens the folder with this absolute path, and creates missing folders on the path; follows no link.
 ///
 /// A folder in which names cannot be changed again is refused before anything is created in it.
-pub fn make_way(base: Base<'_>, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, Reason> {
-    let folder = make(base, below, mode, None, made)?;
-    folder.try_clone().map_err(|error| {
-        let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-        failed("open the folder")(error)
-    })
-}
-
-/// As [`make_way`]. Created folders get the traits of the folder `like` and of the folders above it, once they are
-/// filled.
-pub fn make_way_like(
-    base: Base<'_>,
-    below: &[u8],
-    like: &Original<'_>,
-    made: &Made,
-) -> Result<Rc<OwnedFd>, Reason> {
-    make(base, below, 0o700, Some(like), made)
-}
-
-const DOING: &str = "move it into the destination folder";
-
-fn make(
-    base: Base<'_>,
-    below: &[u8],
-    mode: u32,
-    like: Option<&Original<'_>>,
-    made: &Made,
-) -> Result<Rc<OwnedFd>, Reason> {
-    const MAKING: &str = "create the destination folder";
-    let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
-    let parts: Vec<_> = parts.collect();
-    let base_folder = Rc::new(base.folder);
-    let mut at = Rc::clone(&base_folder);
-    let mut path = base.path.to_vec();
-    let mut is_new = false;
-    let guarded = like.and_then(|like| like.guarded);
+pub fn open_or_make(path: &[u8], making: &Making<'_>, made: &Made) -> Result<Rc<OwnedFd>, Reason> {
+    const CREATE: &str = "create the destination folder";
+    let guarded = making.like.as_ref().and_then(|(like, _)| like.guarded);
     let mut ways = Ways::default();
     let mut closed = |path: &[u8]| match guarded {
         Some(owner) if !ways.is_closed(path, owner) => {
@@ -70,48 +38,45 @@ fn make(
         }
         _ => Ok(()),
     };
-    closed(&path)?;
-    for (place, part) in parts.iter().enumerate() {
-        let height = parts.len() - 1 - place;
-        path = join(&path, part);
-        current::ask_about(&path);
-        let name = CString::new(*part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
-        let next = match parent::step(&at, &name) {
-            Err(Errno::NOENT) => {
-                if !is_new {
-                    changeable(&at)?;
-                }
-                let traits = like.map(|like| FolderTraits::above(like, height));
-                let traits = traits.transpose().map_err(failed(MAKING))?;
-                is_new = parent::make_folder(&at, &name, mode).map_err(failed(MAKING))?;
-                let next = match is_new && traits.is_some() {
-                    true => folder_traits::open_made(&at, &name),
-                    false => parent::step(&at, &name),
-                };
-                let next = Rc::new(next.map_err(failed("open the folder"))?);
-                match is_new {
-                    true => made.note(&at, &name, path.clone(), &next, traits),
-                    false => closed(&path)?,
-                }
-                sync::folder(&at).map_err(failed(MAKING))?;
-                next
-            }
-            // O_PATH does not follow: a link to a folder is "not a directory".
-            opened => {
-                let opened = opened.map_err(failed("open the destination folder"))?;
-                closed(&path)?;
-                Rc::new(opened)
-            }
+    current::ask_about(path);
+    let (folder, there) = nearest(path).map_err(failed("open the destination folder"))?;
+    closed(there)?;
+    changeable(&folder)?;
+    let mut at = Rc::new(folder);
+    let mut here = there.to_vec();
+    let missing = path[there.len()..].split(|&byte| byte == b'/');
+    let missing: Vec<_> = missing.filter(|part| !part.is_empty()).collect();
+    for (place, part) in missing.iter().enumerate() {
+        here = join(&here, part);
+        current::ask_about(&here);
+        let name = CString::new(*part).map_err(|_| failed(CREATE)(Errno::INVAL))?;
+        let like = making.like.as_ref().filter(|(_, base)| here.len() > *base);
+        let height = missing.len() - 1 - place;
+        let traits = like.map(|(like, _)| FolderTraits::above(like, height));
+        let traits = traits.transpose().map_err(failed(CREATE))?;
+        let mode = if traits.is_some() { 0o700 } else { making.mode };
+        let is_new = parent::make_folder(&at, &name, mode).map_err(failed(CREATE))?;
+        let is_like_none = traits.is_none();
+        let next = if is_new && !is_like_none {
+            folder_traits::open_made(&at, &name)
+        } else {
+            parent::step(&at, &name)
         };
+        let next = Rc::new(next.map_err(failed("open the folder"))?);
+        if is_new {
+            made.note(&at, &name, here.clone(), &next, traits);
+        }
+        if !is_new || is_like_none {
+            closed(&here)?;
+        }
+        sync::folder(&at).map_err(failed(CREATE))?;
         at = next;
-    }
-    if !is_new {
-        changeable(&at)?;
     }
     Ok(at)
 }
 
 fn changeable(folder: &OwnedFd) -> Result<(), Reason> {
+    const DOING: &str = "move it into the destination folder";
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {

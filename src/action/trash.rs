@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use jiff::Zoned;
 use rustix::io::Errno;
@@ -11,7 +12,8 @@ use super::act::{Act, Preparation, Sketch};
 use super::failure::failed;
 use super::folder_entry::{self, join};
 use super::reason::Reason;
-use super::trash_folder::{self, Opened};
+use super::record::Raw;
+use super::trash_folder;
 use crate::sys::{statfs, sync, write};
 
 /// Decides where the file goes.
@@ -51,33 +53,19 @@ fn unique_name(name: &[u8], unique: &str, longest: impl FnOnce() -> usize) -> Ve
     [&stem[..end], b".", unique.as_bytes(), extension].concat()
 }
 
-/// The folders of a trash, and the file's names in them.
-pub struct InTrash {
-    /// The folder of the files.
-    pub files: OwnedFd,
-    /// The name of the file.
-    pub name: CString,
-    /// The folder of the notes.
-    pub infos: OwnedFd,
-    /// The name of the note about the file.
-    pub info: CString,
-}
-
-/// Opens the trash of a step, and creates missing folders.
-pub fn open(act: &Act<'_>) -> Result<InTrash, Reason> {
-    let invalid = || failed("move it to the trash")(Errno::INVAL);
-    let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
-        return Err(invalid());
+/// Opens the trash of a step, and creates missing folders. Returns the folders and names of the file and of the note.
+pub fn open(act: &Act<'_>) -> Result<[(Rc<OwnedFd>, CString); 2], Reason> {
+    let intent = act.intent;
+    let split = |path: &'_ Option<Raw>| {
+        let (folder, name) = folder_entry::split(&path.as_ref()?.0)?;
+        Some((folder.to_vec(), name))
     };
-    let (files, name) = folder_entry::split(&destination.0).ok_or_else(invalid)?;
-    let (_, info) = folder_entry::split(&info.0).ok_or_else(invalid)?;
-    let Opened { files, infos } = trash_folder::open(trash_of(files), act)?;
-    Ok(InTrash {
-        files,
-        name,
-        infos,
-        info,
-    })
+    let ((files, name), (infos, info)) = split(&intent.destination)
+        .zip(split(&intent.trash_info))
+        .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
+    trash_folder::open(trash_of(&files), act)?;
+    let files = trash_folder::open(&files, act)?;
+    Ok([(files, name), (trash_folder::open(&infos, act)?, info)])
 }
 
 /// The trash that has this folder of files.

@@ -6,15 +6,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
 use super::coherence::Location;
 use super::failure::{failed, failure_with};
-use super::folder_entry::join;
+use super::folder_entry::{join, nearest};
 use super::reason::{Code, Facts, Reason};
-use super::relocate::{self, Base};
+use super::relocate::{self, Making};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::sys::{attributes, parent, stat};
@@ -82,16 +83,11 @@ impl From<Untrusted> for RefusedTrash {
 pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<TrashChoice, Reason> {
     let mut refused = Vec::new();
     let mut may_be_used = |trash: &[u8]| match look(trash, volume) {
-        Ok(()) => true,
-        Err(Refused::Untrusted(why)) => {
-            refused.push(why.into());
-            false
-        }
-        Err(Refused::NotWritable(why)) => {
+        Ok(()) | Err(Refused::System(_)) => true,
+        Err(Refused::Because(why)) => {
             refused.push(why);
             false
         }
-        Err(Refused::System(_)) => true,
     };
     if let Some(home) = home
         && nearest_location(home)? == Some(volume)
@@ -116,14 +112,14 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
     let shared = join(&top, b".Trash");
     let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());
-    let not_shared = why_not_shared(&shared);
-    let trash = if not_shared.is_none() && may_be_used(&in_shared) {
+    let is_shared = is_shared(&shared);
+    let trash = if matches!(is_shared, Ok(true)) && may_be_used(&in_shared) {
         Some(in_shared)
     } else {
         may_be_used(&own).then_some(own)
     };
-    // Usually there is none, and nobody misses it where another trash takes the files.
-    if let (None, Some(NotShared::Refused(why))) = (&trash, not_shared) {
+    // Nobody misses it where another trash takes the files.
+    if let (None, Err(why)) = (&trash, is_shared) {
         refused.insert(0, why);
     }
     Ok(TrashChoice {
@@ -157,10 +153,8 @@ pub fn in_words(refused: &[RefusedTrash]) -> String {
 
 /// The reason why a trash cannot be used.
 enum Refused {
-    /// Another user created it, or could change it.
-    Untrusted(Untrusted),
-    /// This user cannot create files in it.
-    NotWritable(RefusedTrash),
+    /// Another user created it, or could change it, or this user cannot create files in it.
+    Because(RefusedTrash),
     /// The system refused.
     System(Errno),
 }
@@ -205,7 +199,7 @@ fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
                 [] => Path::new("/"),
                 path => Path::new(OsStr::from_bytes(path)),
             };
-            Err(Refused::NotWritable(RefusedTrash {
+            Err(Refused::Because(RefusedTrash {
                 why: format!("{} is not writable: {error}", path.display()),
                 way_out: "change its permissions".to_owned(),
             }))
@@ -238,7 +232,7 @@ fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
 
 fn untrusted(path: &[u8], why: Distrust) -> Refused {
     let path = PathBuf::from(OsStr::from_bytes(path));
-    Refused::Untrusted(Untrusted { path, why })
+    Refused::Because(Untrusted { path, why }.into())
 }
 
 /// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
@@ -247,8 +241,7 @@ pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> 
     let here = Location::of_folder(folder).map_err(Refused::System);
     let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
     checked.map_err(|refused| match refused {
-        Refused::Untrusted(untrusted) => Code::Distrusted.about(untrusted.to_string()),
-        Refused::NotWritable(refused) => Code::Distrusted.about(refused.why),
+        Refused::Because(refused) => Code::Distrusted.about(refused.why),
         Refused::System(error) => failed("examine the trash")(error),
     })
 }
@@ -260,19 +253,6 @@ pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
         found => found.and_then(|(folder, _)| Location::of_folder(folder)),
     };
     location.map(Some).map_err(failed("look for the trash"))
-}
-
-/// The nearest existing folder of this one and those above it, with its path.
-fn nearest(mut path: &[u8]) -> rustix::io::Result<(OwnedFd, &[u8])> {
-    loop {
-        match parent::open(path) {
-            Err(Errno::NOENT) if !path.is_empty() => {
-                let slash = path.iter().rposition(|&b| b == b'/');
-                path = &path[..slash.unwrap_or(0)];
-            }
-            folder => return Ok((folder?, path)),
-        }
-    }
 }
 
 /// The highest folder above a file that is at its location.
@@ -290,91 +270,44 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
     Ok(top.to_vec())
 }
 
-/// Why an administrator's `.Trash` does not count.
-enum NotShared {
-    /// It does not exist, or cannot be examined.
-    Missing,
-    /// It is something else.
-    Refused(RefusedTrash),
-}
-
-/// Checks an administrator's `.Trash`: it counts if it is a real folder with the sticky bit, of root or this user.
-fn why_not_shared(path: &[u8]) -> Option<NotShared> {
-    let refused = |why| {
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        Some(NotShared::Refused(Untrusted { path, why }.into()))
-    };
+/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
+/// is none.
+fn is_shared(path: &[u8]) -> Result<bool, RefusedTrash> {
     let opened = parent::open(path);
     let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
-    match opened {
-        Err(Errno::LOOP) => refused(Distrust::Link),
-        Err(Errno::NOTDIR) => refused(Distrust::NotFolder),
-        Err(_) => Some(NotShared::Missing),
+    let why = match opened {
+        Err(Errno::LOOP) => Distrust::Link,
+        Err(Errno::NOTDIR) => Distrust::NotFolder,
+        Err(_) => return Ok(false),
         Ok((now, folder)) => match trust::folder_is_safe(&folder, &now) {
-            Err(why) => refused(why),
-            Ok(()) if trust::is_sticky(&now) => None,
-            Ok(()) => Some(NotShared::Refused(RefusedTrash {
-                why: format!("{} has no sticky bit", String::from_utf8_lossy(path)),
-                way_out: "run chmod 1777 on it".to_owned(),
-            })),
+            Err(why) => why,
+            Ok(()) if trust::is_sticky(&now) => return Ok(true),
+            Ok(()) => {
+                return Err(RefusedTrash {
+                    why: format!("{} has no sticky bit", String::from_utf8_lossy(path)),
+                    way_out: "run chmod 1777 on it".to_owned(),
+                });
+            }
         },
-    }
-}
-
-/// The two folders of a trash, opened.
-pub struct Opened {
-    /// The folder of the files.
-    pub files: OwnedFd,
-    /// The folder of the notes about their origin.
-    pub infos: OwnedFd,
-}
-
-/// Opens both folders of a trash one in the other, and creates missing ones.
-pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, Reason> {
-    let volume = act.pair.victim.volume();
-    let at = opened(trash, act)?;
-    let below = |name: &[u8]| {
-        let folder = at.try_clone();
-        let folder = folder.map_err(|_| failed("open the trash")(Errno::MFILE))?;
-        let base = Base {
-            folder,
-            path: trash,
-        };
-        let folder = relocate::make_way(base, name, 0o700, act.made)?;
-        checked(folder, &join(trash, name), volume)
     };
-    Ok(Opened {
-        files: below(b"files")?,
-        infos: below(b"info")?,
-    })
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Err(Untrusted { path, why }.into())
 }
 
-fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Reason> {
-    let refused = |error| failure_with("open the trash", error, NO_TRASH);
-    let volume = act.pair.victim.volume();
-    let at = match parent::open(trash) {
-        Err(Errno::NOENT) => {
-            let top = Base {
-                folder: parent::open(b"").map_err(refused)?,
-                path: b"",
-            };
-            let at = relocate::make_way(top, trash, 0o700, act.made)?;
-            // There is nothing to move away: it was made a moment ago.
-            return match own(&at, trash, volume) {
-                Err(Refused::Untrusted(why)) => Err(not_used(why.to_string(), Code::TrashNotOurs)),
-                _ => checked(at, trash, volume),
-            };
-        }
-        at => at.map_err(refused)?,
+/// Opens a trash or a folder of one, and creates missing folders.
+pub fn open(path: &[u8], act: &Act<'_>) -> Result<Rc<OwnedFd>, Reason> {
+    let making = Making {
+        mode: 0o700,
+        like: None,
     };
-    checked(at, trash, volume)
-}
-
-fn checked(folder: OwnedFd, path: &[u8], volume: Location) -> Result<OwnedFd, Reason> {
-    match own(&folder, path, volume) {
+    let folder = relocate::open_or_make(path, &making, act.made)?;
+    match own(&folder, path, act.pair.victim.volume()) {
         Ok(()) => Ok(folder),
-        Err(Refused::Untrusted(why)) => Err(cannot_be_used(&[why.into()])),
-        Err(Refused::NotWritable(why)) => Err(cannot_be_used(&[why])),
+        // There is nothing to move away: it was made a moment ago.
+        Err(Refused::Because(refused)) if act.made.has(path) => {
+            Err(not_used(refused.why, Code::TrashNotOurs))
+        }
+        Err(Refused::Because(refused)) => Err(cannot_be_used(&[refused])),
         Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
     }
 }

@@ -71,7 +71,7 @@ struct Carried<'a> {
     /// The temporary name of a copy at the destination.
     part: CString,
     /// The folder and the name of the note.
-    note: Option<(OwnedFd, CString)>,
+    note: Option<(Rc<OwnedFd>, CString)>,
     done: Done,
 }
 
@@ -152,14 +152,9 @@ impl<'a> Carried<'a> {
         match act.intent.action {
             ActionKind::Reflink => {}
             ActionKind::Trash => {
-                let trash::InTrash {
-                    files,
-                    name,
-                    infos,
-                    info,
-                } = trash::open(act)?;
-                self.there = Some((Rc::new(files), name));
-                self.note = Some((infos, info));
+                let [there, note] = trash::open(act)?;
+                self.there = Some(there);
+                self.note = Some(note);
             }
             ActionKind::Move => self.there = Some(move_away::open(act)?),
             ActionKind::Remove | ActionKind::Symlink => {
@@ -368,7 +363,10 @@ impl<'a> Carried<'a> {
             Slot::Aside => Some((&place.folder, &*self.act.temporary)),
             Slot::Destination => there,
             Slot::Part => there.map(|(folder, _)| (folder, &*self.part)),
-            Slot::Note => self.note.as_ref().map(|(folder, name)| (folder, &**name)),
+            Slot::Note => self
+                .note
+                .as_ref()
+                .map(|(folder, name)| (&**folder, &**name)),
             Slot::Ours => None,
         };
         found.ok_or_else(|| failed("move it")(Errno::INVAL))
