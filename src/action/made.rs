@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
+
+use rustix::io::{Result, fcntl_dupfd_cloexec};
 
 use super::folder_identity::FolderIdentity;
 use super::folder_traits::FolderTraits;
@@ -17,12 +18,12 @@ pub struct Made(RefCell<Vec<Entry>>);
 /// A created folder, with the folder above it.
 #[derive(Debug)]
 struct Entry {
-    parent: Rc<OwnedFd>,
+    parent: OwnedFd,
     name: CString,
     /// The absolute path.
     path: Vec<u8>,
     /// Open for reading.
-    folder: Rc<OwnedFd>,
+    folder: OwnedFd,
     /// The traits that it gets when it is filled; until then, only its creator may enter.
     traits: Option<FolderTraits>,
 }
@@ -31,19 +32,20 @@ impl Made {
     /// Records a created folder.
     pub fn note(
         &self,
-        parent: &Rc<OwnedFd>,
+        parent: &OwnedFd,
         name: &CStr,
         path: Vec<u8>,
-        folder: &Rc<OwnedFd>,
+        folder: &OwnedFd,
         traits: Option<FolderTraits>,
-    ) {
+    ) -> Result<()> {
         self.0.borrow_mut().push(Entry {
-            parent: Rc::clone(parent),
+            parent: fcntl_dupfd_cloexec(parent, 0)?,
             name: name.to_owned(),
             path,
-            folder: Rc::clone(folder),
+            folder: fcntl_dupfd_cloexec(folder, 0)?,
             traits,
         });
+        Ok(())
     }
 
     /// True if the folder with this absolute path was created.

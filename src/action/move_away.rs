@@ -1,14 +1,10 @@
 //! The destination of `move`: a folder below which the victim keeps its path.
 
-use std::ffi::CString;
-use std::os::fd::OwnedFd;
-use std::rc::Rc;
-
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::failure::{failed, failure_with};
-use super::folder_entry::{self, nearest, parent as folder_of};
+use super::folder_entry::{self, NameInFolder, nearest, parent as folder_of};
 use super::folder_traits::Original;
 use super::reason::{Code, Facts, Reason};
 use super::relocate::{self, Making};
@@ -28,7 +24,7 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
-    let new_folders = match folder_entry::NameInFolder::of(&destination) {
+    let new_folders = match NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
         Err(why) if why.code == Code::Gone => missing_above(&destination),
         _ => Vec::new(),
@@ -47,8 +43,8 @@ fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
     ends.map(|end| path[..end].to_vec()).collect()
 }
 
-/// Opens the folder of the file's destination, and creates it if it is missing. Also returns the file's name there.
-pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), Reason> {
+/// Opens the folder of the file's destination, and creates it if it is missing.
+pub fn open(act: &Act<'_>) -> Result<NameInFolder, Reason> {
     let destination = act.intent.destination.as_ref();
     let named = destination.and_then(|destination| folder_entry::split(&destination.0));
     let ((folder, name), base) = named
@@ -63,5 +59,6 @@ pub fn open(act: &Act<'_>) -> Result<(Rc<OwnedFd>, CString), Reason> {
         mode: 0o777,
         like: Some((like, base.len())),
     };
-    Ok((relocate::open_or_make(folder, &making, act.made)?, name))
+    let folder = relocate::open_or_make(folder, &making, act.made)?;
+    Ok(NameInFolder { folder, name })
 }

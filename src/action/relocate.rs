@@ -2,7 +2,6 @@
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use rustix::io::Errno;
 
@@ -27,7 +26,7 @@ pub struct Making<'a> {
 /// Opens the folder with this absolute path, and creates missing folders on the path; follows no link.
 ///
 /// A folder in which names cannot be changed again is refused before anything is created in it.
-pub fn open_or_make(path: &[u8], making: &Making<'_>, made: &Made) -> Result<Rc<OwnedFd>, Reason> {
+pub fn open_or_make(path: &[u8], making: &Making<'_>, made: &Made) -> Result<OwnedFd, Reason> {
     const CREATE: &str = "create the destination folder";
     let guarded = making.like.as_ref().and_then(|(like, _)| like.guarded);
     let mut ways = Ways::default();
@@ -39,10 +38,9 @@ pub fn open_or_make(path: &[u8], making: &Making<'_>, made: &Made) -> Result<Rc<
         _ => Ok(()),
     };
     current::ask_about(path);
-    let (folder, there) = nearest(path).map_err(failed("open the destination folder"))?;
+    let (mut at, there) = nearest(path).map_err(failed("open the destination folder"))?;
     closed(there)?;
-    changeable(&folder)?;
-    let mut at = Rc::new(folder);
+    changeable(&at)?;
     let mut here = there.to_vec();
     let missing = path[there.len()..].split(|&byte| byte == b'/');
     let missing: Vec<_> = missing.filter(|part| !part.is_empty()).collect();
@@ -62,9 +60,10 @@ pub fn open_or_make(path: &[u8], making: &Making<'_>, made: &Made) -> Result<Rc<
         } else {
             parent::step(&at, &name)
         };
-        let next = Rc::new(next.map_err(failed("open the folder"))?);
+        let next = next.map_err(failed("open the folder"))?;
         if is_new {
-            made.note(&at, &name, here.clone(), &next, traits);
+            let noted = made.note(&at, &name, here.clone(), &next, traits);
+            noted.map_err(failed("open the folder"))?;
         }
         if !is_new || is_like_none {
             closed(&here)?;

@@ -1,16 +1,15 @@
 //! The destination of `trash`: the trash of the victim's file system, by freedesktop.org's Trash specification 1.0, so
 //! that every desktop can show and restore the file.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use jiff::Zoned;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::failure::failed;
-use super::folder_entry::{self, join};
+use super::folder_entry::{self, NameInFolder, join};
 use super::reason::Reason;
 use super::record::Raw;
 use super::trash_folder;
@@ -53,19 +52,21 @@ fn unique_name(name: &[u8], unique: &str, longest: impl FnOnce() -> usize) -> Ve
     [&stem[..end], b".", unique.as_bytes(), extension].concat()
 }
 
-/// Opens the trash of a step, and creates missing folders. Returns the folders and names of the file and of the note.
-pub fn open(act: &Act<'_>) -> Result<[(Rc<OwnedFd>, CString); 2], Reason> {
-    let intent = act.intent;
-    let split = |path: &'_ Option<Raw>| {
+/// Opens the trash of a step, and creates missing folders. Returns the places of the file and of the note.
+pub fn open(act: &Act<'_>) -> Result<[NameInFolder; 2], Reason> {
+    let split = |path: &Option<Raw>| {
         let (folder, name) = folder_entry::split(&path.as_ref()?.0)?;
         Some((folder.to_vec(), name))
     };
-    let ((files, name), (infos, info)) = split(&intent.destination)
-        .zip(split(&intent.trash_info))
+    let ((files, file), (notes, note)) = split(&act.intent.destination)
+        .zip(split(&act.intent.trash_info))
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
     trash_folder::open(trash_of(&files), act)?;
-    let files = trash_folder::open(&files, act)?;
-    Ok([(files, name), (trash_folder::open(&infos, act)?, info)])
+    let place = |folder: &[u8], name| -> Result<_, Reason> {
+        let folder = trash_folder::open(folder, act)?;
+        Ok(NameInFolder { folder, name })
+    };
+    Ok([place(&files, file)?, place(&notes, note)?])
 }
 
 /// The trash that has this folder of files.

@@ -6,7 +6,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use rustix::io::Errno;
 
@@ -295,7 +294,7 @@ fn is_shared(path: &[u8]) -> Result<bool, RefusedTrash> {
 }
 
 /// Opens a trash or a folder of one, and creates missing folders.
-pub fn open(path: &[u8], act: &Act<'_>) -> Result<Rc<OwnedFd>, Reason> {
+pub fn open(path: &[u8], act: &Act<'_>) -> Result<OwnedFd, Reason> {
     let making = Making {
         mode: 0o700,
         like: None,

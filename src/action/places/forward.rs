@@ -1,10 +1,8 @@
 //! Carries out steps by the table. A step that fails is taken back.
 
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::rc::Rc;
 
 use rustix::io::Errno;
 
@@ -18,7 +16,7 @@ use crate::action::reason::{Code, Facts, IDENTITY, Reason};
 use crate::action::step::Done;
 use crate::action::trash_folder::NO_TRASH;
 use crate::action::undo_parent::Parents;
-use crate::action::{copy, links, metadata, move_away, proof, reflink, temporary, trash};
+use crate::action::{copy, links, metadata, move_away, proof, reflink, trash};
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::{attributes, names, stat, statfs, sync};
@@ -26,7 +24,9 @@ use crate::sys::{attributes, names, stat, statfs, sync};
 /// Carries out the steps of a group, each of which was checked: all of them wait for each other at the gate. If one
 /// fails, what can be taken back is taken back.
 pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<Result<Done, Reason>> {
-    let mut steps: Vec<_> = acts.iter().map(Carried::new).collect();
+    let parents = Parents::default();
+    let carried = |act| Carried::new(act, &parents);
+    let mut steps: Vec<_> = acts.iter().map(carried).collect();
     let failed = [Part::Folders, Part::ToGate, Part::ToEnd]
         .into_iter()
         .find_map(|part| {
@@ -39,11 +39,11 @@ pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<Result<Done, Reason>> 
             let for_others = error.for_others(&acts[place].intent.victim.0);
             let mut errors = vec![for_others; acts.len()];
             errors[place] = error;
-            let failed = steps.iter().zip(errors);
+            let failed = steps.into_iter().zip(errors);
             // The last one comes first, as with undo.
             let mut fates: Vec<_> = failed
                 .rev()
-                .map(|(step, error)| step.settled(error))
+                .map(|(step, error)| step.settle(error))
                 .collect();
             fates.reverse();
             fates
@@ -66,17 +66,13 @@ enum Part {
 struct Carried<'a> {
     act: &'a Act<'a>,
     seen: Situation,
-    /// The folder and the name of the destination.
-    there: Option<(Rc<OwnedFd>, CString)>,
-    /// The temporary name of a copy at the destination.
-    part: CString,
-    /// The folder and the name of the note.
-    note: Option<(Rc<OwnedFd>, CString)>,
+    scene: Scene<'a>,
     done: Done,
 }
 
 impl<'a> Carried<'a> {
-    fn new(act: &'a Act<'a>) -> Self {
+    fn new(act: &'a Act<'a>, parents: &'a Parents) -> Self {
+        let context = Context::new(Manner::Act, &act.pair.victim.reads, parents);
         let mut seen = Situation::empty();
         seen.set(Slot::Name, Holds::Victim);
         seen.proves = act.to_prove;
@@ -85,9 +81,7 @@ impl<'a> Carried<'a> {
         Self {
             act,
             seen,
-            there: None,
-            part: temporary::part(&act.temporary),
-            note: None,
+            scene: Scene::of_act(act, context),
             done: Done {
                 destination: destination.map(|path| OsString::from_vec(path.0.clone()).into()),
                 ..Done::default()
@@ -116,15 +110,12 @@ impl<'a> Carried<'a> {
     }
 
     /// The outcome after an error, from what the places hold: a reply may have been lost.
-    fn settled(&self, error: Reason) -> Result<Done, Reason> {
+    fn settle(self, error: Reason) -> Result<Done, Reason> {
         let act = self.act;
         if error.code == Code::Already {
             return Err(error);
         }
-        let parents = Parents::default();
-        let context = Context::new(Manner::Act, &act.pair.victim.reads, &parents);
-        let scene = Scene::of_act(act, context);
-        let recovered = scene.and_then(|scene| Recovery::of(scene).run(Purpose::Rollback));
+        let recovered = Recovery::of(self.scene).run(Purpose::Rollback);
         if act.to_prove && act.intent.action == ActionKind::Hardlink {
             act.pair
                 .keeper
@@ -134,7 +125,7 @@ impl<'a> Carried<'a> {
         match recovered {
             Ok(recovered) if recovered.end == End::Done => Ok(Done {
                 freed: freed(&act.pair.victim),
-                destination: self.done.destination.clone(),
+                destination: self.done.destination,
                 notes: Vec::new(),
             }),
             Ok(_) => Err(error),
@@ -153,10 +144,10 @@ impl<'a> Carried<'a> {
             ActionKind::Reflink => {}
             ActionKind::Trash => {
                 let [there, note] = trash::open(act)?;
-                self.there = Some(there);
-                self.note = Some(note);
+                self.scene.there = Some(there);
+                self.scene.note = Some(note);
             }
-            ActionKind::Move => self.there = Some(move_away::open(act)?),
+            ActionKind::Move => self.scene.there = Some(move_away::open(act)?),
             ActionKind::Remove | ActionKind::Symlink => {
                 act.pair.kept()?;
                 self.done.freed = freed(victim);
@@ -174,10 +165,11 @@ impl<'a> Carried<'a> {
                 }
             }
         }
-        if let Some((folder, _)) = self.there.as_ref().filter(|_| act.to_prove) {
+        if let Some(there) = self.scene.there.as_ref().filter(|_| act.to_prove) {
             // No rename leaves its file system: the name stays until there is a copy. (The files of an overlay may have
             // other device numbers than its folders.)
-            let is_elsewhere = stat::descriptor(folder).is_ok_and(|now| now.dev != victim.stat.dev);
+            let is_elsewhere =
+                stat::descriptor(&there.folder).is_ok_and(|now| now.dev != victim.stat.dev);
             if is_elsewhere && statfs::may_renumber(&victim.file) {
                 self.go_across()?;
             }
@@ -201,12 +193,12 @@ impl<'a> Carried<'a> {
                 if is_last {
                     act.trail.dropped.set(true);
                 }
-                let (folder, name) = self.slot(slot)?;
+                let (folder, name) = self.scene.named(slot)?;
                 names::remove(folder, name).map_err(failed(doing))?;
             }
-            Move::Link(slot) => links::make(act, self.slot(slot)?.1)?,
+            Move::Link(slot) => links::make(act, self.scene.named(slot)?.1)?,
             Move::Note => {
-                let (folder, name) = self.slot(Slot::Note)?;
+                let (folder, name) = self.scene.named(Slot::Note)?;
                 trash::write_note(act, folder, name)?;
             }
             Move::Part => self.copy()?,
@@ -219,7 +211,7 @@ impl<'a> Carried<'a> {
     fn renames(&mut self, from: Slot, to: Slot) -> Result<bool, Reason> {
         let act = self.act;
         let victim = &act.pair.victim;
-        let ((old_folder, old), (folder, new)) = (self.slot(from)?, self.slot(to)?);
+        let ((old_folder, old), (folder, new)) = (self.scene.named(from)?, self.scene.named(to)?);
         let doing = match (from, to) {
             (Slot::Part, _) => "give the copy its name",
             (_, Slot::Aside) => "remove its name",
@@ -251,7 +243,7 @@ impl<'a> Carried<'a> {
     }
 
     fn exchanges(&mut self, one: Slot, other: Slot) -> Result<bool, Reason> {
-        let ((folder, name), (_, beside)) = (self.slot(one)?, self.slot(other)?);
+        let ((folder, name), (_, beside)) = (self.scene.named(one)?, self.scene.named(other)?);
         match names::exchange(folder, beside, name) {
             Ok(Some(())) => self.got_victim(other).map(|()| true),
             Ok(None) => {
@@ -266,7 +258,7 @@ impl<'a> Carried<'a> {
     /// Checks that it was the victim that got this name: only now is it certain to which file its own name led.
     fn got_victim(&self, to: Slot) -> Result<(), Reason> {
         let act = self.act;
-        let (folder, name) = self.slot(to)?;
+        let (folder, name) = self.scene.named(to)?;
         if !act.pair.victim.is_at(folder, name) {
             act.trail.taken.set(Trail::seen(folder, name));
             return Err(Reason::changed(IDENTITY));
@@ -295,7 +287,7 @@ impl<'a> Carried<'a> {
     fn copy(&mut self) -> Result<(), Reason> {
         let act = self.act;
         self.done.freed = freed(&act.pair.victim);
-        let (folder, part) = self.slot(Slot::Part)?;
+        let (folder, part) = self.scene.named(Slot::Part)?;
         let missing = copy::proven(&act.pair.victim, &act.intent.metadata, folder, part)?;
         act.trail.copied.set(Trail::seen(folder, part));
         let (set_id, missing): (Vec<&str>, Vec<&str>) =
@@ -318,7 +310,7 @@ impl<'a> Carried<'a> {
         match act.intent.action {
             ActionKind::Trash | ActionKind::Move if !self.seen.across => {
                 proof::times_again(act);
-                let (folder, _) = self.slot(Slot::Destination)?;
+                let (folder, _) = self.scene.named(Slot::Destination)?;
                 sync::folder(folder).map_err(failed("move it safely"))
             }
             ActionKind::Remove | ActionKind::Symlink if proof::is_last(act) => {
@@ -350,26 +342,6 @@ impl<'a> Carried<'a> {
         }
         self.seen.across = true;
         Ok(())
-    }
-
-    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Reason> {
-        let place = &self.act.pair.victim.place;
-        let there = self
-            .there
-            .as_ref()
-            .map(|(folder, name)| (&**folder, &**name));
-        let found = match slot {
-            Slot::Name => Some((&place.folder, &*place.name)),
-            Slot::Aside => Some((&place.folder, &*self.act.temporary)),
-            Slot::Destination => there,
-            Slot::Part => there.map(|(folder, _)| (folder, &*self.part)),
-            Slot::Note => self
-                .note
-                .as_ref()
-                .map(|(folder, name)| (&**folder, &**name)),
-            Slot::Ours => None,
-        };
-        found.ok_or_else(|| failed("move it")(Errno::INVAL))
     }
 }
 

@@ -172,24 +172,20 @@ impl<'a> Recovery<'a> {
         }
     }
 
-    fn slot(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Reason> {
-        let found = self.scene.slot(slot);
-        found.ok_or_else(|| self.scene.destination(Code::Gone))
-    }
-
     fn make(&self, next: Move) -> Result<(), Reason> {
         let victim = &self.scene.intent.victim.0;
         match next {
             Move::Rename(Slot::Destination, to) => self.take_from_destination(to),
             Move::Rename(from, to) => {
-                let ((from, old), (to, new)) = (self.slot(from)?, self.slot(to)?);
+                let ((from, old), (to, new)) = (self.scene.named(from)?, self.scene.named(to)?);
                 current::ask_about(victim);
                 names::rename_no_replace(from, old, to, new).map_err(failed("put it back"))?;
                 self.times_again();
                 Ok(())
             }
             Move::Exchange(one, other) => {
-                let ((folder, name), (_, beside)) = (self.slot(one)?, self.slot(other)?);
+                let ((folder, name), (_, beside)) =
+                    (self.scene.named(one)?, self.scene.named(other)?);
                 current::ask_about(victim);
                 let exchange =
                     || names::exchange(folder, beside, name).map_err(failed("put it back"));
@@ -203,7 +199,7 @@ impl<'a> Recovery<'a> {
                 Ok(())
             }
             Move::Unlink(slot) => {
-                let (folder, name) = self.slot(slot)?;
+                let (folder, name) = self.scene.named(slot)?;
                 match slot {
                     Slot::Part => self.ask_about_destination(),
                     _ => current::ask_about(victim),
@@ -224,7 +220,8 @@ impl<'a> Recovery<'a> {
     /// removal that a server executes late must not find another file.
     fn take_from_destination(&self, to: Slot) -> Result<(), Reason> {
         let scene = &self.scene;
-        let ((there, name), (folder, new)) = (self.slot(Slot::Destination)?, self.slot(to)?);
+        let ((there, name), (folder, new)) =
+            (self.scene.named(Slot::Destination)?, self.scene.named(to)?);
         if to == Slot::Part {
             // The copy goes only when the original is certain to be back.
             sync::folder(self.folder()).map_err(failed("put it back safely"))?;

@@ -80,7 +80,7 @@ pub(in crate::action) struct Scene<'a> {
     /// The name at the destination, if its folder exists.
     pub(super) there: Option<NameInFolder>,
     /// The trash's note about the file, if its folder exists.
-    note: Option<NameInFolder>,
+    pub(super) note: Option<NameInFolder>,
     /// Another name of the file that is restored, if there is one.
     pub(super) companion: Option<&'a [u8]>,
     /// The compared content, if it is known.
@@ -95,8 +95,6 @@ pub(in crate::action) struct Scene<'a> {
     ours: CString,
     part: CString,
     fate: Fate,
-    /// Files may have got other numbers when the run acted on them.
-    is_on_overlay: bool,
     /// Why a place cannot be examined.
     pub(super) unknown: Cell<Option<Errno>>,
     /// The destination is on another file system or mount.
@@ -111,32 +109,7 @@ impl<'a> Scene<'a> {
         companion: Option<&'a [u8]>,
         context: Context<'a>,
     ) -> Result<Self, Reason> {
-        // A further name of the kept file becomes one again.
-        let (keeper, victim) = (&step.intent.keeper_state, &step.intent.victim_state);
-        let is_one_file = (keeper.dev, keeper.ino) == (victim.dev, victim.ino);
-        let companion = companion.or_else(|| is_one_file.then_some(&step.intent.keeper.0[..]));
-        Ok(Self {
-            digest: step.digest,
-            companion,
-            fate: step.fate,
-            ..Self::new(&step.intent, place, context)?
-        })
-    }
-
-    /// The places of a step that this process is carrying out.
-    pub fn of_act(act: &'a Act<'a>, context: Context<'a>) -> Result<Self, Reason> {
-        let scene = Self::new(act.intent, &act.pair.victim.place, context)?;
-        Ok(Self {
-            act: Some(act),
-            ..scene
-        })
-    }
-
-    fn new(
-        intent: &'a Intent,
-        place: &'a NameInFolder,
-        context: Context<'a>,
-    ) -> Result<Self, Reason> {
+        let intent = &step.intent;
         let aside = intent.temporary.as_str();
         let is_ours = aside.starts_with(".seekless-") && !aside.contains('/');
         let aside = CString::new(aside).ok().filter(|_| is_ours);
@@ -149,21 +122,48 @@ impl<'a> Scene<'a> {
                 Err(why) => return Err(why.of_other(shown(&path.0))),
             },
         };
-        let info = intent.trash_info.as_ref();
         let location = |place: &NameInFolder| Location::of_folder(&place.folder).ok();
-        let is_across = there
-            .as_ref()
-            .is_some_and(|there| location(there) != location(place));
+        let elsewhere = |there: &&NameInFolder| location(there) != location(place);
+        let info = intent.trash_info.as_ref();
+        // A further name of the kept file becomes one again.
+        let (keeper, victim) = (&intent.keeper_state, &intent.victim_state);
+        let is_one_file = (keeper.dev, keeper.ino) == (victim.dev, victim.ino);
+        let companion = companion.or_else(|| is_one_file.then_some(&intent.keeper.0[..]));
         Ok(Self {
-            is_on_overlay: statfs::served_by(&place.folder) == ServedBy::Overlay,
+            digest: step.digest,
+            companion,
+            fate: step.fate,
+            is_across: Cell::new(there.as_ref().filter(elsewhere).is_some()),
+            there,
+            note: info.and_then(|info| NameInFolder::of(&info.0).ok()),
+            ..Self::new(intent, place, aside, context)
+        })
+    }
+
+    /// The places of a step that this process is carrying out. Those at its destination are not known yet.
+    pub fn of_act(act: &'a Act<'a>, context: Context<'a>) -> Self {
+        let place = &act.pair.victim.place;
+        Self {
+            act: Some(act),
+            ..Self::new(act.intent, place, act.temporary.clone(), context)
+        }
+    }
+
+    fn new(
+        intent: &'a Intent,
+        place: &'a NameInFolder,
+        aside: CString,
+        context: Context<'a>,
+    ) -> Self {
+        Self {
             ours: temporary::ours(&aside),
             part: temporary::part(&aside),
-            is_across: Cell::new(is_across),
+            is_across: Cell::new(false),
             unknown: Cell::new(None),
-            note: info.and_then(|info| NameInFolder::of(&info.0).ok()),
+            note: None,
             intent,
             place,
-            there,
+            there: None,
             aside,
             companion: None,
             digest: None,
@@ -172,7 +172,7 @@ impl<'a> Scene<'a> {
             act: None,
             folder_is_new: false,
             fate: Fate::Unsaid,
-        })
+        }
     }
 
     /// The places of a moved file whose folder will be created again: nothing is in it.
@@ -187,6 +187,12 @@ impl<'a> Scene<'a> {
             folder_is_new: true,
             ..scene
         })
+    }
+
+    /// The folder and the name of a slot.
+    pub fn named(&self, slot: Slot) -> Result<(&OwnedFd, &CStr), Reason> {
+        let found = self.slot(slot);
+        found.ok_or_else(|| self.destination(Code::Gone))
     }
 
     /// The folder and the name of a slot; `None` if the folder is missing or the step has no such slot.
@@ -438,12 +444,18 @@ impl<'a> Scene<'a> {
         part && (!is_there(Slot::Ours) || in_place || is_moved || has(Slot::Ours))
     }
 
+    /// True if files may have got other numbers when the run acted on them.
+    fn is_on_overlay(&self) -> bool {
+        statfs::served_by(&self.place.folder) == ServedBy::Overlay
+    }
+
     /// True if this is the victim itself, as it was. An overlay may have given it another number.
     fn is_victim(&self, stat: &Stat) -> bool {
         match self.act {
             Some(act) => stat.kind == FileType::RegularFile && act.pair.victim.is(stat),
             None => {
-                is_as(stat, &self.intent.victim_state) || self.is_on_overlay && self.is_whole(stat)
+                is_as(stat, &self.intent.victim_state)
+                    || self.is_on_overlay() && self.is_whole(stat)
             }
         }
     }
@@ -513,7 +525,7 @@ impl<'a> Scene<'a> {
             let keeper = NameInFolder::of(&self.intent.keeper.0).ok()?.stat().ok()?;
             Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
         };
-        if self.is_on_overlay {
+        if self.is_on_overlay() {
             stat.ino != victim.ino && (as_done || is_at_its_name().unwrap_or(false))
         } else {
             let were_two = (keeper.dev, keeper.ino) != (victim.dev, victim.ino);
