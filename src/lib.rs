@@ -127,7 +127,7 @@ pub use action::plan::{Choice, Fate, Sidecars};
 #[doc(inline)]
 pub use action::reason::{Class, Code, Facts, Reason};
 #[doc(inline)]
-pub use action::{ActionKind, Done, Outcome, UndoTally, Undone};
+pub use action::{ActionKind, Done, Outcome, UndoTally, Undone, UndoneFile};
 #[doc(inline)]
 pub use event::{Problem, ProblemKind};
 #[doc(inline)]
@@ -137,5 +137,5 @@ pub use library::{
     Difference, DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps,
     FolderOverlap, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
     Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
-    Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview, UndoneFile,
+    Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview,
 };

@@ -29,9 +29,6 @@ const ONCE: u64 = 4096;
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Tries to begin a journal. As many runs would have to begin in the same moment.
-const DRAFTS: u32 = 100;
-
 /// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
@@ -52,15 +49,6 @@ impl Journal {
     /// # Errors
     /// If the folder or the file cannot be created or written: then no step must be carried out.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
-        Self::create_after(folder, header, &mut || {})
-    }
-
-    /// `unlocked` is called while the file has its name and is not locked yet.
-    fn create_after(
-        folder: &Path,
-        header: RunHeader,
-        unlocked: &mut dyn FnMut(),
-    ) -> Result<Self, JournalError> {
         let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
         let own = journal_folder::make(folder)?;
         let at = own.descriptor();
@@ -71,44 +59,29 @@ impl Journal {
             version: record::VERSION,
             ..header
         };
-        for _ in 0..DRAFTS {
-            // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
-            let draft = CString::new(journal_folder::draft()).unwrap_or_default();
-            let mut journal = Self {
-                mark: String::new(),
-                name: String::new(),
-                file: sync::journal(at, &draft, true).map_err(failed)?,
-                steps: 0,
-                torn: false,
-                reserved: 0,
-            };
-            unlocked();
-            // Another run that begins may have taken it for the draft of a killed run.
-            let locked = sync::lock(&journal.file);
-            if locked == Ok(false) {
-                continue;
-            }
-            let named = locked
-                .and_then(|_| journal.append(&[Record::Run(header.clone())]))
-                .and_then(|()| sync::file(&journal.file))
-                .and_then(|()| named(at, &draft, time));
-            match named {
-                Err(Errno::NOENT) => {}
-                Err(error) => {
-                    let _ = names::remove(at, &draft);
-                    return Err(failed(error));
-                }
-                Ok(name) => {
-                    journal.mark = format!("{name}-{:08x}", run_name::random());
-                    journal.name = name;
-                    sync::folder(at).map_err(failed)?;
-                    // The name may be ahead of the clock.
-                    runs::prune(&own, time.min(run_name::time(header.started_ns, None)));
-                    return Ok(journal);
-                }
-            }
-        }
-        Err(failed(Errno::AGAIN))
+        // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
+        let draft = CString::new(journal_folder::draft()).unwrap_or_default();
+        let mut journal = Self {
+            mark: String::new(),
+            name: String::new(),
+            file: sync::journal(at, &draft, true).map_err(failed)?,
+            steps: 0,
+            torn: false,
+            reserved: 0,
+        };
+        let named = sync::lock(&journal.file)
+            .and_then(|_| journal.append(&[Record::Run(header.clone())]))
+            .and_then(|()| sync::file(&journal.file))
+            .and_then(|()| named(at, &draft, time));
+        journal.name = named.map_err(|error| {
+            let _ = names::remove(at, &draft);
+            failed(error)
+        })?;
+        journal.mark = format!("{}-{:08x}", journal.name, run_name::random());
+        sync::folder(at).map_err(failed)?;
+        // The name may be ahead of the clock.
+        runs::prune(&own, time.min(run_name::time(header.started_ns, None)));
+        Ok(journal)
     }
 
     /// Continues the journal of an earlier run, to record undone steps.
@@ -274,45 +247,17 @@ mod tests {
 
     use super::*;
 
-    /// Another run looks for drafts of killed runs between any two calls.
     #[test]
-    fn a_run_that_begins_at_the_same_time_takes_no_draft_away() {
+    fn a_draft_is_left_alone_until_it_is_certain_that_its_run_is_dead() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path();
-        let drafts = || {
-            let names = fs::read_dir(path).expect("a list");
-            let names = names.map(|entry| entry.expect("an entry").path());
-            names.filter(|path| path.extension().is_some_and(|end| end == "new"))
-        };
-        for is_still_locked in [false, true] {
-            let (mut taken, mut held) = (0, Vec::new());
-            let mut another = || {
-                taken += 1;
-                if taken > 3 {
-                    return;
-                }
-                if is_still_locked {
-                    let new = drafts().filter_map(|draft| {
-                        let draft = fs::File::open(draft).expect("opened");
-                        sync::lock(&draft).expect("locked").then_some(draft)
-                    });
-                    held.extend(new);
-                    assert_eq!(held.len(), taken);
-                } else {
-                    journal_folder::make(path).expect("the folder");
-                    assert_eq!(drafts().count(), 0, "it is taken for a dead one");
-                }
-            };
-            let journal = Journal::create_after(path, RunHeader::default(), &mut another);
-            let mut journal = journal.expect("a journal");
-            assert_eq!(taken, 4);
-            drop(held);
-            journal_folder::make(path).expect("the folder");
-            assert_eq!(drafts().count(), 0, "the dead ones are cleared up");
-            let file = fs::File::open(path.join(journal.run_name())).expect("its name is there");
-            assert!(sync::is_locked(&file));
-            journal.end().expect("written");
-        }
+        let draft = folder.path().join(journal_folder::draft());
+        let file = fs::File::create(&draft).expect("a draft");
+        journal_folder::make(folder.path()).expect("the folder");
+        assert!(draft.exists(), "its run may be about to name it");
+        let then = std::time::SystemTime::now() - Duration::from_secs(2 * 86_400);
+        file.set_modified(then).expect("set back");
+        journal_folder::make(folder.path()).expect("the folder");
+        assert!(!draft.exists());
     }
 
     #[test]

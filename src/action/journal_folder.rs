@@ -6,13 +6,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use jiff::{Timestamp, ToSpan};
 use rustix::io::Errno;
 
 use super::journal_error::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
-use crate::sys::{attributes, names, open as sys_open, stat, statfs, sync};
+use crate::sys::{attributes, names, open as sys_open, stat, statfs};
 
 /// The mode bits that others must not have.
 const OTHERS: u32 = 0o077;
@@ -141,16 +142,15 @@ fn is_draft(name: &str) -> bool {
 const DRAFT: &str = ".seekless-";
 const DRAFT_END: &str = ".new";
 
-/// Removes the drafts of runs that were killed before they had begun.
+/// Removes the drafts of runs that were killed before they had begun: a run names its draft a moment after it made it.
 fn clear_drafts(own: &OwnFolder) {
+    let bound = Timestamp::now() - 24.hours();
     let names = own.names().unwrap_or_default();
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
     for name in names.filter(|name| is_draft(name)) {
-        // Its run, if it lives, cannot lock it any more, and makes another one.
-        let Ok(file) = own.append(&name) else {
-            continue;
-        };
-        if let (Ok(true), Ok(name)) = (sync::lock(&file), CString::new(name)) {
+        let name = CString::new(name).unwrap_or_default();
+        let made = stat::entry(own.descriptor(), &name);
+        if made.is_ok_and(|made| i128::from(made.mtime_ns) < bound.as_nanosecond()) {
             let _ = names::remove(own.descriptor(), &name);
         }
     }

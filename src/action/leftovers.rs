@@ -1,6 +1,5 @@
 //! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +93,12 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     let in_undo = past.undo_cut_short;
     let torn = torn_groups::of(&past);
     let steps = past.steps.iter();
-    let half_done = steps.filter_map(|step| half_done(step, &torn, in_undo));
+    let is_torn = |step: &PastStep| {
+        step.intent
+            .together
+            .is_some_and(|group| torn.contains(&group))
+    };
+    let half_done = steps.filter_map(|step| half_done(step, is_torn(step), in_undo));
     let folders = new_folders::unfilled(&past);
     let folders = folders.filter(|(path, folder)| new_folders::is_left(path, folder));
     let folders = folders.filter_map(|(path, _)| new_folder(path));
@@ -123,11 +127,7 @@ pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
 }
 
 /// The unfinished part of a step, if any, or its part in a torn group.
-pub(super) fn half_done(step: &PastStep, torn: &HashSet<u64>, in_undo: bool) -> Option<HalfDone> {
-    let torn_group = step
-        .intent
-        .together
-        .is_some_and(|group| torn.contains(&group));
+pub(super) fn half_done(step: &PastStep, torn_group: bool, in_undo: bool) -> Option<HalfDone> {
     let is_open = step.fate == Fate::Unsaid || in_undo || torn_group;
     if step.undone || !is_open {
         return None;

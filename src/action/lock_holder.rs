@@ -57,45 +57,38 @@ pub struct Holder {
     pub command: String,
 }
 
-/// The holder of a lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// Another run, of the program or of the library.
-    ByRun(Holder),
-    /// Other programs, whose locks have another meaning.
-    ByOthers,
-    /// A process that cannot be seen: of another container, or hidden.
-    Unknown,
-}
-
-/// Finds the process that has locked a folder.
+/// Checks whether another run, of the program or of the library, has locked a folder. Locks of other programs have
+/// another meaning.
 ///
 /// Any user can lock a folder that they may read, and give a program any name. So a process counts only if it belongs to
 /// this user, to root, or to a user who may write to the folder.
-pub fn of(file: Identity, folder: &OwnedFd) -> Held {
+///
+/// # Errors
+/// The run, or `None` for a process that cannot be seen: of another container, or hidden.
+pub fn check(file: Identity, folder: &OwnedFd) -> Result<(), Option<Holder>> {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
-    let processes = holders(&locks, file).into_iter();
-    let mut held = Held::Unknown;
-    for process in processes.filter(|&process| process != own) {
-        let Ok(is_run) = is_marked(process) else {
+    let mut others = holders(&locks, file);
+    others.retain(|&process| process != own);
+    if others.is_empty() {
+        return Err(None);
+    }
+    for process in others {
+        match is_marked(process) {
+            Ok(true) if may_hinder(process, folder) => {
+                return Err(Some(Holder {
+                    process,
+                    command: command(process),
+                }));
+            }
+            Ok(_) => {}
             // One of another container has no number here. To root every other process shows itself, if it still
             // lives: another one may have inherited the lock, which is no run then.
-            if process != 0 && trust::is_root() {
-                held = Held::ByOthers;
-                continue;
-            }
-            return Held::Unknown;
-        };
-        if is_run && may_hinder(process, folder) {
-            return Held::ByRun(Holder {
-                process,
-                command: command(process),
-            });
+            Err(_) if process != 0 && trust::is_root() => {}
+            Err(_) => return Err(None),
         }
-        held = Held::ByOthers;
     }
-    held
+    Ok(())
 }
 
 /// True if a thread of the process has the name.

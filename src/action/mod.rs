@@ -79,4 +79,4 @@ pub use runs::{Found, KEPT_DAYS, KEPT_JOURNALS, journals, runs};
 pub use step::{Done, Expected, Outcome, Settings, Step, StepFile};
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};
-pub use undone::{Undo, UndoTally, Undone};
+pub use undone::{UndoTally, Undone, UndoneFile};

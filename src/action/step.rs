@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::action_kind::ActionKind;
+use super::folder_entry::Identity;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
 use crate::hash::ContentDigest;
@@ -23,6 +24,13 @@ pub struct Expected {
     /// The time at which the file was examined (a report's `started`), nanoseconds since 1970. A time of the file that
     /// is not known above must not be later.
     pub not_after_ns: Option<i64>,
+}
+
+impl Expected {
+    /// Device and inode number, if both are known.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.dev.zip(self.ino)
+    }
 }
 
 /// A file of a step.

@@ -105,17 +105,11 @@ impl TreeLock {
                 Ok(true) => locks.push(wanted.folder),
                 // No locks there at all.
                 Err(_) => {}
-                Ok(false) => match lock_holder::of(identity, &wanted.folder) {
-                    lock_holder::Held::ByOthers => {}
-                    lock_holder::Held::ByRun(holder) => {
-                        let (path, holder) = (wanted.path, Some(holder));
-                        return Err(Occupied { path, holder });
-                    }
-                    lock_holder::Held::Unknown => {
-                        let (path, holder) = (wanted.path, None);
-                        return Err(Occupied { path, holder });
-                    }
-                },
+                Ok(false) => {
+                    let path = wanted.path;
+                    lock_holder::check(identity, &wanted.folder)
+                        .map_err(|holder| Occupied { path, holder })?;
+                }
             }
         }
         Ok(Self {

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +23,7 @@ use super::undo_batch::Batch;
 use super::undo_folders;
 use super::undo_parent::Parents;
 use super::undo_step;
-use super::undone::{Undo, UndoTally, Undone};
+use super::undone::{Object, UndoTally, Undone, UndoneFile};
 use crate::sys::fault;
 
 /// Undoes a run, or the last one that did anything; its last step first.
@@ -38,7 +37,7 @@ use crate::sys::fault;
 pub fn undo(
     folder: &Path,
     run: Option<&str>,
-    tell: &mut dyn FnMut(&Undo),
+    tell: &mut dyn FnMut(&UndoneFile),
 ) -> Result<UndoTally, JournalError> {
     Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
 }
@@ -120,7 +119,7 @@ impl Reversion {
     /// Reports the expected results, and changes nothing.
     ///
     /// A file is read only if its times do not prove its content.
-    pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+    pub fn preview(&self, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let stop = AtomicBool::new(false);
@@ -130,7 +129,7 @@ impl Reversion {
     }
 
     /// Undoes the run. Ends after the current step once `stop` is set; another undo continues there.
-    pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+    pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let times = Before::undo_of(&self.past);
@@ -159,7 +158,7 @@ impl Reversion {
 
     /// Restores only the files that the run left unfinished when it was cut short, and those of a partial group; other
     /// finished steps stay done. Ends after the current step once `stop` is set.
-    pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+    pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let past = (&self.past, &self.reads);
@@ -189,7 +188,7 @@ fn pass<'a>(
     mut journal: Option<&mut Journal>,
     stop: &AtomicBool,
     tally: &mut UndoTally,
-    tell: &mut dyn FnMut(&Undo),
+    tell: &mut dyn FnMut(&UndoneFile),
 ) {
     let is_undo = purpose == Purpose::Undo;
     let manner = match journal {
@@ -222,15 +221,21 @@ fn pass<'a>(
             linked.is_back(step, false);
             continue;
         }
+        let group = step.intent.together;
+        let context = Context {
+            torn_group: group.is_some_and(|group| torn.contains(&group)),
+            ..context
+        };
         let is_unfinished = || {
-            leftovers::half_done(step, &torn, false).is_some() || leftovers::is_out_of_reach(step)
+            leftovers::half_done(step, context.torn_group, false).is_some()
+                || leftovers::is_out_of_reach(step)
         };
         if !is_undo && !is_unfinished() {
             continue;
         }
         let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
             true => (undo_step::foretell_in_new_folder(step, context), None),
-            false => recover(step, purpose, linked.companion(step), (&torn, context)),
+            false => undo_step::recover(step, purpose, linked.companion(step), context),
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
@@ -241,7 +246,7 @@ fn pass<'a>(
             tally.note(batch.push(step.intent.step, folder));
         }
         tally.never_changed += u64::from(was_not_reached(past, step, &undone));
-        tally.count(step, undone, tell);
+        tally.count(Object::File(&step.intent), undone, tell);
     }
     if !tally.interrupted {
         for folder in made.iter().rev() {
@@ -249,7 +254,7 @@ fn pass<'a>(
             if undone.is_restored() {
                 tally.note(batch.push(folder.intent.step, above));
             }
-            tally.count_folder(folder.intent, undone, tell);
+            tally.count(Object::Folder(folder.intent), undone, tell);
         }
     }
     tally.note(batch.flush());
@@ -257,7 +262,7 @@ fn pass<'a>(
         let folders = new_folders::of(past).filter(|(_, folder)| is_undo || folder.made.is_none());
         for (path, folder) in folders {
             let undone = new_folders::clear(path, folder, manner);
-            tally.count_new_folder((path, folder.action), undone, tell);
+            tally.count(Object::NewFolder(path, folder.action), undone, tell);
         }
     }
     tally.apart = linked.apart();
@@ -267,21 +272,6 @@ fn pass<'a>(
 /// have restored the file.
 fn was_not_reached(past: &Past, step: &PastStep, undone: &Undone) -> bool {
     step.fate == Fate::Unsaid && *undone == Undone::AsBefore && !past.undo_cut_short
-}
-
-/// Recovers a step, which may belong to a torn group.
-fn recover(
-    step: &PastStep,
-    purpose: Purpose,
-    companion: Option<&[u8]>,
-    (torn, context): (&HashSet<u64>, Context<'_>),
-) -> (Undone, Option<OwnedFd>) {
-    let group = step.intent.together;
-    let context = Context {
-        torn_group: group.is_some_and(|group| torn.contains(&group)),
-        ..context
-    };
-    undo_step::recover(step, purpose, companion, context)
 }
 
 /// Files that had several names, so that they become names of one file again.

@@ -24,7 +24,7 @@ use super::record::{FolderIntent, Raw, Record};
 use super::temporary;
 use super::undo_parent::Parents;
 use super::undo_step::unreachable;
-use super::undone::{Lack, Undo, UndoTally, Undone};
+use super::undone::{Lack, Object, UndoTally, Undone, UndoneFile};
 use crate::file::trust;
 use crate::sys::{attributes, names, open, parent as way, process};
 
@@ -67,7 +67,7 @@ pub(super) fn foretell<'a>(
     past: &'a Past,
     parents: &Parents,
     tally: &mut UndoTally,
-    tell: &mut dyn FnMut(&Undo),
+    tell: &mut dyn FnMut(&UndoneFile),
 ) -> HashSet<&'a [u8]> {
     let mut back: HashSet<&[u8]> = HashSet::new();
     for folder in removed(past) {
@@ -84,7 +84,7 @@ pub(super) fn foretell<'a>(
         if undone == Undone::Restored {
             back.insert(path);
         }
-        tally.count_folder(&folder.intent, undone, tell);
+        tally.count(Object::Folder(&folder.intent), undone, tell);
     }
     back
 }
@@ -96,7 +96,7 @@ pub(super) fn make<'a>(
     journal: &mut Journal,
     tally: &mut UndoTally,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(&Undo),
+    tell: &mut dyn FnMut(&UndoneFile),
 ) -> Vec<MadeAgain<'a>> {
     let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
     let mut made = Vec::new();
@@ -131,7 +131,7 @@ pub(super) fn make<'a>(
                 },
                 Err(why) => Undone::Refused(why),
             };
-            tally.count_folder(intent, refused, tell);
+            tally.count(Object::Folder(intent), refused, tell);
         }
         if hidden.is_empty() {
             continue;
@@ -157,7 +157,10 @@ pub(super) fn make<'a>(
                     parents.note(&again.intent.folder.0, again.identity);
                     made.push(again);
                 }
-                Err(why) => tally.count_folder(again.intent, Undone::Refused(why), tell),
+                Err(why) => {
+                    let folder = Object::Folder(again.intent);
+                    tally.count(folder, Undone::Refused(why), tell);
+                }
             }
         }
     }

@@ -1,10 +1,13 @@
 //! The results of the steps of an undo, one by one and in total.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
 use super::action_kind::ActionKind;
 use super::journal_error::JournalError;
-use super::past::PastStep;
 use super::reason::Reason;
-use super::record::FolderIntent;
+use super::record::{FolderIntent, Intent};
 
 /// The outcome of one undone step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,15 +66,26 @@ impl Lack {
     };
 }
 
-/// One step of a run that is undone.
+/// One file or folder of a run that is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undo {
-    /// Absolute path of the file.
-    pub path: Vec<u8>,
+#[non_exhaustive]
+pub struct UndoneFile {
+    /// Its path, absolute.
+    pub path: PathBuf,
     /// The action that was taken.
     pub action: ActionKind,
     /// The outcome.
-    pub undone: Undone,
+    pub outcome: Undone,
+}
+
+/// What an undo acts on.
+#[derive(Clone, Copy)]
+pub(super) enum Object<'a> {
+    File(&'a Intent),
+    /// A folder that the run removed.
+    Folder(&'a FolderIntent),
+    /// A folder that the run created.
+    NewFolder(&'a [u8], ActionKind),
 }
 
 /// The totals of an undo, or of its dry run.
@@ -112,54 +126,42 @@ pub struct UndoTally {
 }
 
 impl UndoTally {
-    pub(super) fn count(&mut self, step: &PastStep, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
-        *match &undone {
-            restored if restored.is_restored() => &mut self.restored,
-            Undone::Cleaned => &mut self.cleaned,
-            Undone::AsBefore => &mut self.as_before,
-            Undone::Refused(_) => &mut self.refused,
-            _ => &mut self.impossible,
-        } += 1;
-        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
-        tell(&Undo {
-            path: step.intent.victim.0.clone(),
-            action: step.intent.action,
-            undone,
-        });
-    }
-
-    pub(super) fn count_folder(
+    pub(super) fn count(
         &mut self,
-        intent: &FolderIntent,
+        object: Object<'_>,
         undone: Undone,
-        tell: &mut dyn FnMut(&Undo),
+        tell: &mut dyn FnMut(&UndoneFile),
     ) {
-        self.folders += u64::from(undone.is_restored());
-        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
-        self.folders_refused += u64::from(matches!(undone, Undone::Refused(_)));
-        tell(&Undo {
-            path: intent.folder.0.clone(),
-            action: intent.action,
-            undone,
-        });
-    }
-
-    pub(super) fn count_new_folder(
-        &mut self,
-        (path, action): (&[u8], ActionKind),
-        undone: Undone,
-        tell: &mut dyn FnMut(&Undo),
-    ) {
-        match undone {
-            Undone::FolderRemoved => self.folders_removed += 1,
-            Undone::Refused(_) => self.folders_refused += 1,
-            _ => return,
-        }
-        let path = path.to_vec();
-        tell(&Undo {
-            path,
+        let is_restored = undone.is_restored();
+        let refused = u64::from(matches!(undone, Undone::Refused(_)));
+        self.lacking += u64::from(is_restored && undone != Undone::Restored);
+        let (path, action) = match object {
+            Object::File(intent) => {
+                *match &undone {
+                    _ if is_restored => &mut self.restored,
+                    Undone::Cleaned => &mut self.cleaned,
+                    Undone::AsBefore => &mut self.as_before,
+                    Undone::Refused(_) => &mut self.refused,
+                    _ => &mut self.impossible,
+                } += 1;
+                (&intent.victim.0[..], intent.action)
+            }
+            Object::Folder(intent) => {
+                self.folders += u64::from(is_restored);
+                self.folders_refused += refused;
+                (&intent.folder.0[..], intent.action)
+            }
+            Object::NewFolder(..) if undone == Undone::AsBefore => return,
+            Object::NewFolder(path, action) => {
+                self.folders_removed += u64::from(undone == Undone::FolderRemoved);
+                self.folders_refused += refused;
+                (path, action)
+            }
+        };
+        tell(&UndoneFile {
+            path: PathBuf::from(OsStr::from_bytes(path)),
             action,
-            undone,
+            outcome: undone,
         });
     }
 

@@ -10,10 +10,10 @@ use std::time::SystemTime;
 use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::paths::{path, real};
+use super::paths::real;
 use super::reading::reads;
 use super::times::time;
-use crate::action::{self, ActionKind, Reversion, TreeLock, UndoTally, Undone};
+use crate::action::{self, Reversion, TreeLock, UndoTally, UndoneFile};
 
 /// A folder of journals: what each run did, so that it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,9 @@ impl Journals {
             };
             let reversion = Reversion::open(&self.folder, Some(&run.name)).map_err(Cause::from)?;
             let _lock = TreeLock::take(&reversion.places()).map_err(Cause::from)?;
-            reversion.sweep(&AtomicBool::new(false), &mut |step| files.push(step.into()));
+            reversion.sweep(&AtomicBool::new(false), &mut |step| {
+                files.push(step.clone())
+            });
         }
         Ok(files)
     }
@@ -147,18 +149,6 @@ impl fmt::Debug for Undo<'_> {
             .field("run", &self.run_name())
             .finish_non_exhaustive()
     }
-}
-
-/// One file of a run that is undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UndoneFile {
-    /// Its path, absolute.
-    pub path: PathBuf,
-    /// The action that was taken.
-    pub action: ActionKind,
-    /// The outcome.
-    pub outcome: Undone,
 }
 
 /// The expected results of an undo.
@@ -223,7 +213,7 @@ impl<'a> Undo<'a> {
     /// Returns what undo would do, and changes nothing.
     pub fn preview(&self) -> UndoPreview {
         let mut files = Vec::new();
-        let tally = self.reversion.preview(&mut |step| files.push(step.into()));
+        let tally = self.reversion.preview(&mut |step| files.push(step.clone()));
         UndoPreview {
             files,
             summary: tally,
@@ -241,19 +231,9 @@ impl<'a> Undo<'a> {
         let mut on_file = self.on_file;
         let tally = self.reversion.carry_out(self.cancel.flag(), &mut |step| {
             if let Some(tell) = &mut on_file {
-                tell(&step.into());
+                tell(step);
             }
         });
         Ok(tally)
-    }
-}
-
-impl From<&action::Undo> for UndoneFile {
-    fn from(step: &action::Undo) -> Self {
-        Self {
-            path: path(&step.path),
-            action: step.action,
-            outcome: step.undone.clone(),
-        }
     }
 }

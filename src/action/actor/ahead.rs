@@ -124,9 +124,8 @@ fn files_of(group: &Group) -> Vec<Identity> {
     let steps = group
         .iter()
         .filter_map(|(_, sketched)| sketched.as_ref().ok());
-    steps
-        .flat_map(|sketched| sketched.keeper_is.into_iter().chain([sketched.victim_is]))
-        .collect()
+    let files = steps.flat_map(|sketched| sketched.keeper.iter().chain([&sketched.victim]));
+    files.filter_map(|file| file.expected.identity()).collect()
 }
 
 /// True if these groups may be checked ahead: no check takes long, and each one ends before the act begins.

@@ -53,10 +53,10 @@ impl Actor {
     fn check(&self, step: &Step, sketched: &Sketched) -> Check {
         let keeper = sketched.keeper.as_ref();
         let keeper = keeper.map(|keeper| renumbered(keeper, &self.renumbered));
-        let keeper_is = keeper.as_ref().map(|keeper| keeper.expected);
-        let keeper_is = keeper_is.and_then(|keeper| keeper.dev.zip(keeper.ino));
-        let files = [keeper_is, Some(sketched.victim_is)].into_iter().flatten();
+        let files = keeper.iter().chain([&sketched.victim]);
+        let files = files.filter_map(|file| file.expected.identity());
         let ours = files.filter_map(|file| Some((file, *self.ours.get(&file)?)));
+        let ours = ours.collect();
         let wanted =
             step.action.reversal() == Reversal::GivesBack || sketched.intent.together.is_some();
         let proof = match (step.action, self.settings.trust_hash) {
@@ -71,7 +71,7 @@ impl Actor {
             reads: self.settings.reads.clone(),
             keeper,
             victim: sketched.victim.clone(),
-            ours: ours.collect(),
+            ours,
             proof,
         }
     }
@@ -227,7 +227,9 @@ impl Actor {
 
     /// Records the files whose change time this run set.
     fn remember(&mut self, pair: &Pair, sketched: &Sketched) {
-        if let (Some(keeper), Some(before)) = (&sketched.keeper, sketched.keeper_is) {
+        if let Some(keeper) = &sketched.keeper
+            && let Some(before) = keeper.expected.identity()
+        {
             let now = pair.keeper.as_ref().map_or(before, Opened::identity);
             self.kept.extend([before, now]);
             if before != now {

@@ -193,9 +193,7 @@ impl Actor {
                 .as_ref()
                 .zip(kept.as_ref())
                 .map(|(target, keeper)| aim(target, keeper)),
-            keeper_is: kept.as_ref().map(Opened::identity),
             victim: aim(&step.victim, &victim),
-            victim_is: victim.identity(),
             intent: self.intent(number, step.action, keeper, &victim, prepared, metadata, {
                 (keeper_path.clone(), step.victim.path.clone())
             })?,

@@ -18,9 +18,7 @@ pub const BATCH: usize = 2048;
 pub struct Sketched {
     pub intent: Intent,
     pub keeper: Option<StepFile>,
-    pub keeper_is: Option<Identity>,
     pub victim: StepFile,
-    pub victim_is: Identity,
 }
 
 /// A group of steps, each with its sketch, or the reason why it is not fit.

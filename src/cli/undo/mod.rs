@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, Undo, UndoTally};
+use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
 use self::journal_place::{JournalPlace, command, words};
@@ -204,7 +204,7 @@ fn name_the_one_before(place: &JournalPlace, run: &str) -> Result<(), JournalErr
     Ok(())
 }
 
-fn tell(step: &Undo, limit: &ProblemLimit, args: &UndoArgs) {
+fn tell(step: &UndoneFile, limit: &ProblemLimit, args: &UndoArgs) {
     if let Some(problem) = text::problem(step, limit) {
         complain(&problem);
     }

@@ -1,6 +1,8 @@
 //! Messages of undo: before the question, on the way, and at the end.
 
-use seekless::action::{SET_ID, Undo, UndoTally, Undone};
+use std::os::unix::ffi::OsStrExt;
+
+use seekless::action::{SET_ID, UndoTally, Undone, UndoneFile};
 use seekless::report::escape::escape;
 use seekless::units::{counted, plural};
 
@@ -8,14 +10,14 @@ use super::journal_place::JournalPlace;
 use crate::cli::front::problems::ProblemLimit;
 
 /// A line for a step that went wrong, if it did and its path is to be named.
-pub fn problem(step: &Undo, limit: &ProblemLimit) -> Option<String> {
-    let path = escape(&step.path);
+pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
+    let path = escape(step.path.as_os_str().as_bytes());
     let words = problem_words(step).filter(|words| limit.meets_at(&path, words))?;
     Some(format!("{path}: {words}"))
 }
 
-fn problem_words(step: &Undo) -> Option<String> {
-    match &step.undone {
+fn problem_words(step: &UndoneFile) -> Option<String> {
+    match &step.outcome {
         Undone::Refused(why) => Some(format!("{why}; left alone")),
         Undone::RestoredWithout(missing) => {
             let why = match missing.contains(&SET_ID) {
@@ -38,9 +40,9 @@ fn problem_words(step: &Undo) -> Option<String> {
 const TORN: &str = "was removed permanently before the run was killed; a file that belongs together with it is still there";
 
 /// A line for a step that went well, if it did anything.
-pub fn success(step: &Undo) -> Option<String> {
-    let path = escape(&step.path);
-    match &step.undone {
+pub fn success(step: &UndoneFile) -> Option<String> {
+    let path = escape(step.path.as_os_str().as_bytes());
+    match &step.outcome {
         Undone::Restored => Some(format!("{path}: restored")),
         Undone::Cleaned => Some(format!("{path}: cleaned up")),
         Undone::FolderRemoved => Some(format!("{path}: empty folder removed")),
@@ -49,9 +51,9 @@ pub fn success(step: &Undo) -> Option<String> {
 }
 
 /// A line for what would become of a step.
-pub fn wish(step: &Undo) -> String {
-    let path = escape(&step.path);
-    let what = match &step.undone {
+pub fn wish(step: &UndoneFile) -> String {
+    let path = escape(step.path.as_os_str().as_bytes());
+    let what = match &step.outcome {
         Undone::Restored | Undone::RestoredWithout(_) => "would be restored".to_owned(),
         Undone::RestoredUnproven(missing) => format!(
             "would be restored without its {}, because its content is not proven",

@@ -443,7 +443,7 @@ fn undo_refuses_what_changed_since_and_says_which() {
             told.push(step.clone());
         });
         assert_eq!(tally.expect("a journal").refused, 1, "{action:?}");
-        let refused = matches!(&told[0].undone, seekless::action::Undone::Refused(why) if why.to_string().contains("changed \
+        let refused = matches!(&told[0].outcome, seekless::action::Undone::Refused(why) if why.to_string().contains("changed \
         since"));
         assert!(refused, "{told:?}");
         let mut after = picture(&scene.top);
