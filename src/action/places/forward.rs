@@ -323,10 +323,6 @@ impl<'a> Carried<'a> {
                     .for_each(metadata::truncated_time_again);
                 Ok(())
             }
-            ActionKind::Remove => {
-                self.done.notes.extend(odd_number_of_names(act));
-                Ok(())
-            }
             _ => Ok(()),
         }
     }
@@ -353,19 +349,4 @@ fn may_go_in_place(act: &Act<'_>) -> bool {
         && !act.to_prove
         && !act.pair.is_one_file()
         && attributes::get(folder).is_ok_and(|now| trust::only_we_write(folder, &now))
-}
-
-/// Reports if a file that lost one of its names does not have one name fewer: another process added or removed a name
-/// at the same time, or the file system does not count names.
-fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
-    let before = act.pair.victim.stat.links;
-    let keeper = act
-        .pair
-        .keeper
-        .as_ref()
-        .filter(|_| act.pair.is_one_file())?;
-    let now = stat::fresh_descriptor(&keeper.file).ok()?.links;
-    (u64::from(now) + 1 != u64::from(before)).then(|| {
-        format!("had {before} names and now has {now}: check which other program changed it")
-    })
 }
