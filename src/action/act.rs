@@ -53,27 +53,12 @@ impl Trail {
     }
 }
 
-/// The decisions of an action before the journal record.
-#[derive(Debug, Default)]
-pub struct Preparation {
-    /// The destination of the file.
-    pub destination: Option<Vec<u8>>,
-    /// Folders that are missing on the path there, the outermost first: absolute paths.
-    pub new_folders: Vec<Vec<u8>>,
-    /// The trash file that will record the origin of the file.
-    pub trash_info: Option<Vec<u8>>,
-    /// The target text of the symbolic link.
-    pub link_text: Option<Vec<u8>>,
-}
-
 /// A step that is examined before it is recorded.
 pub struct Sketch<'a> {
     /// The step to take.
     pub step: &'a Step,
     /// The file that stays.
     pub keeper: &'a Opened,
-    /// The keeper's path: the step's own or an alternate's.
-    pub keeper_path: &'a [u8],
     /// The file to act on.
     pub victim: &'a Opened,
     /// The settings of the run.

@@ -8,9 +8,10 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch, Trail};
+use super::act::{Act, Sketch, Trail};
 use super::failure::{failed, failure_with};
 use super::reason::{Code, Facts, IDENTITY, Reason};
+use super::record::{Intent, Raw};
 use crate::file::trust;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, names, stat};
@@ -23,42 +24,42 @@ const ANOTHER_MOUNT: &str = "a hard link cannot cross mounts, even of one file s
     through one mount, or use symlink or remove";
 
 /// Checks that a hard link is possible.
-pub fn prepare_hard(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
+pub fn prepare_hard(sketch: &Sketch<'_>) -> Result<(), Reason> {
     if sketch.keeper.location() != sketch.victim.location() {
         let (keeper, victim) = (sketch.keeper.volume(), sketch.victim.volume());
         let elsewhere = |hint| Err(failure_with(DOING, Errno::XDEV, hint));
-        match keeper.dev == victim.dev {
-            false => return elsewhere(ANOTHER_FILE_SYSTEM),
-            true if keeper.mount != victim.mount => return elsewhere(ANOTHER_MOUNT),
-            true => {}
+        if keeper.dev != victim.dev {
+            return elsewhere(ANOTHER_FILE_SYSTEM);
+        } else if keeper.mount != victim.mount {
+            return elsewhere(ANOTHER_MOUNT);
         }
     }
     // The system lets no further name be made, and does not say why.
     let keeper = sketch.keeper.attributes;
     if keeper.immutable || keeper.append_only {
-        let hint = match keeper.immutable {
-            true => "the kept file is immutable: run chattr -i on it",
-            false => "the kept file is append-only: run chattr -a on it",
+        let hint = if keeper.immutable {
+            "the kept file is immutable: run chattr -i on it"
+        } else {
+            "the kept file is append-only: run chattr -a on it"
         };
         return Err(failure_with(DOING, Errno::PERM, hint));
     }
-    Ok(Preparation::default())
+    Ok(())
 }
 
 /// Decides the text of a symbolic link.
-pub fn prepare_symbolic(sketch: &Sketch<'_>) -> Preparation {
+pub fn prepare_symbolic(sketch: &Sketch<'_>, intent: &mut Intent) {
     let absolute = sketch.settings.absolute_links;
-    Preparation {
-        link_text: Some(text(absolute, &sketch.step.victim.path, sketch.keeper_path)),
-        ..Preparation::default()
-    }
+    let text = text(absolute, &intent.victim.0, &intent.keeper.0);
+    intent.link_text = Some(Raw(text));
 }
 
 /// The target text of a link in a victim's place.
 pub fn text(absolute: bool, victim: &[u8], keeper: &[u8]) -> Vec<u8> {
-    match absolute {
-        true => keeper.to_vec(),
-        false => relative(victim, keeper),
+    if absolute {
+        keeper.to_vec()
+    } else {
+        relative(victim, keeper)
     }
 }
 

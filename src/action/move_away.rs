@@ -2,16 +2,18 @@
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Sketch};
 use super::failure::{failed, failure_with};
 use super::folder_entry::{self, NameInFolder, nearest, parent as folder_of};
 use super::folder_traits::Original;
 use super::reason::{Code, Facts, Reason};
+use super::record::{Intent, Raw};
 use super::relocate::{self, Making};
 use crate::file::trust;
 
-/// Decides where the file goes.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
+/// Decides where the file goes. Returns the folders that are missing on the path there, the outermost first: absolute
+/// paths.
+pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<Vec<Vec<u8>>, Reason> {
     let Some(folder) = &sketch.settings.destination else {
         return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
     };
@@ -29,11 +31,8 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
         Err(why) if why.code == Code::Gone => missing_above(&destination),
         _ => Vec::new(),
     };
-    Ok(Preparation {
-        destination: Some(destination),
-        new_folders,
-        ..Preparation::default()
-    })
+    intent.destination = Some(Raw(destination));
+    Ok(new_folders)
 }
 
 /// The folders above this absolute path that are missing, the outermost first.

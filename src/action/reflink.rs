@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Sketch};
 use super::check::Opened;
 use super::failure::{failed, failure_with};
 use super::reason::{Code, Reason};
@@ -20,7 +20,7 @@ use crate::sys::write::{self, Shared};
 const RANGE: u64 = 16 << 20;
 
 /// Checks that the two may share blocks.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
+pub fn prepare(sketch: &Sketch<'_>) -> Result<(), Reason> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev
         && statfs::name(&sketch.victim.file) != Some("btrfs")
     {
@@ -30,7 +30,7 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
             "files on different file systems cannot share blocks: use symlink or remove",
         ));
     }
-    Ok(Preparation::default())
+    Ok(())
 }
 
 /// Shares the blocks of the two files.

@@ -7,16 +7,16 @@ use std::os::fd::OwnedFd;
 use jiff::Zoned;
 use rustix::io::Errno;
 
-use super::act::{Act, Preparation, Sketch};
+use super::act::{Act, Sketch};
 use super::failure::failed;
 use super::folder_entry::{self, NameInFolder, join};
 use super::reason::Reason;
-use super::record::Raw;
+use super::record::{Intent, Raw};
 use super::trash_folder;
 use crate::sys::{statfs, sync, write};
 
 /// Decides where the file goes.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
+pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<(), Reason> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
@@ -25,11 +25,9 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
     let files = join(&trash, b"files");
     let mut info = join(&join(&trash, b"info"), &name);
     info.extend_from_slice(b".trashinfo");
-    Ok(Preparation {
-        destination: Some(join(&files, &name)),
-        trash_info: Some(info),
-        ..Preparation::default()
-    })
+    intent.destination = Some(Raw(join(&files, &name)));
+    intent.trash_info = Some(Raw(info));
+    Ok(())
 }
 
 /// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A name that becomes longer than the `longest`

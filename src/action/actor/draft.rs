@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::portion::{BATCH, Group, Renumbered, Sketched, Unsynced, renumbered};
 use super::{Actor, ahead};
 use crate::action::access::Common;
-use crate::action::act::{Preparation, Sketch};
+use crate::action::act::Sketch;
 use crate::action::action_kind::ActionKind;
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
@@ -165,38 +165,61 @@ impl Actor {
         let keeper = kept.as_ref().unwrap_or(&victim);
         let keeper_path = &step.keeper.as_ref().unwrap_or(&step.victim).path;
         let number = self.journal.next_step();
-        let unique = format!("{}-{number}", self.journal.mark());
+        let temporary = temporary(self.journal.mark(), number);
+        let folder = FolderIdentity::of(&victim.place.folder);
+        let mut intent = Intent {
+            step: number,
+            action: step.action,
+            victim: Raw(step.victim.path.clone()),
+            victim_state: (&victim.stat).into(),
+            names: victim.stat.links,
+            metadata,
+            keeper: Raw(keeper_path.clone()),
+            keeper_state: (&keeper.stat).into(),
+            temporary: temporary.to_string_lossy().into_owned(),
+            together: None,
+            destination: None,
+            trash_info: None,
+            link_text: None,
+            parent: folder.map_err(failed("examine its folder"))?,
+            folder_times: None,
+        };
         let sketch = Sketch {
             step,
             keeper,
-            keeper_path,
             victim: &victim,
             settings: &self.settings,
-            unique: &unique,
+            unique: &format!("{}-{number}", self.journal.mark()),
         };
-        let prepared = prepare(&sketch)?;
-        for path in &prepared.new_folders {
-            if self.new_folders.insert(path.clone()) {
-                self.missing.push(Record::NewFolder {
-                    action: step.action,
-                    path: Raw(path.clone()),
-                });
+        match step.action {
+            ActionKind::Remove => {}
+            ActionKind::Trash => trash::prepare(&sketch, &mut intent)?,
+            ActionKind::Hardlink => links::prepare_hard(&sketch)?,
+            ActionKind::Symlink => links::prepare_symbolic(&sketch, &mut intent),
+            ActionKind::Reflink => reflink::prepare(&sketch)?,
+            ActionKind::Move => {
+                for path in move_away::prepare(&sketch, &mut intent)? {
+                    if self.new_folders.insert(path.clone()) {
+                        self.missing.push(Record::NewFolder {
+                            action: step.action,
+                            path: Raw(path),
+                        });
+                    }
+                }
             }
         }
+        let times = self.times.as_mut();
+        let folder = parent(&step.victim.path);
+        intent.folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
         let aim = |target: &StepFile, opened: &Opened| StepFile {
             path: target.path.clone(),
             expected: opened.expected(),
         };
+        let keeper = step.keeper.as_ref().zip(kept.as_ref());
         let sketched = Sketched {
-            keeper: step
-                .keeper
-                .as_ref()
-                .zip(kept.as_ref())
-                .map(|(target, keeper)| aim(target, keeper)),
+            keeper: keeper.map(|(target, keeper)| aim(target, keeper)),
             victim: aim(&step.victim, &victim),
-            intent: self.intent(number, step.action, keeper, &victim, prepared, metadata, {
-                (keeper_path.clone(), step.victim.path.clone())
-            })?,
+            intent,
         };
         if let Some(keeper) = kept {
             self.begin_to_sync(step, keeper, unsynced);
@@ -273,53 +296,6 @@ impl Actor {
                 fd: keeper.file,
             });
         }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "a record has this many fields")]
-    fn intent(
-        &mut self,
-        number: u64,
-        action: ActionKind,
-        keeper: &Opened,
-        victim: &Opened,
-        prepared: Preparation,
-        metadata: Metadata,
-        (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
-    ) -> Result<Intent, Reason> {
-        let temporary = temporary(self.journal.mark(), number);
-        let folder = parent(&victim_path);
-        let times = self.times.as_mut();
-        let folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
-        let in_folder = FolderIdentity::of(&victim.place.folder);
-        Ok(Intent {
-            step: number,
-            action,
-            victim: Raw(victim_path),
-            victim_state: (&victim.stat).into(),
-            names: victim.stat.links,
-            metadata,
-            keeper: Raw(keeper_path),
-            keeper_state: (&keeper.stat).into(),
-            temporary: temporary.to_string_lossy().into_owned(),
-            together: None,
-            destination: prepared.destination.map(Raw),
-            trash_info: prepared.trash_info.map(Raw),
-            link_text: prepared.link_text.map(Raw),
-            parent: in_folder.map_err(failed("examine its folder"))?,
-            folder_times,
-        })
-    }
-}
-
-/// Makes the decisions of an action that come before its record.
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Reason> {
-    match sketch.step.action {
-        ActionKind::Remove => Ok(Preparation::default()),
-        ActionKind::Trash => trash::prepare(sketch),
-        ActionKind::Hardlink => links::prepare_hard(sketch),
-        ActionKind::Symlink => Ok(links::prepare_symbolic(sketch)),
-        ActionKind::Reflink => reflink::prepare(sketch),
-        ActionKind::Move => move_away::prepare(sketch),
     }
 }
 
