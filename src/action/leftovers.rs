@@ -1,5 +1,6 @@
 //! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +13,7 @@ use super::places::{Context, Manner, Scene};
 use super::reads::Reads;
 use super::record::RunHeader;
 use super::undo_parent::Parents;
-use super::{journal_folder, new_folders, runs, torn_groups};
+use super::{journal_folder, new_folders, runs};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
 use crate::sys::sync;
@@ -91,7 +92,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
         return None;
     }
     let in_undo = past.undo_cut_short;
-    let torn = torn_groups::of(&past);
+    let torn = torn_groups(&past);
     let steps = past.steps.iter();
     let is_torn = |step: &PastStep| {
         step.intent
@@ -147,4 +148,34 @@ pub(super) fn half_done(step: &PastStep, torn_group: bool, in_undo: bool) -> Opt
         kind: LeftoverKind::File,
         folders,
     })
+}
+
+/// The numbers of the groups of files that belong together, of which a killed run acted on some
+/// ([`Intent::together`](super::record::Intent)). Undo and a sweep move their files back; those that were removed are
+/// named.
+pub(super) fn torn_groups(past: &Past) -> HashSet<u64> {
+    let (reads, parents) = (Reads::default(), Parents::default());
+    let context = Context::new(Manner::Glance, &reads, &parents);
+    let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
+    for step in &past.steps {
+        if let Some(group) = step.intent.together {
+            groups.entry(group).or_default().push(step);
+        }
+    }
+    let is_ended = |step: &&PastStep| step.undone || step.fate != Fate::Unsaid;
+    let is_torn = |steps: &Vec<&PastStep>| {
+        !steps.iter().all(is_ended)
+            && steps.iter().any(|step| is_taken(step, context))
+            && !steps.iter().all(|step| is_taken(step, context))
+    };
+    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
+    torn.map(|(group, _)| group).collect()
+}
+
+/// True if neither the file nor the leftover of a killed run is in its folder.
+fn is_taken(step: &PastStep, context: Context<'_>) -> bool {
+    let Ok(place) = NameInFolder::of(&step.intent.victim.0) else {
+        return true;
+    };
+    !Scene::of_past(step, &place, None, context).is_ok_and(|scene| scene.is_in_folder())
 }

@@ -47,7 +47,6 @@ mod runs;
 mod step;
 mod synced;
 mod temporary;
-mod torn_groups;
 mod trash;
 mod trash_folder;
 mod tree_lock;

@@ -167,6 +167,7 @@ reasons! {
     Already "already" Changed "is already a link to the kept file, or shares its blocks";
     ChangedSinceRun "changed-since-run" Changed "has changed since the run";
     OtherFile "other-file" Changed "{what} {because}";
+    NotEmpty "not-empty" Changed "is not empty";
     NameTaken "name-taken" Changed "another folder or file has its name now";
     StaysAside "stays-aside" Changed "another file now has its name; it stays {what}";
     LastCopy "last-copy" Changed "the file is gone or has changed; its copy stays as {what}";

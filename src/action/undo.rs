@@ -17,7 +17,6 @@ use super::places::{Context, Manner, Purpose};
 use super::reads::{self, Reads};
 use super::record::{Record, RecordedState, RunHeader};
 use super::runs;
-use super::torn_groups;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
 use super::undo_folders;
@@ -195,7 +194,7 @@ fn pass<'a>(
         Some(_) => Manner::Act,
         None => Manner::Look,
     };
-    let torn = torn_groups::of(past);
+    let torn = leftovers::torn_groups(past);
     let parents = Parents::of(past);
     let context = Context::new(manner, reads, &parents);
     let mut linked = Linked::default();

@@ -7,12 +7,13 @@ use rustix::io::Errno;
 
 use super::Actor;
 use crate::action::action_kind::ActionKind;
-use crate::action::failure;
+use crate::action::check::gone;
+use crate::action::failure::{self, failed};
 use crate::action::folder_entry::{Identity, NameInFolder, parent};
 use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
-use crate::action::reason::Code;
+use crate::action::reason::{Code, Reason};
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
@@ -39,14 +40,6 @@ struct Found<'a> {
     of: &'a EmptyFolder,
     place: NameInFolder,
     step: u64,
-}
-
-/// The reason why a folder stays.
-enum Stays {
-    NotEmpty,
-    Because(String),
-    /// The same, unless it is gone and only the answer was lost.
-    Unclear(String),
 }
 
 impl Actor {
@@ -96,16 +89,18 @@ impl Actor {
         current::ask_about(&of.path);
         let removed = take_away(&place.folder, &place.name, of.identity);
         let step = *step;
-        let not_done = |why| Some(Record::NotDone { step, why });
         let record = match &removed {
             Ok(()) => Some(Record::Done {
                 step,
                 now: None,
                 digest: None,
             }),
-            Err(Stays::NotEmpty) => not_done("is not empty".to_owned()),
-            Err(Stays::Because(why)) => not_done(why.clone()),
-            Err(Stays::Unclear(_)) => None,
+            // It may be gone, and only the answer was lost.
+            Err(why) if why.errno().is_some_and(|error| !failure::is_refusal(error)) => None,
+            Err(why) => Some(Record::NotDone {
+                step,
+                why: why.to_string(),
+            }),
         };
         self.has_open_steps |= record.is_none();
         // What it says can be seen from the folders.
@@ -122,70 +117,51 @@ impl FolderTally {
         self.left.is_empty() && self.unwritten.is_none()
     }
 
-    fn note(&mut self, of: &EmptyFolder, removed: Result<(), Stays>) {
+    fn note(&mut self, of: &EmptyFolder, removed: Result<(), Reason>) {
         match removed {
             Ok(()) => self.removed += 1,
-            Err(Stays::NotEmpty) => self.not_empty += 1,
-            Err(Stays::Because(why) | Stays::Unclear(why)) => {
-                self.left.push((of.path.clone(), why))
-            }
+            Err(why) if why.code == Code::NotEmpty => self.not_empty += 1,
+            Err(why) => self
+                .left
+                .push((of.path.clone(), format!("{why}; left alone"))),
         }
     }
 }
 
-/// Opens the folder with the name, and reads the metadata that undo has to restore.
-/// The place of a folder, the folder above it, and its metadata.
-fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Stays> {
-    let place = NameInFolder::of(&of.path).map_err(|why| match why.code {
-        Code::Gone => Stays::Because("no longer exists".to_owned()),
-        _ => Stays::Because(format!("{why}; left alone")),
-    })?;
-    let folder = open::folder(&place.folder, &place.name).map_err(stays("open the folder"))?;
-    let (now, attributes) = attributes::both(&folder).map_err(stays("examine the folder"))?;
+/// The place of a folder, the folder above it, and the metadata that undo has to restore.
+fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Reason> {
+    let place = NameInFolder::of(&of.path)?;
+    let folder = open::folder(&place.folder, &place.name).map_err(failed("open the folder"))?;
+    let examined = attributes::both(&folder);
+    let (now, attributes) = examined.map_err(failed("examine the folder"))?;
     if (now.dev, now.ino) != of.identity {
-        return Err(another());
+        return Err(Code::NameTaken.into());
     }
-    let mut metadata =
-        metadata::with(&folder, attributes).map_err(stays("read the metadata of the folder"))?;
+    let metadata = metadata::with(&folder, attributes);
+    let mut metadata = metadata.map_err(failed("read the metadata of the folder"))?;
     metadata.set_times(of.times);
-    let above = FolderIdentity::of(&place.folder).map_err(stays("examine the folder above"))?;
+    let above = FolderIdentity::of(&place.folder).map_err(failed("examine the folder above"))?;
     Ok((place, above, metadata))
 }
 
 /// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls could
 /// be removed in its place.
-fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Stays> {
-    let now = stat::fresh_entry(folder, name).map_err(stays("examine the folder"))?;
+fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Reason> {
+    let now = stat::fresh_entry(folder, name).map_err(gone)?;
     if (now.dev, now.ino) != identity {
-        return Err(another());
+        return Err(Code::NameTaken.into());
     }
-    let error = match names::remove_folder(folder, name) {
-        Ok(()) => return Ok(()),
-        Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(Stays::NotEmpty),
-        Err(error) => error,
+    let Err(error) = names::remove_folder(folder, name) else {
+        return Ok(());
     };
+    if matches!(error, Errno::NOTEMPTY | Errno::EXIST) {
+        return Err(Code::NotEmpty.into());
+    }
     // The reply may be wrong. The kernel may remember a folder that its server has removed, so a look does not tell.
     match names::remove_folder(folder, name) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
-        Err(_) => Err(match stays("remove the folder")(error) {
-            Stays::Because(why) if !failure::is_refusal(error) => Stays::Unclear(why),
-            stays => stays,
-        }),
-    }
-}
-
-fn another() -> Stays {
-    Stays::Because("another folder or file has its name; left alone".to_owned())
-}
-
-fn stays(doing: &'static str) -> impl Fn(Errno) -> Stays {
-    move |error| match error {
-        Errno::NOENT => Stays::Because("no longer exists".to_owned()),
-        error => {
-            let cause = std::io::Error::from(error);
-            Stays::Because(format!("cannot {doing}: {cause}; left alone"))
-        }
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Code::NotEmpty.into()),
+        Err(_) => Err(failed("remove the folder")(error)),
     }
 }
 
