@@ -1,7 +1,6 @@
 //! Carries out what the table decides, one call after the other, and looks at the places after each.
 
 use std::cell::RefCell;
-use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
