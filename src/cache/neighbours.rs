@@ -171,9 +171,10 @@ impl KnownRows {
         if self.bytes.len() + self.packs.len() * EACH > self.most {
             self.forget();
         }
-        self.ahead = match self.requested * 2 >= self.read {
-            true => (self.ahead * 2).min(AHEAD),
-            false => 1,
+        self.ahead = if self.requested * 2 >= self.read {
+            (self.ahead * 2).min(AHEAD)
+        } else {
+            1
         };
         let Some(store) = self.store.take() else {
             return Ok(usize::MAX);

@@ -38,9 +38,10 @@ pub fn file(error: RouteError) -> CacheError {
         RouteError::Untrusted(untrusted) => untrusted,
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let it = match BESIDE.iter().any(|end| name.ends_with(end)) {
-        true => format!("{name} beside it"),
-        false => "it".to_owned(),
+    let it = if BESIDE.iter().any(|end| name.ends_with(end)) {
+        format!("{name} beside it")
+    } else {
+        "it".to_owned()
     };
     match why {
         Distrust::Link | Distrust::NotRegular => CacheError::Occupied {

@@ -108,9 +108,10 @@ impl Mounts {
         let mounts = mounts.filter(|mount| mount.device == inner.device);
         let ways = mounts.filter_map(|mount| {
             let rest = inner.path.strip_prefix(&mount.root).ok()?;
-            Some(match rest.as_os_str().is_empty() {
-                true => mount.mount_point.clone(),
-                false => mount.mount_point.join(rest),
+            Some(if rest.as_os_str().is_empty() {
+                mount.mount_point.clone()
+            } else {
+                mount.mount_point.join(rest)
             })
         });
         ways.collect()

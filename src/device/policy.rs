@@ -128,9 +128,10 @@ impl Policy {
                 order: Order::Arrival,
                 random_threads: REMOTE_RANDOM_THREADS,
                 depth: 1,
-                sequential_threads: match walks_files(facts.filesystem) {
-                    true => 1,
-                    false => REMOTE_STREAMS,
+                sequential_threads: if walks_files(facts.filesystem) {
+                    1
+                } else {
+                    REMOTE_STREAMS
                 },
                 sequential_depth: 1,
                 one_uncached: reads_one_disk(facts.filesystem),

@@ -46,9 +46,10 @@ impl Mounts {
             _ => {}
         }
         if let Some(shown) = shown(mount) {
-            return match is_shown_twice(self, mount) {
-                true => Err(NoName::Twice),
-                false => Ok([mount.filesystem.as_bytes(), b"\0", shown].concat()),
+            return if is_shown_twice(self, mount) {
+                Err(NoName::Twice)
+            } else {
+                Ok([mount.filesystem.as_bytes(), b"\0", shown].concat())
             };
         }
         let uuid = uuid::bytes_of(folder);

@@ -205,9 +205,10 @@ impl Policy {
                  metadata {metadata}"
             );
         }
-        let uncached = match self.one_uncached {
-            true => ", one at a time if not cached",
-            false => "",
+        let uncached = if self.one_uncached {
+            ", one at a time if not cached"
+        } else {
+            ""
         };
         let who = match self.order {
             Order::Arrival => "thread pools, in order of arrival",

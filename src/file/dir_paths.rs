@@ -68,9 +68,10 @@ impl DirTable {
                     let next = below.last().into_iter();
                     next.flat_map(|dir| self.name(dir).iter().chain(b"\0"))
                 };
-                match self.holds(a, b) {
-                    true => name.iter().cmp(next(b, a)),
-                    false => next(a, b).cmp(other),
+                if self.holds(a, b) {
+                    name.iter().cmp(next(b, a))
+                } else {
+                    next(a, b).cmp(other)
                 }
             }
             None => Ordering::Equal,

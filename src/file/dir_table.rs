@@ -5,8 +5,8 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
 
+use super::FolderId;
 use super::managed::by_name;
-use super::{FolderId, PathRules};
 
 /// Number of a folder in the [`DirTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +36,15 @@ pub struct DirTable {
     given_files: Vec<bool>,
     /// How paths are followed.
     path_rules: PathRules,
+}
+
+/// How paths are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathRules {
+    /// Symbolic links below the roots are followed.
+    pub follow: bool,
+    /// A root that is another folder than when it was added is not opened.
+    pub tied_roots: bool,
 }
 
 /// Where a folder is.

@@ -5,14 +5,40 @@ use std::hint::black_box;
 
 use hashbrown::HashTable;
 
+use super::columns::{Names, Narrow, Places};
 use super::dir_table::mix;
 use super::further_names::FurtherNames;
-use super::names::Names;
-use super::narrow::Narrow;
-use super::places::Places;
-use super::{
-    DevIndex, DirId, DirTable, FileIndex, Fingerprint, FoundFile, Numbering, Sameness, Sighting,
-};
+use super::{DevIndex, DirId, DirTable, FileIndex, Fingerprint, Numbering, Sameness, Sighting};
+
+/// A file as the scan found it; its name travels beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundFile {
+    /// Inode number.
+    pub ino: u64,
+    /// Length, bytes.
+    pub size: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of the inode, nanoseconds since 1970.
+    pub ctime_ns: i64,
+    /// Allocated blocks of 512 bytes.
+    pub blocks: u64,
+    /// Number of names, inside and outside the roots.
+    pub links: u32,
+    /// Length of the name, bytes (FAT and its like allow 255 characters of up to three bytes).
+    pub name_len: u16,
+    /// The name is a symbolic link to the file, not one of its own.
+    pub via_link: bool,
+    /// The file is mounted on the name, which is that of another file below.
+    pub mounted: bool,
+}
+
+impl FoundFile {
+    /// True if the name is a directory entry of the file itself.
+    pub fn is_entry(&self) -> bool {
+        !self.via_link && !self.mounted
+    }
+}
 
 /// The result of adding a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,9 +331,10 @@ impl FileTable {
     /// The names that were looked up a last time, if any was lost.
     #[inline]
     fn final_names(&self, file: FileIndex) -> Option<&Vec<(DirId, Vec<u8>)>> {
-        match self.final_names.is_empty() {
-            true => None,
-            false => self.final_names.get(&file),
+        if self.final_names.is_empty() {
+            None
+        } else {
+            self.final_names.get(&file)
         }
     }
 

@@ -1,5 +1,6 @@
 //! Files and folders as seekless keeps them: identity, names, metadata.
 
+mod columns;
 mod copy_marks;
 mod dir_handles;
 mod dir_paths;
@@ -7,19 +8,14 @@ mod dir_route;
 mod dir_table;
 mod file_table;
 mod fingerprint;
-mod found_file;
 mod further_names;
 mod identity;
 mod index;
 mod kind;
 mod managed;
 mod managed_paths;
-mod names;
-mod narrow;
 mod numbering;
 mod own_folder;
-mod path_rules;
-mod places;
 mod preference;
 mod raw;
 mod route;
@@ -30,10 +26,9 @@ pub mod trust;
 
 pub use copy_marks::CopyMarks;
 pub use dir_handles::DirHandles;
-pub use dir_table::{DirId, DirTable, FolderPlace, SharedDirs};
-pub use file_table::{FileTable, Naming};
+pub use dir_table::{DirId, DirTable, FolderPlace, PathRules, SharedDirs};
+pub use file_table::{FileTable, FoundFile, Naming};
 pub use fingerprint::Fingerprint;
-pub use found_file::FoundFile;
 pub use identity::{FolderId, Sameness, Sighting};
 pub use index::{DevIndex, FileIndex};
 pub use kind::{Kind, Member, PhotoGroup, Role, UnknownKind};
@@ -43,7 +38,6 @@ pub use managed::{
 pub use managed_paths::{ManagedPaths, ManagedPlace, is_managed_folder};
 pub use numbering::Numbering;
 pub use own_folder::OwnFolder;
-pub use path_rules::PathRules;
 pub use preference::{ByParts, Preference};
 pub use raw::{Name, Raw, serialize_path};
 pub use route::{RouteError, Untrusted};

@@ -203,9 +203,10 @@ impl OwnFolder {
 
 /// A name is not a path.
 pub(super) fn c_name(name: &str) -> Result<CString, Errno> {
-    match name.contains('/') {
-        true => Err(Errno::NOENT),
-        false => CString::new(name).map_err(|_| Errno::NOENT),
+    if name.contains('/') {
+        Err(Errno::NOENT)
+    } else {
+        CString::new(name).map_err(|_| Errno::NOENT)
     }
 }
 

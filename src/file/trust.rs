@@ -157,9 +157,10 @@ pub fn is_root() -> bool {
 /// # Errors
 /// If it is another user.
 pub fn is_trusted(owner: u32) -> Result<(), Distrust> {
-    match is_ours_or_roots(owner) || process::is_unmapped(owner) {
-        true => Ok(()),
-        false => Err(Distrust::Owner { owner, me: me() }),
+    if is_ours_or_roots(owner) || process::is_unmapped(owner) {
+        Ok(())
+    } else {
+        Err(Distrust::Owner { owner, me: me() })
     }
 }
 
@@ -167,9 +168,10 @@ pub fn is_trusted(owner: u32) -> Result<(), Distrust> {
 /// distributions have such a group, and a umask that lets it write.
 fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
     is_trusted(now.uid)?;
-    match is_sticky || !others_may_write(fd, now) {
-        true => Ok(()),
-        false => Err(Distrust::Writable(now.mode)),
+    if is_sticky || !others_may_write(fd, now) {
+        Ok(())
+    } else {
+        Err(Distrust::Writable(now.mode))
     }
 }
 

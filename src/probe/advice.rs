@@ -55,9 +55,10 @@ pub fn advise(outcomes: &[ExperimentResult], now: &Policy, cores: usize) -> Resu
     let mut doubts = Doubts::default();
 
     // What decides on the queue is the way in which the disk will be read.
-    let (queue, how) = match rotational {
-        true => (sweep.or(scattered), "in physical order"),
-        false => (scattered.or(sweep), "scattered"),
+    let (queue, how) = if rotational {
+        (sweep.or(scattered), "in physical order")
+    } else {
+        (scattered.or(sweep), "scattered")
     };
     let in_force = now.random_threads * now.depth;
     let mut in_flight = in_force;
@@ -71,9 +72,10 @@ pub fn advise(outcomes: &[ExperimentResult], now: &Policy, cores: usize) -> Resu
                 .collect(),
             ..line.clone()
         };
-        let chosen = match rotational {
-            true => settle(&from_least, in_force, SWEEP_GOOD_ENOUGH).or_else(|| knee(line)),
-            false => settle(line, in_force, GOOD_ENOUGH),
+        let chosen = if rotational {
+            settle(&from_least, in_force, SWEEP_GOOD_ENOUGH).or_else(|| knee(line))
+        } else {
+            settle(line, in_force, GOOD_ENOUGH)
         };
         in_flight = chosen.unwrap_or(in_force);
         let words = |x: usize| format!("{x} in flight {how}");

@@ -112,9 +112,10 @@ fn bar_of(point: &Point, highest: f64, columns: usize) -> String {
     let columns = |value: f64| ((value / highest * columns as f64).round() as usize).max(1);
     let (middle, end) = (columns(point.median), columns(point.p90));
     let bar = "█".repeat(middle);
-    match end > middle {
-        true => bar + &"─".repeat(end - middle - 1) + "┤",
-        false => bar,
+    if end > middle {
+        bar + &"─".repeat(end - middle - 1) + "┤"
+    } else {
+        bar
     }
 }
 

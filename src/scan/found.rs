@@ -171,9 +171,10 @@ impl Outbox {
 
     /// Moves the batch to another one. Returns what that one had if both are too much for one message.
     pub fn move_to(&mut self, other: &mut FoundBatch) -> FoundBatch {
-        let full = match other.files.len() + self.batch.files.len() > FILES {
-            true => std::mem::take(other),
-            false => FoundBatch::default(),
+        let full = if other.files.len() + self.batch.files.len() > FILES {
+            std::mem::take(other)
+        } else {
+            FoundBatch::default()
         };
         if !self.batch.files.is_empty() {
             other.make_room();

@@ -35,9 +35,10 @@ pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Vec<u8>> {
     File::from(fd)
         .take(LONGEST + 1)
         .read_to_end(&mut contents)?;
-    match contents.len() as u64 > LONGEST {
-        true => Err(io::Error::other("longer than 1 MiB")),
-        false => Ok(contents),
+    if contents.len() as u64 > LONGEST {
+        Err(io::Error::other("longer than 1 MiB"))
+    } else {
+        Ok(contents)
     }
 }
 

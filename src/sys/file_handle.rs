@@ -20,10 +20,7 @@ struct Answer {
 /// if the name is gone.
 pub fn of_name(at: impl AsFd, name: &CStr, follow: bool) -> Option<Vec<u8>> {
     super::fault::point().ok()?;
-    let flags = match follow {
-        true => libc::AT_SYMLINK_FOLLOW,
-        false => 0,
-    };
+    let flags = if follow { libc::AT_SYMLINK_FOLLOW } else { 0 };
     let mut answer = Answer {
         length: LONGEST as libc::c_uint,
         kind: 0,

@@ -125,9 +125,10 @@ pub fn lock(fd: impl AsFd) -> Result<bool> {
 /// not let us.
 pub fn hold(fd: impl AsFd, exclusive: bool) -> Result<bool> {
     use rustix::fs::{FlockOperation, flock};
-    let how = match exclusive {
-        true => FlockOperation::NonBlockingLockExclusive,
-        false => FlockOperation::NonBlockingLockShared,
+    let how = if exclusive {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::NonBlockingLockShared
     };
     match flock(fd, how) {
         Err(Errno::WOULDBLOCK) => Ok(false),

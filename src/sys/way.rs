@@ -171,9 +171,10 @@ mod tests {
         let mut way = Way::to(path.as_os_str().as_bytes())?;
         while let Some(name) = way.part() {
             let part = way.look(&name)?;
-            match part.is_link() {
-                true => way.follow(&part)?,
-                false => way.enter(&name, part.handle),
+            if part.is_link() {
+                way.follow(&part)?
+            } else {
+                way.enter(&name, part.handle)
             }
         }
         let now = super::super::stat::descriptor(way.here())?;

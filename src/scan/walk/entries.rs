@@ -240,9 +240,10 @@ impl Walker {
     /// From when memory is nearly used up, files are only counted. `names` is the number of names that come next.
     fn look_at_memory(&mut self, dir: DirId, names: usize) {
         let is_full = self.walk.full.load(Ordering::Relaxed);
-        let listed = match is_full {
-            true => -(names as i64),
-            false => names as i64,
+        let listed = if is_full {
+            -(names as i64)
+        } else {
+            names as i64
         };
         self.walk.listed.fetch_add(listed, Ordering::Relaxed);
         self.unlooked += names;

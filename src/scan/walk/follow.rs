@@ -110,9 +110,10 @@ impl Walker {
         }
         let mut file = found_file(stat, name.to_bytes());
         file.via_link = true;
-        let dir = match self.links_into_trash(folder, name) {
-            true => self.walk.links().of_trash(&self.walk.dirs, folder.dir),
-            false => folder.dir,
+        let dir = if self.links_into_trash(folder, name) {
+            self.walk.links().of_trash(&self.walk.dirs, folder.dir)
+        } else {
+            folder.dir
         };
         let dirs = self.walk.dirs.read();
         let mut path = Vec::new();

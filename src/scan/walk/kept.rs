@@ -86,9 +86,10 @@ impl Walk {
         total.left_out.unanswered += 1;
         if self.tell_others {
             let device = self.dirs.read().identity(folder.dir).0;
-            let unseen = match self.watchlist.is_silent(device) {
-                true => Unseen::Unanswered,
-                false => Unseen::OtherUnanswered,
+            let unseen = if self.watchlist.is_silent(device) {
+                Unseen::Unanswered
+            } else {
+                Unseen::OtherUnanswered
             };
             let (name, kind) = (folder.name.as_deref(), EntryKind::Unseen(unseen));
             total.others.push(OtherEntry::new(folder.dir, name, kind));

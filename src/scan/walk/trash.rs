@@ -58,9 +58,10 @@ impl Walker {
         }
         let now = self.with_folder(folder.dir, |above| stat::entry(above, name));
         let is_root = now.is_ok_and(|now| !self.walk.dirs.read().met(&now).is_empty());
-        let unseen = match is_root {
-            true => Unseen::ListedBefore,
-            false => Unseen::Trash,
+        let unseen = if is_root {
+            Unseen::ListedBefore
+        } else {
+            Unseen::Trash
         };
         self.walked.left_out.trash += u64::from(!is_root && self.round == Round::First);
         self.unseen(folder.dir, Some(name), unseen);

@@ -169,9 +169,10 @@ impl Walker {
             }
             Err(e) => {
                 let is_root = folder.name.is_none() && folder.depth == 0;
-                let kind = match is_root {
-                    true => ProblemKind::UnreadableRoot,
-                    false => ProblemKind::UnreadableFolder,
+                let kind = if is_root {
+                    ProblemKind::UnreadableRoot
+                } else {
+                    ProblemKind::UnreadableFolder
                 };
                 self.unreadable(&folder, kind, e);
             }
