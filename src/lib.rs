@@ -1,7 +1,7 @@
 //! Finds files with the same content, reading only what can change the answer and in the order that the disk likes.
 //!
 //! ```no_run
-//! for set in seekless::Search::new(["/home/me/Pictures"]).min_size(100_000).run()? {
+//! for set in seekless::Search::new(["/home/me/Pictures"]).min_size(100_000).run()?.sets {
 //!     println!("{} × {}", set.files.len(), set.size);
 //! }
 //! # Ok::<(), seekless::Error>(())

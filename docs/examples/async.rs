@@ -26,14 +26,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .run()
     });
     tokio::pin!(search);
-    let sets = loop {
+    let found = loop {
         tokio::select! {
             found = &mut search => break found??,
             Some(now) = stages.recv() => eprintln!("{} stages are under way", now.len()),
             _ = tokio::signal::ctrl_c() => cancel.cancel(),
         }
     };
-    for set in &sets {
+    for set in &found.sets {
         println!("{} × {} bytes", set.files.len(), set.size);
     }
     Ok(())

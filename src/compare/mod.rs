@@ -201,6 +201,23 @@ impl<'t> Comparison<'t> {
         self.tree
     }
 
+    /// The path of a line, relative to its side; nothing for the side itself. A file that was given has its own name.
+    pub fn path(&self, line: &ComparedEntry) -> Vec<u8> {
+        let mut path = Vec::new();
+        match line.place {
+            EntryPlace::Name(name) => path = self.tree.path_of_name(name),
+            EntryPlace::Other(at) => {
+                let other = self.tree.other(at);
+                let (folder, name) = (other.folder, other.name);
+                self.tree.relative_path_of(folder, name, &mut path);
+            }
+            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
+                self.tree.relative_path(folder, &mut path);
+            }
+        }
+        path
+    }
+
     /// The metadata of a line's file that its copies on other sides have otherwise.
     pub fn differing(&self, line: &ComparedEntry) -> &[Attribute] {
         match line.place {

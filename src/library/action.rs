@@ -260,7 +260,7 @@ impl Action {
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
         let (settings, acting) = self.settings(&roots)?;
         let mut planner = Planner::new(settings, origin);
-        for set in sets {
+        for set in &sets.sets {
             planner.add(claim(set)).map_err(Cause::NotKept)?;
         }
         Plan::new(planner, acting)

@@ -15,7 +15,7 @@ use crate::compare::{
 use crate::engine::{Config, Root};
 use crate::event::Problem;
 use crate::scan::FilterSpec;
-use crate::tree::{Scope, Tree};
+use crate::tree::Scope;
 
 /// Checks whether everything on one side, a folder or a file, is also on the others.
 ///
@@ -157,35 +157,24 @@ impl<'a> Compare<'a> {
         Ok(Compared {
             answer: comparison.answer(),
             sides: comparison.sides.clone(),
-            differences: lines.map(|line| difference(&tree, line)).collect(),
+            differences: lines.map(|line| difference(&comparison, line)).collect(),
             problems,
         })
     }
 }
 
-fn difference(tree: &Tree, line: &ComparedEntry) -> Difference {
-    let path_of = |folder: u32, name: &[u8]| {
-        let mut path = Vec::new();
-        tree.relative_path_of(folder, name, &mut path);
-        PathBuf::from(OsString::from_vec(path))
-    };
-    let path_of_name = |name: u32| path_of(tree.folder_of(name), tree.name(name));
+fn difference(comparison: &Comparison<'_>, line: &ComparedEntry) -> Difference {
+    let path = |path: Vec<u8>| PathBuf::from(OsString::from_vec(path));
     let on = line.marks.iter().map(|mark| match mark {
         Mark::Same => OnSide::Same,
-        Mark::Moved(to) => OnSide::Moved(path_of_name(*to)),
+        Mark::Moved(to) => OnSide::Moved(path(comparison.tree().path_of_name(*to))),
         Mark::Changed => OnSide::Changed,
         Mark::Missing => OnSide::Missing,
         Mark::Unanswered(_) => OnSide::Unanswered,
     });
     Difference {
         side: line.side as usize,
-        path: match line.place {
-            EntryPlace::Name(name) => path_of_name(name),
-            EntryPlace::Other(at) => path_of(tree.other(at).folder, tree.other(at).name),
-            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
-                path_of(folder, b"")
-            }
-        },
+        path: path(comparison.path(line)),
         whole_folder: match line.place {
             EntryPlace::Folder(_, files, _) => Some(files),
             _ => None,

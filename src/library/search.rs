@@ -29,9 +29,9 @@ use crate::scan::FilterSpec;
 /// # let path = folder.path();
 /// # std::fs::write(path.join("a"), "same")?;
 /// # std::fs::write(path.join("b"), "same")?;
-/// let sets = seekless::Search::new([path]).exclude("*.tmp").run()?;
-/// assert_eq!(sets.len(), 1);
-/// let set = &sets.as_slice()[0];
+/// let found = seekless::Search::new([path]).exclude("*.tmp").run()?;
+/// assert_eq!(found.sets.len(), 1);
+/// let set = &found.sets[0];
 /// assert_eq!(set.size, 4);
 /// assert_eq!(set.files[1].path(), path.join("b"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,9 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::slice;
 use std::time::SystemTime;
-use std::vec;
 
 use super::times::time;
 use crate::decide::{self, DuplicateSet, Member};
@@ -113,12 +111,18 @@ impl From<decide::Summary> for Summary {
     }
 }
 
-/// All sets of a search, those that free most disk space first; the same files always come in the same order.
+/// The result of a search.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Sets {
-    pub(super) sets: Vec<Set>,
-    pub(super) summary: Summary,
-    pub(super) problems: Vec<Problem>,
+    /// All sets, those that free most disk space first; the same files always come in the same order. Those that are
+    /// taken out take no part in a plan.
+    pub sets: Vec<Set>,
+    /// The counts of the search.
+    pub summary: Summary,
+    /// The files and folders that could not be read; empty if [`Search::on_problem`](super::Search::on_problem) took
+    /// it.
+    pub problems: Vec<Problem>,
     pub(super) origin: FoundIn,
 }
 
@@ -133,60 +137,4 @@ pub(super) struct FoundIn {
     pub isolate: bool,
     pub hard_links: bool,
     pub newer_ns: Option<i64>,
-}
-
-impl Sets {
-    /// The counts of the search.
-    pub fn summary(&self) -> &Summary {
-        &self.summary
-    }
-
-    /// The files and folders that could not be read; empty if [`Search::on_problem`](super::Search::on_problem) took
-    /// it.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-
-    /// The number of sets.
-    pub fn len(&self) -> usize {
-        self.sets.len()
-    }
-
-    /// True if there are no sets.
-    pub fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
-    /// The sets, in order.
-    pub fn as_slice(&self) -> &[Set] {
-        &self.sets
-    }
-
-    /// The sets, in order.
-    pub fn iter(&self) -> slice::Iter<'_, Set> {
-        self.sets.iter()
-    }
-
-    /// Leaves out sets, before a plan is made of the others.
-    pub fn retain(&mut self, keep: impl FnMut(&Set) -> bool) {
-        self.sets.retain(keep);
-    }
-}
-
-impl IntoIterator for Sets {
-    type Item = Set;
-    type IntoIter = vec::IntoIter<Set>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.sets.into_iter()
-    }
-}
-
-impl<'a> IntoIterator for &'a Sets {
-    type Item = &'a Set;
-    type IntoIter = slice::Iter<'a, Set>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.sets.iter()
-    }
 }

@@ -347,6 +347,13 @@ impl Tree {
         }
     }
 
+    /// The path of a name, relative to its root.
+    pub fn path_of_name(&self, name: u32) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.relative_path_of(self.folder_of(name), self.name(name), &mut path);
+        path
+    }
+
     /// Writes the path of an entry in a folder, relative to the root; an empty name means the folder itself.
     pub fn relative_path_of(&self, folder: u32, name: &[u8], path: &mut Vec<u8>) {
         self.relative_path(folder, path);

@@ -122,28 +122,10 @@ impl Shown<'_> {
         self.comparison.lines.iter().filter(shows)
     }
 
-    /// The path of a line, relative to its side. A file that was given has that path.
+    /// The path of a line, relative to its side.
     fn path(&self, line: &ComparedEntry) -> Vec<u8> {
-        let tree = self.comparison.tree();
-        let mut path = Vec::new();
-        match line.place {
-            EntryPlace::Name(name) => return self.path_of_name(name),
-            EntryPlace::Other(at) => {
-                let other = tree.other(at);
-                tree.relative_path_of(other.folder, other.name, &mut path);
-            }
-            EntryPlace::EmptyFolder(folder) | EntryPlace::Folder(folder, ..) => {
-                tree.relative_path(folder, &mut path);
-            }
-        }
+        let path = self.comparison.path(line);
         if path.is_empty() { b".".to_vec() } else { path }
-    }
-
-    fn path_of_name(&self, name: u32) -> Vec<u8> {
-        let tree = self.comparison.tree();
-        let mut path = Vec::new();
-        tree.relative_path_of(tree.folder_of(name), tree.name(name), &mut path);
-        path
     }
 
     /// The path under which an entry is found from where the run was started.

@@ -29,7 +29,7 @@ fn below(shown: &Shown<'_>, side: u32, folder: u32, out: &mut dyn Write) -> io::
             name(shown, side, &path, out)?;
         }
         for file in tree.names_in(folder) {
-            name(shown, side, &shown.path_of_name(file), out)?;
+            name(shown, side, &tree.path_of_name(file), out)?;
         }
         for other in tree.others_in(folder) {
             tree.relative_path_of(folder, other.name, &mut path);

@@ -46,7 +46,10 @@ pub fn of(shown: &Shown<'_>, line: &ComparedEntry) -> Option<RenamedFolder> {
     if !shown.has_two_sides() || !shown.comparison.differing(line).is_empty() {
         return None;
     }
-    let (from, to) = (shown.path(line), shown.path_of_name(line.moved()?));
+    let (from, to) = (
+        shown.path(line),
+        shown.comparison.tree().path_of_name(line.moved()?),
+    );
     let (from, to) = apart(&from, &to)?;
     Some(RenamedFolder {
         side: line.side,

@@ -46,7 +46,7 @@ impl Row {
         };
         let marks = line.marks.iter();
         let moved = marks.clone().map(|mark| match mark {
-            Mark::Moved(to) => Some(shown.path_of_name(*to)),
+            Mark::Moved(to) => Some(tree.path_of_name(*to)),
             _ => None,
         });
         Self {

@@ -195,7 +195,7 @@ fn entry(
         EntryPlace::Name(_) | EntryPlace::Other(_) => {}
     }
     if let (Some(to), true) = (line.moved(), shown.has_two_sides()) {
-        let (arrow, to) = (arrow(line.side), shown.path_of_name(to));
+        let (arrow, to) = (arrow(line.side), shown.comparison.tree().path_of_name(to));
         write!(out, " {arrow} {}", escape(&to))?;
     }
     let roots = shown.comparison.tree().roots();

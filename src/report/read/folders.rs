@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
 
-use super::{BadLine, PORTION, Portions, ReadError, bad_line, each_line};
+use super::{BadLine, PORTION, Portions, ReadError, bad_line, each_line, first_line};
 use crate::folders::CanGo;
 use crate::report::bad_line::checked_name;
 use crate::report::escape::unescape;
@@ -55,13 +55,8 @@ fn is_other_format(line: &[u8]) -> bool {
 
 /// `# seekless VERSION folders, text, schema N`
 fn schema(line: &[u8]) -> Option<u32> {
-    let line = str::from_utf8(line).ok()?.strip_prefix("# seekless ")?;
-    let (version, schema) = line.split_once(" folders, text, schema ")?;
-    if version.contains(' ') {
-        None
-    } else {
-        schema.trim_ascii_end().parse().ok()
-    }
+    let first = first_line(line.strip_prefix(b"# ")?, "folders")?;
+    Some(first.1)
 }
 
 /// Reads what `text` wrote and somebody edited.

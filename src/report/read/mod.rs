@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
+use super::escape::unescape;
 use super::{Header, Layout, SCHEMA};
 use crate::decide::DuplicateSet;
 
@@ -198,6 +199,15 @@ fn layout_of(start: &[u8]) -> Result<Option<Layout>, ReadError> {
         _ if start.contains(&0) || start.starts_with(b"set,file,") => Err(ReadError::OtherFormat),
         _ => Ok(None),
     }
+}
+
+/// `seekless VERSION KIND, text, schema N`: the version and the schema.
+fn first_line(comment: &[u8], kind: &str) -> Option<(String, u32)> {
+    let comment = str::from_utf8(comment).ok()?.strip_prefix("seekless ")?;
+    let (version, rest) = comment.split_once(' ')?;
+    let schema = rest.strip_prefix(kind)?.strip_prefix(", text, schema ")?;
+    let version = String::from_utf8(unescape(version.as_bytes()).ok()?).ok()?;
+    Some((version, schema.trim_ascii_end().parse().ok()?))
 }
 
 /// Hands over each line without its end, with its number; returns the number of the last. A line without an end is cut

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet, bad_line, each_line};
+use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet, bad_line, each_line, first_line};
 use crate::decide::{DuplicateSet, Member};
 use crate::hash::ContentDigest;
 use crate::report::bad_line::checked_name;
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     fn comment(&mut self, comment: &[u8]) -> Result<(), BadLine> {
-        if let Some((version, schema)) = first_line(comment) {
+        if let Some((version, schema)) = first_line(comment, "report") {
             if self.any_set || self.schema.is_some() {
                 return Err(BadLine::Second);
             }
@@ -120,16 +120,6 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-/// `seekless VERSION report, text, schema N`
-fn first_line(comment: &[u8]) -> Option<(String, u32)> {
-    let comment = str::from_utf8(comment).ok()?;
-    let (version, schema) = comment
-        .strip_prefix("seekless ")?
-        .split_once(" report, text, schema ")?;
-    let version = String::from_utf8(unescape(version.as_bytes()).ok()?).ok()?;
-    Some((version, schema.trim_ascii_end().parse().ok()?))
 }
 
 /// The header as far as its lines are still there.

@@ -300,13 +300,13 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
     cancel.cancel();
     let search = || seekless::Search::new([path.join("tree")]);
     let cancelled = search().cancel(&cancel).run().expect("searched");
-    assert!(cancelled.summary().incomplete);
+    assert!(cancelled.summary.incomplete);
     let folders = seekless::Folders::new([&path]).cancel(&cancel).run();
     let folders = folders.expect("compared");
     assert!(folders.entries.is_empty() && folders.incomplete);
 
     let sets = search().run().expect("searched");
-    assert!(!sets.summary().incomplete);
+    assert!(!sets.summary.incomplete);
     let plan = seekless::Action::remove().plan(&sets).expect("planned");
     let journals = seekless::Journals::new(path.join("journals"));
     let applied = plan.cancel(&cancel).apply(&journals).expect("begun");
@@ -407,7 +407,7 @@ fn nonsense_is_an_error_and_not_an_empty_answer() {
     let (hour, day) = (Duration::from_secs(3600), Duration::from_secs(86400));
     let sides = || Compare::new([path.join("tree"), path.join("tree/a")]);
     let sets = search().run().expect("searched");
-    assert_eq!(sets.len(), 1);
+    assert_eq!(sets.sets.len(), 1);
     let action = |copies| Action::remove().copies(copies).plan(&sets).map(drop);
     let folders = |percent| Folders::new([&path]).min_overlap(percent).run().map(drop);
     for (said, wrong) in [
@@ -440,9 +440,9 @@ fn nonsense_is_an_error_and_not_an_empty_answer() {
     }
     let fitting = search().max_depth(1).min_size(4).max_size(4);
     let fitting = fitting.newer(now - day).older(now + day).run();
-    assert_eq!(fitting.expect("searched").len(), 1);
+    assert_eq!(fitting.expect("searched").sets.len(), 1);
     let empty = search().empty(true).max_size(0).run();
-    assert!(empty.expect("searched").is_empty());
+    assert!(empty.expect("searched").sets.is_empty());
     assert!(action(1).is_ok() && action(2).is_ok());
     assert!(folders(1).is_ok() && folders(100).is_ok());
 }
@@ -488,7 +488,7 @@ fn a_search_has_the_filters_of_the_program() {
         (search().older(middle), "x.JPG v.txt"),
     ] {
         let sets = search.run().expect("searched");
-        let found = sets.iter().flat_map(|set| &set.files);
+        let found = sets.sets.iter().flat_map(|set| &set.files);
         let found: BTreeSet<_> = found.map(|file| file.path().to_owned()).collect();
         let expected = expected.split(' ').map(|name| tree.join(name)).collect();
         assert_eq!(found, expected);
@@ -509,9 +509,9 @@ fn a_search_keeps_in_its_cache_what_it_read() {
         };
         let sets = search.run().expect("searched");
         let kept = fs::read_dir(&cache).map_or(0, Iterator::count);
-        let mut problems = sets.problems().iter();
+        let mut problems = sets.problems.iter();
         let cannot = problems.any(|problem| problem.kind == ProblemKind::NotCached);
-        assert_ne!(kept > 0, cannot, "{name}: {:?}", sets.problems());
+        assert_ne!(kept > 0, cannot, "{name}: {:?}", sets.problems);
     }
 }
 
@@ -523,10 +523,7 @@ fn times_are_those_of_the_system() {
     let file = fs::File::open(&a).expect("opened");
     file.set_modified(early).expect("set");
     let sets = seekless::Search::new([&a, &b]).run().expect("searched");
-    let file = sets.as_slice()[0]
-        .files
-        .iter()
-        .find(|file| file.path() == a);
+    let file = sets.sets[0].files.iter().find(|file| file.path() == a);
     assert_eq!(file.expect("found").modified, early);
     let before = SystemTime::now();
     let keep = seekless::Action::remove().keep(seekless::Rule::Oldest);
@@ -635,7 +632,7 @@ fn a_plan_is_the_one_that_the_program_shows() {
     let plan = seekless::Action::remove().plan(&sets);
     let mut plan = plan.expect("planned");
     let set = plan.sets().expect("shown").next().expect("a set");
-    assert_eq!(set.expect("shown").digest, sets.as_slice()[0].digest);
+    assert_eq!(set.expect("shown").digest, sets.sets[0].digest);
 }
 
 /// Whoever builds a request here may hand it to a thread of a runtime.
