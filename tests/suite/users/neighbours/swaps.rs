@@ -114,10 +114,7 @@ fn holds(volume: Volume, actions: &[&str], tricks: &[Trick], rounds: u64) {
         }
         println!("{action}, {tricks:?}: {count:?}");
         // The tricks came neither too early nor too late to matter.
-        assert!(
-            count.swaps > 100 * count.runs.min(10),
-            "{action}: {count:?}"
-        );
+        assert!(count.swaps > 20 * count.runs.min(50), "{action}: {count:?}");
         assert!(count.done > 0, "{action}: {count:?}");
     }
 }
@@ -135,7 +132,7 @@ fn nothing_outside_changes_while_names_are_swapped() {
 #[test]
 #[ignore = "acts as two users, mounts: root only"]
 fn nothing_outside_changes_while_folders_are_mounted_over() {
-    holds(Volume::tmpfs(""), &ACTIONS, &[Trick::Mounts], rounds(4));
+    holds(Volume::tmpfs(""), &ACTIONS, &[Trick::Mounts], rounds(5));
 }
 
 #[test]
