@@ -123,7 +123,7 @@ mod units;
 pub mod units;
 
 #[doc(inline)]
-pub use action::plan::{Choice, Fate, Sidecars};
+pub use action::plan::{BrokenLink, Choice, Fate, Sidecars};
 #[doc(inline)]
 pub use action::reason::{Class, Code, Facts, Reason};
 #[doc(inline)]
@@ -133,9 +133,9 @@ pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;
 pub use library::{
-    Action, Applied, BrokenLink, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
-    Difference, DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps,
-    FolderOverlap, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places,
-    Plan, PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
+    Action, Applied, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide, Difference,
+    DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
+    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places, Plan,
+    PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
     Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview,
 };

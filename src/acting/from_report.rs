@@ -94,23 +94,28 @@ pub(super) fn path(bytes: &[u8]) -> PathBuf {
 }
 
 pub(super) fn origin(header: Option<&Header>) -> Origin {
+    let unknown = Origin {
+        is_ordered: true,
+        ..Origin::default()
+    };
     let Some(header) = header else {
-        return Origin::default().in_order();
+        return unknown;
     };
     let folder = path(&header.folder);
-    let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
-    let origin = Origin::new(
-        folder.is_absolute().then_some(folder),
-        Some(header.started_ns),
-        header.options.isolate,
-    )
-    .with_hard_links(header.options.hard_links)
-    .following_links(header.options.follow_links)
-    .newer(header.options.newer_ns)
-    .in_order();
-    match roots.is_empty() {
-        true => origin,
-        false => origin.with_roots(roots.iter().map(Path::new)),
+    let origin = Origin {
+        folder: folder.is_absolute().then_some(folder),
+        not_after_ns: Some(header.started_ns),
+        isolate: header.options.isolate,
+        hard_links: header.options.hard_links,
+        follow_links: header.options.follow_links,
+        newer_ns: header.options.newer_ns,
+        ..unknown
+    };
+    if header.roots.is_empty() {
+        origin
+    } else {
+        let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
+        origin.with_roots(roots.iter().map(Path::new))
     }
 }
 

@@ -12,11 +12,15 @@ use crate::heartbeat::current;
 /// The origin of all sets of a search. Relative paths start in `folder`, and the files are looked at from `started_ns`
 /// (nanoseconds since 1970) on.
 pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin {
-    let origin = Origin::new(Some(folder.to_owned()), Some(started_ns), config.isolate);
-    let origin = origin
-        .with_hard_links(config.hard_links)
-        .following_links(config.follow_links)
-        .newer(config.newer_ns);
+    let origin = Origin {
+        folder: Some(folder.to_owned()),
+        not_after_ns: Some(started_ns),
+        isolate: config.isolate,
+        hard_links: config.hard_links,
+        follow_links: config.follow_links,
+        newer_ns: config.newer_ns,
+        ..Origin::default()
+    };
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 

@@ -12,7 +12,7 @@ use super::action_kind::ActionKind;
 use crate::sys::attributes::Attributes;
 
 /// The access rights of a file: owner, mode, ACLs, labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rights {
     /// Owner.
     pub uid: u32,
@@ -74,17 +74,6 @@ impl fmt::Display for Apart {
     }
 }
 
-/// The access class of a file. Files of one class may replace each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PermissionClass {
-    uid: u32,
-    acl: u64,
-    label: u64,
-    permissions: u32,
-    group: Option<u32>,
-    same: u64,
-}
-
 impl Common {
     /// The properties that an action requires files to share.
     ///
@@ -101,31 +90,31 @@ impl Common {
         }
     }
 
-    /// The class of a file.
-    pub fn class(self, rights: &Rights) -> PermissionClass {
+    /// What counts of these rights. Files for which this is equal may replace each other.
+    pub fn counted(self, rights: &Rights) -> Rights {
         match self {
-            Self::Nothing => PermissionClass {
+            Self::Nothing => Rights {
                 same: rights.same,
-                ..PermissionClass::default()
+                ..Rights::default()
             },
-            Self::Owner => PermissionClass {
+            Self::Owner => Rights {
                 uid: rights.uid,
                 same: rights.same,
-                ..PermissionClass::default()
+                ..Rights::default()
             },
-            Self::Access => rights.class(),
+            Self::Access => rights.counted(),
         }
     }
 
     /// The first difference that keeps a file from replacing another one, if any.
     pub fn apart(self, one: &Rights, other: &Rights) -> Option<Apart> {
-        let (one, other) = (self.class(one), self.class(other));
+        let (one, other) = (self.counted(one), self.counted(other));
         let differs = [
             (one.uid != other.uid, Apart::Owner),
             (one.acl != other.acl, Apart::Acl),
             (one.label != other.label, Apart::Label),
-            (one.permissions != other.permissions, Apart::Permissions),
-            (one.group != other.group, Apart::Group),
+            (one.mode != other.mode, Apart::Permissions),
+            (one.gid != other.gid, Apart::Group),
             (one.same != other.same, Apart::Metadata),
         ];
         let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
@@ -187,10 +176,10 @@ impl Rights {
         }
     }
 
-    /// The class of these rights. The owner's own permissions do not count: the owner may change them. Nor does the
+    /// What counts of these rights. The owner's own permissions do not count: the owner may change them. Nor does the
     /// permission to execute, since a user who can read a program can copy it; a program that runs as its owner or
     /// group is another matter.
-    fn class(&self) -> PermissionClass {
+    fn counted(&self) -> Self {
         const SET_ID: u32 = 0o6000;
         let counted = match self.mode & SET_ID {
             0 => 0o066,
@@ -199,13 +188,10 @@ impl Rights {
         let permissions = self.mode & counted;
         let (group, others) = (permissions >> 3 & 7, permissions & 7);
         let has_effect = group != others || self.mode & SET_ID != 0 || self.acl != 0;
-        PermissionClass {
-            uid: self.uid,
-            acl: self.acl,
-            label: self.label,
-            permissions,
-            group: has_effect.then_some(self.gid),
-            same: self.same,
+        Self {
+            mode: permissions,
+            gid: if has_effect { self.gid } else { 0 },
+            ..*self
         }
     }
 }

@@ -16,7 +16,7 @@ use super::step::{Expected, StepFile};
 use crate::read::{self, OpenFile};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 
@@ -87,11 +87,7 @@ impl Opened {
         if seen.kind != FileType::RegularFile {
             return Err(Code::NotRegular.into());
         }
-        let manner = Manner {
-            keep_access_time: true,
-            follow: false,
-        };
-        let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
+        let file = open::file(&place.folder, &place.name, false).map_err(gone)?;
         let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
         match verify(&stat, &target.expected, bound, ours) {
             Err(why) if why.is_changed(IDENTITY) && statfs::may_renumber(&file) => {
@@ -162,18 +158,6 @@ impl Opened {
         Location {
             dev: self.stat.dev,
             mount: self.stat.mount,
-        }
-    }
-
-    /// The current state of the file, for a later check.
-    pub fn expected(&self) -> Expected {
-        Expected {
-            size: self.stat.size,
-            dev: Some(self.stat.dev),
-            ino: Some(self.stat.ino),
-            mtime_ns: Some(self.stat.mtime_ns),
-            ctime_ns: Some(self.stat.ctime_ns),
-            not_after_ns: None,
         }
     }
 

@@ -11,7 +11,6 @@ use super::reason::Reason;
 use super::record::Metadata;
 use super::{compare, metadata};
 use crate::hash::ContentDigest;
-use crate::read::{Unequal, Which, equal};
 use crate::sys::{open, page_cache, stat, sync, write};
 
 /// Granularity of created holes: the usual block.
@@ -104,23 +103,11 @@ pub fn proven(
 fn same(victim: &Opened, copy: &OwnedFd) -> std::result::Result<(), Reason> {
     page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
     let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
-    let differs = || failed("use the copy: it differs from the file")(Errno::IO);
-    if there.size != victim.stat.size {
-        return Err(differs());
+    let has_all = there.size == victim.stat.size;
+    let compared = compare::begins_with(&victim.file, copy, &victim.reads);
+    let compared = compared.map_err(failed("read the copy back"))?;
+    match compared.filter(|_| has_all) {
+        Some(_) => Ok(()),
+        None => Err(failed("use the copy: it differs from the file")(Errno::IO)),
     }
-    let (one, other) = (
-        victim.whole(),
-        victim.reads.whole(copy, there.dev, there.size),
-    );
-    let compared = equal([&one, &other], victim.reads.rules(), there.size, |_, _| {
-        Ok::<_, Reason>(())
-    });
-    one.leave(there.size);
-    other.leave(there.size);
-    compared.map_err(|unequal| match unequal {
-        Unequal::Unreadable(Which::First, error) => failed("read it again")(error),
-        Unequal::Unreadable(Which::Second, error) => failed("read the copy back")(error),
-        Unequal::Stopped(error) => error,
-        Unequal::Differ(_) | Unequal::Short(_) => differs(),
-    })
 }

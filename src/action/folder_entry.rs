@@ -70,6 +70,12 @@ pub fn parent(path: &[u8]) -> &[u8] {
     &path[..slash.unwrap_or(0)]
 }
 
+/// The part of a path behind its last slash.
+pub fn bare(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&b| b == b'/');
+    &path[slash.map_or(0, |slash| slash + 1)..]
+}
+
 /// The nearest existing folder of this one and those above it, with its path. No link is followed.
 pub fn nearest(mut path: &[u8]) -> Result<(OwnedFd, &[u8])> {
     loop {

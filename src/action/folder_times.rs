@@ -7,7 +7,6 @@ use rustix::io::{Errno, Result};
 
 use super::folder_entry::{Identity, parent};
 use super::past::Past;
-use super::record::RecordedTimes;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Time};
 use crate::sys::{open, parent as way};
@@ -43,10 +42,6 @@ impl FolderTimes {
         }
         Ok(true)
     }
-
-    fn recorded(&self) -> RecordedTimes {
-        self.times.map(|time| (time.seconds, time.nanoseconds))
-    }
 }
 
 /// Folders by their absolute paths, and the times that they had before a run or an undo.
@@ -57,14 +52,14 @@ pub struct Before {
 
 impl Before {
     /// Records a folder that is about to be changed. Returns its times the first time, for the journal.
-    pub fn note(&mut self, path: &[u8], folder: &OwnedFd) -> Option<RecordedTimes> {
+    pub fn note(&mut self, path: &[u8], folder: &OwnedFd) -> Option<[Time; 2]> {
         if self.folders.contains_key(path) {
             return None;
         }
         let times = FolderTimes::of(folder).ok()?;
-        let recorded = times.recorded();
+        let before = times.times;
         self.folders.insert(path.to_vec(), times);
-        Some(recorded)
+        Some(before)
     }
 
     /// The folders of a past run whose times an undo restores. If another process changed a folder after the run, the
@@ -75,13 +70,9 @@ impl Before {
         let removed = past.folders.values().map(|folder| &folder.intent);
         let of_folders = removed.map(|intent| (&intent.folder, intent.folder_times));
         let mut before = Self::default();
-        for (path, recorded) in of_files.chain(of_folders) {
-            let Some(recorded) = recorded else { continue };
+        for (path, times) in of_files.chain(of_folders) {
+            let Some(times) = times else { continue };
             let path = parent(&path.0);
-            let times = recorded.map(|(seconds, nanoseconds)| Time {
-                seconds,
-                nanoseconds,
-            });
             current::ask_about(path);
             let now = way::open(path).and_then(|folder| FolderTimes::of(&folder));
             if let Ok(now) = now

@@ -9,7 +9,7 @@ use super::access::{Rights, is_signature};
 use super::check::Opened;
 use super::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
-use crate::sys::attributes::{self, ACL, Attributes, Time};
+use crate::sys::attributes::{self, ACL, Attributes};
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs;
 
@@ -37,38 +37,16 @@ pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
         mode: now.mode,
         uid: now.uid,
         gid: now.gid,
-        atime_ns: 0,
-        mtime_ns: 0,
-        times: None,
+        times: [now.accessed, now.modified],
         xattrs: xattrs.into_iter().map(raw).collect(),
         nosuid: false,
     };
-    metadata.set_times([now.accessed, now.modified]);
     // Most files have none of this, and some file systems answer the question from afar.
     metadata.nosuid = metadata.has_set_id() && statfs::ignores_set_id(file);
     Ok(metadata)
 }
 
 impl Metadata {
-    /// Last access and last modification. A journal without `times` has only times that fit into 64 bits of
-    /// nanoseconds.
-    fn times(&self) -> [Time; 2] {
-        match self.times {
-            Some(times) => times.map(|(seconds, nanoseconds)| Time {
-                seconds,
-                nanoseconds,
-            }),
-            None => [self.atime_ns, self.mtime_ns].map(Time::from_ns),
-        }
-    }
-
-    /// Sets the times of last access and last modification.
-    pub(super) fn set_times(&mut self, times: [Time; 2]) {
-        let fit = times.iter().all(|time| Time::from_ns(time.ns()) == *time);
-        [self.atime_ns, self.mtime_ns] = times.map(Time::ns);
-        self.times = (!fit).then(|| times.map(|time| (time.seconds, time.nanoseconds)));
-    }
-
     fn has_set_id(&self) -> bool {
         self.mode & SET_ID_BITS != 0 || self.xattrs.iter().any(is_capability)
     }
@@ -179,7 +157,7 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
 /// # Errors
 /// As [`give`].
 pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
-    let [accessed, modified] = metadata.times();
+    let [accessed, modified] = metadata.times;
     may(attributes::set_times(file, accessed, modified))
 }
 
@@ -243,7 +221,7 @@ pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
         (one.mode != other.mode, "mode"),
         (one.uid != other.uid, "owner"),
         (one.gid != other.gid, "group"),
-        (one.times()[1] != other.times()[1], "modification time"),
+        (one.times[1] != other.times[1], "modification time"),
         (xattrs(one) != xattrs(other), "extended attributes"),
     ];
     let differs = differs.into_iter().filter(|(differs, _)| *differs);
@@ -253,15 +231,14 @@ pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::attributes::Time;
 
     fn metadata(mode: u32, uid: u32, gid: u32) -> Metadata {
         Metadata {
             mode,
             uid,
             gid,
-            atime_ns: 5,
-            mtime_ns: 6,
-            times: None,
+            times: [Time::default(); 2],
             xattrs: Vec::new(),
             nosuid: false,
         }
@@ -306,8 +283,8 @@ mod tests {
             mode: 0o4640,
             uid: 3,
             gid: 4,
-            accessed: Time::from_ns(7),
-            modified: Time::from_ns(8),
+            accessed: Time::default(),
+            modified: Time::default(),
             immutable: false,
             append_only: false,
         };

@@ -12,7 +12,7 @@ use super::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE};
 use super::{folder_entry, metadata};
 use crate::device::VolumeId;
 use crate::read::OpenFile;
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 use crate::sys::{page_cache, stat};
 
 /// Bytes that are read at both ends of a file.
@@ -49,11 +49,7 @@ fn keeper_reads(keeper: &Opened) -> Result<(), Reason> {
 }
 
 fn read_anew(keeper: &Opened) -> Result<(), Reason> {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let opened = open::file(&keeper.place.folder, &keeper.place.name, manner).map_err(gone)?;
+    let opened = open::file(&keeper.place.folder, &keeper.place.name, false).map_err(gone)?;
     let now = stat::fresh_descriptor(&opened).map_err(unreadable)?;
     if !keeper.is(&now) {
         return Err(Reason::changed(IDENTITY));

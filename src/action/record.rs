@@ -6,6 +6,7 @@ use super::action_kind::ActionKind;
 use super::folder_identity::FolderIdentity;
 pub use crate::file::Raw;
 use crate::hash::ContentDigest;
+use crate::sys::attributes::Time;
 
 /// The version of the format, the only one that is understood.
 pub const VERSION: u32 = 1;
@@ -43,22 +44,14 @@ pub struct Metadata {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Last access, nanoseconds since 1970.
-    pub atime_ns: i64,
-    /// Last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Both times as seconds and nanoseconds, if one of them does not fit into 64 bits of nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times: Option<[(i64, u32); 2]>,
+    /// Last access and last modification.
+    pub times: [Time; 2],
     /// Extended attributes, ACLs among them: name and value.
     pub xattrs: Vec<(Raw, Raw)>,
     /// True if the file has set-user-ID or set-group-ID bits or capabilities, and its mount ignored them (`nosuid`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nosuid: bool,
 }
-
-/// Last access and last modification of a folder, each as seconds and nanoseconds since 1970.
-pub type RecordedTimes = [(i64, u32); 2];
 
 /// A planned step. It is recorded before it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +90,7 @@ pub struct Intent {
     pub parent: FolderIdentity,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_times: Option<RecordedTimes>,
+    pub folder_times: Option<[Time; 2]>,
 }
 
 /// A folder that will be removed if it is empty. It is recorded before the removal.
@@ -117,7 +110,7 @@ pub struct FolderIntent {
     pub parent: FolderIdentity,
     /// The times of the folder that it lies in, as in [`Intent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_times: Option<RecordedTimes>,
+    pub folder_times: Option<[Time; 2]>,
 }
 
 /// One line.

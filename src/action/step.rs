@@ -7,6 +7,7 @@ use super::folder_entry::Identity;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
 use crate::hash::ContentDigest;
+use crate::sys::stat::Stat;
 
 /// The state of a file when it was found. `None` is not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,19 @@ pub struct Expected {
     /// The time at which the file was examined (a report's `started`), nanoseconds since 1970. A time of the file that
     /// is not known above must not be later.
     pub not_after_ns: Option<i64>,
+}
+
+impl From<&Stat> for Expected {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            size: stat.size,
+            dev: Some(stat.dev),
+            ino: Some(stat.ino),
+            mtime_ns: Some(stat.mtime_ns),
+            ctime_ns: Some(stat.ctime_ns),
+            not_after_ns: None,
+        }
+    }
 }
 
 impl Expected {

@@ -63,12 +63,8 @@ impl Session<'_> {
         let file_table = self.machine.file_table();
         let dir = file_table.dir(file);
         let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
-        let manner = open::Manner {
-            keep_access_time: true,
-            follow: false,
-        };
         let folder = self.handles.get_alone(dir, &self.dirs)?;
-        let opened = open::file(folder, &name, manner)?;
+        let opened = open::file(folder, &name, false)?;
         let (stat, attributes) = attributes::both(&opened)?;
         match self.is_state_of(file, &Fingerprint::from(&stat)) {
             true => Ok((opened, attributes)),

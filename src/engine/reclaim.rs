@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use crate::device::VolumeId;
 use crate::file::{DirTable, FileIndex, FileTable};
 use crate::sys::extents::{self, Extent};
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 
 /// Bytes on disk that are freed when the files of a set that do not stay are removed; also passes the bytes of each file
 /// to `freed`.
@@ -100,9 +100,5 @@ pub fn open(
 ) -> rustix::io::Result<OwnedFd> {
     let name = CString::new(file_table.first_name(file)).map_err(|_| rustix::io::Errno::INVAL)?;
     let dir = dirs.open(file_table.dir(file))?;
-    let manner = Manner {
-        keep_access_time: true,
-        follow,
-    };
-    open::file(dir, &name, manner)
+    open::file(dir, &name, follow)
 }

@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use super::managed::{PartKind, RowNumber, by_entries, by_name};
-use crate::sys::open::{self, CWD, Manner};
+use crate::sys::open::{self, CWD};
 use crate::sys::stat;
 
 /// Maximum number of folders whose rows are cached; a guess, since sets jump between folders.
@@ -109,11 +109,7 @@ fn has(folder: &impl AsFd, name: &str, kind: PartKind) -> bool {
 }
 
 fn begins_with(folder: impl AsFd, name: &CStr, start: &[u8]) -> bool {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
     let mut bytes = vec![0; start.len()];
-    let file = open::file(folder, name, manner);
+    let file = open::file(folder, name, false);
     file.is_ok_and(|file| File::from(file).read_exact(&mut bytes).is_ok()) && bytes == start
 }

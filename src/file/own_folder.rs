@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 use crate::sys::stat::Stat;
 use crate::sys::{names, parent, sync};
 
@@ -104,11 +104,7 @@ impl OwnFolder {
     /// # Errors
     /// `NotFound` if there is none; if it is not the user's own; if the system refuses.
     pub fn read(&self, name: &str) -> Result<File, RouteError> {
-        let manner = Manner {
-            keep_access_time: false,
-            follow: false,
-        };
-        let opened = open::file(&self.at, &c_name(name)?, manner);
+        let opened = open::file(&self.at, &c_name(name)?, false);
         self.own(name, opened, false)
     }
 

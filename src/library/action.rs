@@ -249,14 +249,14 @@ impl Action {
             let way = own_way(&root).map_err(Cause::from)?;
             roots.push(way.map_or(root, |way| way.real));
         }
-        let origin = Origin::new(
-            Some(found_in.folder.clone()),
-            Some(found_in.started_ns),
-            found_in.isolate,
-        );
-        let origin = origin
-            .with_hard_links(found_in.hard_links)
-            .newer(found_in.newer_ns);
+        let origin = Origin {
+            folder: Some(found_in.folder.clone()),
+            not_after_ns: Some(found_in.started_ns),
+            isolate: found_in.isolate,
+            hard_links: found_in.hard_links,
+            newer_ns: found_in.newer_ns,
+            ..Origin::default()
+        };
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
         let (settings, acting) = self.settings(&roots)?;
         let mut planner = Planner::new(settings, origin);

@@ -35,7 +35,7 @@ pub use compare::{Compare, Compared, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo, UndoPreview};
-pub use plan::{Applied, BrokenLink, Plan, PlannedFile, PlannedSet, Step};
+pub use plan::{Applied, Plan, PlannedFile, PlannedSet, Step};
 pub use probe::{DiskAdvice, Probe, ProbeFindings};
 pub use rule::Rule;
 pub use search::Search;

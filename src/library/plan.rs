@@ -17,8 +17,8 @@ use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
 use crate::acting::{Carry, Host, Session};
-use crate::action::plan::{self, Choice, Fate, LinkPlaces, Planner, SetPlan};
-use crate::action::{ActionKind, ApplyControl, Code, Outcome, Raw, Reason, RunHeader, Settings};
+use crate::action::plan::{self, BrokenLink, Choice, Fate, LinkPlaces, Planner, SetPlan};
+use crate::action::{ActionKind, ApplyControl, Outcome, Raw, Reason, RunHeader, Settings};
 use crate::hash::ContentDigest;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
@@ -62,16 +62,6 @@ pub struct PlannedFile {
     pub names_elsewhere: u64,
     /// The owner (uid) of the file that stays for it, if that is another one.
     pub other_owner: Option<u32>,
-}
-
-/// A symbolic link that a plan breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BrokenLink {
-    /// The link, an absolute path.
-    pub link: PathBuf,
-    /// The file that it leads to, which the plan removes or moves.
-    pub leads_to: PathBuf,
 }
 
 /// A step that was taken.
@@ -143,19 +133,6 @@ impl<'a> Plan<'a> {
         self.plan.action()
     }
 
-    /// Why names are neither kept nor acted on, with their number.
-    pub fn left(&self) -> impl Iterator<Item = (&Reason, u64)> {
-        let left = self.plan.totals().left.iter();
-        left.map(|(why, names)| (why, *names))
-    }
-
-    /// Why names stay in any case, with their number: they lie in a reference, are protected, or lie outside the folders
-    /// that may be changed.
-    pub fn untouched(&self) -> impl Iterator<Item = (Code, u64)> {
-        let untouched = self.plan.totals().untouched.iter();
-        untouched.map(|(code, names)| (*code, *names))
-    }
-
     /// Patterns of [`Action::protect`](super::Action::protect) that match no file of the plan; they may be mistyped.
     pub fn unmatched(&self) -> &[String] {
         self.plan.unmatched()
@@ -191,12 +168,7 @@ impl<'a> Plan<'a> {
         let links = entries.filter_map(|entry| entry.ok().filter(DirEntry::path_is_symlink));
         let places = LinkPlaces::Found(links.map(DirEntry::into_path).collect());
         self.plan.look_for_links(&places).map_err(Cause::NotKept)?;
-        let links = self.plan.dangling().named.iter();
-        let links = links.map(|found| BrokenLink {
-            link: path(&found.link),
-            leads_to: path(&found.leads_to),
-        });
-        Ok(links.collect())
+        Ok(self.plan.dangling().named.clone())
     }
 
     /// All sets, in the order in which they were found.

@@ -15,7 +15,7 @@ use rustix::fs::FileType;
 use crate::file::{DirId, Fingerprint, FolderId, SharedDirs};
 use crate::read::Access;
 use crate::sys::extents::{self, Extent};
-use crate::sys::open::{self, CWD, Manner};
+use crate::sys::open::{self, CWD};
 use crate::sys::stat;
 
 use super::control::Control;
@@ -235,11 +235,7 @@ fn is_reserved(path: &CStr) -> bool {
 }
 
 fn extents_of(path: &CStr) -> Option<Vec<Extent>> {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: true,
-    };
-    extents::extents(open::file(CWD, path, manner).ok()?)
+    extents::extents(open::file(CWD, path, true).ok()?)
 }
 
 /// The place of an offset on the disk; `None` in a hole.

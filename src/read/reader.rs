@@ -14,7 +14,7 @@ use crate::hash::{Places, PlacesDigest};
 use crate::heartbeat::{Watchlist, current};
 use crate::sys::extents;
 use crate::sys::memory::ALIGNMENT;
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 use crate::sys::page_cache;
 use crate::sys::stat::{self, Stat};
 
@@ -98,10 +98,6 @@ impl<F: Fold> Reader<F> {
     }
 
     fn open_with(&mut self, patience: u64, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
-        let manner = Manner {
-            keep_access_time: true,
-            follow: self.settings.follow,
-        };
         current::ask_of(task.device.volume.0);
         let Self {
             handles, settings, ..
@@ -114,7 +110,7 @@ impl<F: Fold> Reader<F> {
                 std::thread::sleep(wait);
             }
             let dir = handles.get(task.dir, &settings.dirs);
-            dir.and_then(|dir| open::file(dir, name, manner))
+            dir.and_then(|dir| open::file(dir, name, settings.follow))
         });
         opened.map_err(|error| match error {
             Errno::NOENT | Errno::NOTDIR => Failure::Vanished,

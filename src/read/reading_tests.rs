@@ -442,12 +442,8 @@ fn a_descriptor_has_the_fingerprint_of_its_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("f");
     fs::write(&path, b"x").expect("written");
-    let manner = open::Manner {
-        keep_access_time: true,
-        follow: false,
-    };
     let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
-    let fd = open::file(CWD, &name, manner).expect("open");
+    let fd = open::file(CWD, &name, false).expect("open");
     let now = stat::descriptor(&fd).expect("is open");
     assert_eq!(Fingerprint::from(&now), fingerprint(&path));
 }

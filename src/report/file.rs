@@ -16,7 +16,6 @@ use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::open::Manner;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{open, sync};
@@ -204,11 +203,7 @@ fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<
 
 /// The bytes at the start of the existing file.
 fn start_of(place: &OutputPlace) -> io::Result<Vec<u8>> {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let file = File::from(open::file(&place.folder, &place.name, manner)?);
+    let file = File::from(open::file(&place.folder, &place.name, false)?);
     let mut start = Vec::new();
     file.take(START).read_to_end(&mut start)?;
     Ok(start)

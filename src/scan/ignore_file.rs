@@ -25,11 +25,7 @@ pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Vec<u8>> {
     if stat::entry(folder, name)?.kind != FileType::RegularFile {
         return Err(io::Error::other("not a regular file"));
     }
-    let manner = open::Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let fd = open::file(folder, name, manner).map_err(open::error)?;
+    let fd = open::file(folder, name, false).map_err(open::error)?;
     let size = stat::descriptor(&fd)?.size.min(LONGEST);
     let mut contents = Vec::with_capacity(size as usize);
     File::from(fd)

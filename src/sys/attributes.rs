@@ -9,12 +9,13 @@ use rustix::fs::{
     UTIME_NOW, UTIME_OMIT, Uid, XattrFlags, statx,
 };
 use rustix::io::{Errno, Result};
+use serde::{Deserialize, Serialize};
 
 use super::stat::{self, Stat};
 use super::{fault, open, statfs};
 
 /// A time as the kernel stores it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Time {
     /// Seconds since 1970.
     pub seconds: i64,
@@ -23,14 +24,6 @@ pub struct Time {
 }
 
 impl Time {
-    /// From nanoseconds since 1970.
-    pub fn from_ns(ns: i64) -> Self {
-        Self {
-            seconds: ns.div_euclid(1_000_000_000),
-            nanoseconds: ns.rem_euclid(1_000_000_000) as u32,
-        }
-    }
-
     /// Nanoseconds since 1970, or the closest to it that 64 bits hold.
     pub fn ns(self) -> i64 {
         let seconds = self.seconds.saturating_mul(1_000_000_000);

@@ -56,7 +56,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::sys::open::{self, CWD, Manner};
+    use crate::sys::open::{self, CWD};
 
     #[test]
     fn a_file_under_a_write_lease_is_opened_when_the_lease_is_given_back() {
@@ -71,18 +71,14 @@ mod tests {
                 && libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) == 0
         };
         assert!(done, "{}", std::io::Error::last_os_error());
-        let manner = Manner {
-            keep_access_time: false,
-            follow: false,
-        };
-        let refused = open::file(CWD, &name, manner).expect_err("it is in use");
+        let refused = open::file(CWD, &name, false).expect_err("it is in use");
         let said = open::error(refused).to_string();
         assert!(said.contains("in use by another program"), "{said}");
         let holder = thread::spawn(move || {
             thread::sleep(Duration::from_millis(20));
             drop(held);
         });
-        assert!(open::file(CWD, &name, manner).is_ok());
+        assert!(open::file(CWD, &name, false).is_ok());
         holder.join().expect("it ends");
     }
 }

@@ -65,30 +65,23 @@ fn last(follow: bool) -> OFlags {
     }
 }
 
-/// How a file may be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
-    /// Ask the kernel not to touch the access time (`O_NOATIME`). Only a file's owner and
-    /// privileged processes may; where it is refused the file is opened without it.
-    pub keep_access_time: bool,
-    /// Follow a symbolic link in the last component.
-    pub follow: bool,
-}
-
-/// Opens a file for reading.
+/// Opens a file for reading; `follow` says whether the last component may be a symbolic link.
+///
+/// The kernel is asked not to touch the access time (`O_NOATIME`). Only a file's owner and privileged processes may;
+/// where that is refused, the file is opened without it.
 ///
 /// `O_NONBLOCK` makes sure that a FIFO which took a regular file's place since the scan does not
 /// block the open; reads of regular files do not know the flag. While another program gives a lease on the file back,
 /// the kernel refuses such an open with `EAGAIN`: it is repeated for a moment.
-pub fn file(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
+pub fn file(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
     super::fault::point()?;
     for _ in 0..LEASE_ATTEMPTS {
-        match file_once(&at, name, manner) {
+        match file_once(&at, name, follow) {
             Err(Errno::AGAIN) => std::thread::sleep(LEASE_PAUSE),
             other => return other,
         }
     }
-    file_once(at, name, manner)
+    file_once(at, name, follow)
 }
 
 /// How often, and with what pause, an open is repeated while a lease is given back.
@@ -106,15 +99,12 @@ pub fn error(error: Errno) -> std::io::Error {
     }
 }
 
-fn file_once(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | last(manner.follow);
-    if manner.keep_access_time {
-        match opened(&at, name, flags | OFlags::NOATIME) {
-            Err(Errno::PERM) => {}
-            other => return other,
-        }
+fn file_once(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | last(follow);
+    match opened(&at, name, flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => opened(&at, name, flags),
+        other => other,
     }
-    opened(&at, name, flags)
 }
 
 /// Opens what is there for appending, so that what another program has written there stays.

@@ -213,7 +213,7 @@ impl Actor {
         intent.folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
         let aim = |target: &StepFile, opened: &Opened| StepFile {
             path: target.path.clone(),
-            expected: opened.expected(),
+            expected: (&opened.stat).into(),
         };
         let keeper = step.keeper.as_ref().zip(kept.as_ref());
         let sketched = Sketched {

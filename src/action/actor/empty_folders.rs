@@ -139,7 +139,7 @@ fn look(of: &EmptyFolder) -> Result<(NameInFolder, FolderIdentity, Metadata), Re
     }
     let metadata = metadata::with(&folder, attributes);
     let mut metadata = metadata.map_err(failed("read the metadata of the folder"))?;
-    metadata.set_times(of.times);
+    metadata.times = of.times;
     let above = FolderIdentity::of(&place.folder).map_err(failed("examine the folder above"))?;
     Ok((place, above, metadata))
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use regex::Regex;
 
 use super::bounds::Place;
+use super::folder_entry::bare;
 use crate::file::{ByParts, Preference};
 use crate::scan::Globs;
 
@@ -50,10 +51,7 @@ pub struct Named<'a> {
 impl<'a> Named<'a> {
     /// The part behind the last slash.
     fn bare(&self) -> &'a [u8] {
-        match self.path.iter().rposition(|&byte| byte == b'/') {
-            Some(slash) => &self.path[slash + 1..],
-            None => self.path,
-        }
+        bare(self.path)
     }
 }
 

@@ -694,9 +694,5 @@ fn is_twice(one: &Stat, other: &Stat) -> bool {
 
 /// Opens a name in a folder for reading.
 pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<OwnedFd> {
-    let manner = open::Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    open::file(folder, name, manner)
+    open::file(folder, name, false)
 }

@@ -63,7 +63,7 @@ impl From<&DuplicateSet> for Claim {
     }
 }
 
-/// The properties of all claims of one source.
+/// The properties of all claims of one source. By default it does not know where files were searched.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The folder where relative names start; without it, relative names are not understood.
@@ -74,68 +74,24 @@ pub struct Origin {
     pub isolate: bool,
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
-    /// Symbolic links were followed.
-    pub(super) follow_links: bool,
+    /// Symbolic links were followed: what lies behind one is left alone.
+    pub follow_links: bool,
     /// Files that were modified before this time (nanoseconds since 1970) can only be kept.
-    pub(super) newer_ns: Option<i64>,
-    /// The order of the files counts.
-    pub(super) is_ordered: bool,
-    roots: Option<HashMap<PathBuf, u32>>,
+    pub newer_ns: Option<i64>,
+    /// The order of the files counts: it is that of a report, which was made by rules that are not known here, and which
+    /// the user saw and may have changed.
+    pub is_ordered: bool,
+    /// The searched paths.
+    pub(crate) roots: Option<HashMap<PathBuf, u32>>,
     /// The numbers of the given paths that are files, in order.
-    given_files: Vec<u32>,
+    pub(crate) given_files: Vec<u32>,
     /// Real paths. Nothing outside them is included, whatever the source says. Without any, there is no limit.
-    limits: Vec<PathBuf>,
+    pub(crate) limits: Vec<PathBuf>,
     /// If set, only these real paths were given by the user who acts; the roots are those of a report.
-    given: Option<Vec<PathBuf>>,
+    pub(crate) given: Option<Vec<PathBuf>>,
 }
 
 impl Origin {
-    /// A source that does not know (yet) where files were searched.
-    pub fn new(folder: Option<PathBuf>, not_after_ns: Option<i64>, isolate: bool) -> Self {
-        Self {
-            folder,
-            not_after_ns,
-            isolate,
-            hard_links: false,
-            follow_links: false,
-            newer_ns: None,
-            is_ordered: false,
-            roots: None,
-            given_files: Vec::new(),
-            limits: Vec::new(),
-            given: None,
-        }
-    }
-
-    /// Sets whether names of one file count as duplicates of each other.
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: bool) -> Self {
-        self.hard_links = hard_links;
-        self
-    }
-
-    /// Sets whether symbolic links were followed: what lies behind one is left alone.
-    #[must_use]
-    pub fn following_links(mut self, follow_links: bool) -> Self {
-        self.follow_links = follow_links;
-        self
-    }
-
-    /// Sets the time from which on files may be changed, in nanoseconds since 1970; without any, all may.
-    #[must_use]
-    pub fn newer(mut self, than_ns: Option<i64>) -> Self {
-        self.newer_ns = than_ns;
-        self
-    }
-
-    /// Lets the order of the files count: it is that of a report, which was made by rules that are not known here, and
-    /// which the user saw and may have changed.
-    #[must_use]
-    pub fn in_order(mut self) -> Self {
-        self.is_ordered = true;
-        self
-    }
-
     /// Sets the searched paths: nothing outside them is included. Relative paths start in `folder`. A path that does
     /// not exist (any more) includes nothing.
     pub fn with_roots<'a>(mut self, roots: impl IntoIterator<Item = &'a Path>) -> Self {

@@ -5,8 +5,7 @@ use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
 use super::set::{Fate, SetPlan};
-use crate::action::access::Apart;
-use crate::action::access::PermissionClass;
+use crate::action::access::{Apart, Rights};
 use crate::action::reason::{Code, Reason};
 use crate::sys::attributes;
 
@@ -38,9 +37,9 @@ impl Policy {
         group: &[usize],
         chosen: Option<&HashSet<usize>>,
     ) {
-        let mut classes: BTreeMap<PermissionClass, Vec<usize>> = BTreeMap::new();
+        let mut classes: BTreeMap<Rights, Vec<usize>> = BTreeMap::new();
         for &index in group {
-            let class = self.common.class(&set.files[index].rights);
+            let class = self.common.counted(&set.files[index].rights);
             classes.entry(class).or_default().push(index);
         }
         if classes.len() < 2 {

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::action::folder_entry::bare;
 use crate::file::as_listed;
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
@@ -28,20 +29,21 @@ pub enum LinkPlaces {
     Found(Vec<PathBuf>),
 }
 
-/// A link, and the name that it leads to.
+/// A symbolic link that a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DanglingLink {
-    /// The link itself, absolute.
-    pub link: Vec<u8>,
-    /// The final target.
-    pub leads_to: Vec<u8>,
+#[non_exhaustive]
+pub struct BrokenLink {
+    /// The link, an absolute path.
+    pub link: PathBuf,
+    /// The file that it leads to, which the plan removes or moves.
+    pub leads_to: PathBuf,
 }
 
 /// Links that will be broken.
 #[derive(Clone, Debug, Default)]
 pub struct Dangling {
     /// The first thousand.
-    pub named: Vec<DanglingLink>,
+    pub named: Vec<BrokenLink>,
     /// Number of all broken links.
     pub number: u64,
 }
@@ -63,12 +65,12 @@ impl Search {
     /// Records a removed name, by its real path.
     pub fn note(&mut self, path: &[u8]) {
         self.going.insert(self.hasher.hash_one(path));
-        self.ends.insert(self.hasher.hash_one(last_part(path)));
+        self.ends.insert(self.hasher.hash_one(bare(path)));
     }
 
     /// Searches the folder of a name, unless it was searched in this round.
     pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
-        let folder = &path[..path.len() - last_part(path).len()];
+        let folder = &path[..path.len() - bare(path).len()];
         if looked.insert(self.hasher.hash_one(folder)) {
             current::ask_about(folder);
             let entries = fs::read_dir(OsStr::from_bytes(folder))
@@ -91,7 +93,8 @@ impl Search {
         current::ask_about(link.as_os_str().as_bytes());
         // Its text tells most links apart: nothing else is asked of what they lead to.
         let is_near = fs::read_link(link).is_ok_and(|text| {
-            let last = last_part(text.as_os_str().as_bytes());
+            // It may be no name; then the link leads to no file.
+            let last = bare(text.as_os_str().as_bytes());
             self.ends.contains(&self.hasher.hash_one(last))
         });
         if !is_near {
@@ -101,29 +104,19 @@ impl Search {
             return;
         };
         let leads_to = as_listed(&leads_to);
-        let leads_to = leads_to.as_os_str().as_bytes();
-        if !self.going.contains(&self.hasher.hash_one(leads_to)) {
+        let end = leads_to.as_os_str().as_bytes();
+        if !self.going.contains(&self.hasher.hash_one(end)) {
             return;
         }
         let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
-        let link = link.as_os_str().as_bytes();
-        if !self.found.insert(self.hasher.hash_one(link)) {
+        let path = link.as_os_str().as_bytes();
+        if !self.found.insert(self.hasher.hash_one(path)) {
             return;
         }
-        self.ends.insert(self.hasher.hash_one(last_part(link)));
+        self.ends.insert(self.hasher.hash_one(bare(path)));
         self.dangling.number += 1;
         if self.dangling.named.len() < NAMED {
-            self.dangling.named.push(DanglingLink {
-                link: link.to_vec(),
-                leads_to: leads_to.to_vec(),
-            });
+            self.dangling.named.push(BrokenLink { link, leads_to });
         }
     }
-}
-
-/// The name at the end of a path. The text of a link may end in a component that is no name; then the link leads to no
-/// file.
-fn last_part(path: &[u8]) -> &[u8] {
-    let slash = path.iter().rposition(|&byte| byte == b'/');
-    &path[slash.map_or(0, |slash| slash + 1)..]
 }

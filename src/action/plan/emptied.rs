@@ -10,11 +10,11 @@ use rustix::fs::FileType;
 use super::mount_check::hides_files;
 use super::set::{Fate, SetPlan};
 use super::settings::Settings;
-use super::steps;
+use super::steps::steps;
 use crate::action::coherence::FileSystems;
 use crate::action::folder_entry::{NameInFolder, join, parent};
 use crate::action::reason::Code;
-use crate::action::{ActionKind, Expected, StepFile};
+use crate::action::{ActionKind, StepFile};
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
@@ -161,14 +161,7 @@ impl<'a> Search<'a> {
             && !(self.file_systems.has_branches(now.dev) && hides_files(&whole));
         is_noise.then_some(StepFile {
             path: whole,
-            expected: Expected {
-                size: now.size,
-                dev: Some(now.dev),
-                ino: Some(now.ino),
-                mtime_ns: Some(now.mtime_ns),
-                ctime_ns: Some(now.ctime_ns),
-                not_after_ns: None,
-            },
+            expected: (&now).into(),
         })
     }
 }

@@ -1,12 +1,10 @@
 //! Estimates how many bytes a plan frees.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
 
 use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use crate::action::ActionKind;
 use crate::sys::extents::{self, Extent};
-use crate::sys::open::{self, CWD, Manner};
 
 /// Estimates for the files of a set that are acted on.
 ///
@@ -80,16 +78,8 @@ fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
     if !file.shares_blocks {
         return Vec::new();
     }
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let extents = || {
-        let name = CString::new(file.names.first()?.path.as_slice()).ok()?;
-        let fd = open::file(CWD, &name, manner).ok()?;
-        extents::extents(&fd)
-    };
-    let mut extents = extents().unwrap_or_default();
+    let extents = file.open().and_then(|file| extents::extents(&file));
+    let mut extents = extents.unwrap_or_default();
     extents.retain(|extent| extent.shared || extent.inline);
     extents
 }

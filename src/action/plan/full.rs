@@ -1,11 +1,9 @@
 //! Files that have reached the maximum number of names: the next file of their set stays, for the files that follow.
 
 use std::collections::HashMap;
-use std::ffi::CString;
 
 use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::reason::Code;
-use crate::sys::open::{self, CWD, Manner};
 use crate::sys::statfs;
 
 /// Every file system allows this many names; no query is necessary below.
@@ -48,12 +46,7 @@ fn divide_by(set: &mut SetPlan, most: impl Fn(&PlannedFile) -> Option<u64>) {
 }
 
 fn most_names(file: &PlannedFile) -> Option<u64> {
-    let manner = Manner {
-        keep_access_time: true,
-        follow: false,
-    };
-    let name = CString::new(file.names.first()?.path.as_slice()).ok()?;
-    statfs::most_names(open::file(CWD, &name, manner).ok()?)
+    statfs::most_names(file.open()?)
 }
 
 #[cfg(test)]

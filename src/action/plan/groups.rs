@@ -8,9 +8,8 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
-use super::group::Group;
-use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
-use crate::action::folder_entry::{NameInFolder, join, parent};
+use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
+use crate::action::folder_entry::{NameInFolder, bare, join, parent};
 use crate::action::reason::Code;
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
@@ -23,22 +22,13 @@ use crate::sys::stat::{self, Stat};
 /// group in it: sets come in any order, so a folder that was forgotten would be listed again and again.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// Hashes of the folders that were listed.
-    listed: HashSet<u64>,
-    /// Hashes of folders that cannot be listed: their names stay.
-    unlisted: HashSet<u64>,
+    /// Hashes of the folders that were looked at, and whether they can be listed. The names in others stay.
+    folders: HashMap<u64, bool>,
     /// The bare names of each group, the main file first, with slashes between them.
     names: HashMap<u64, Box<[u8]>>,
     /// Where each group stands in the first set of a report that has one of its photos.
     places: HashMap<u64, usize>,
     hasher: RandomState,
-}
-
-/// A group as it is now.
-struct Found {
-    names: Box<[u8]>,
-    /// The metadata of the main file.
-    main: Stat,
 }
 
 impl Groups {
@@ -78,68 +68,62 @@ impl Groups {
         let folder = parent(&name.path);
         let key = self.key(folder, member.stem);
         current::ask_about(&name.path);
-        let found = self.found(&name.path, folder, key);
-        let Found { names, main } = match found {
+        let (names, richness, facts) = match self.found(&name.path, folder, key) {
             Ok(None) => return None,
-            Ok(Some(found)) => found,
+            Ok(Some((names, main))) => {
+                let number = names.split(|&byte| byte == b'/').count();
+                let facts = (main.mtime_ns, main.atime_ns, main.links.into());
+                (names.into(), number as u32, facts)
+            }
             // It may have files that nobody sees: it stays.
             Err(_) => {
-                return Some(Group {
-                    key,
-                    richness: u32::MAX,
-                    main: name.path.clone(),
-                    listed: name.listed.clone(),
-                    facts: (0, 0, 0),
-                    names: [name.bare(), b"files of a folder that cannot be listed"].join(&b'/'),
-                    at: 0,
-                    stays_with: Vec::new(),
-                    is_sidecar: false,
-                });
+                let unseen: &[u8] = b"files of a folder that cannot be listed";
+                (
+                    [name.bare(), unseen].join(&b'/'),
+                    u32::MAX,
+                    Default::default(),
+                )
             }
         };
-        let slash = name.listed.iter().rposition(|&byte| byte == b'/');
-        let bare = || names.split(|&byte| byte == b'/');
-        let first = bare().next().unwrap_or_default();
-        let at = bare().position(|other| other == name.bare());
+        let above = name.listed.strip_suffix(bare(&name.listed));
+        let mut members = names.split(|&byte| byte == b'/');
+        let first = members.clone().next().unwrap_or_default();
+        let at = members.position(|other| other == name.bare());
         Some(Group {
             key,
-            richness: bare().count() as u32,
+            richness,
             main: join(folder, first),
-            listed: [&name.listed[..slash.map_or(0, |slash| slash + 1)], first].concat(),
-            facts: (main.mtime_ns, main.atime_ns, main.links.into()),
+            listed: [above.unwrap_or_default(), first].concat(),
+            facts,
             at: at.unwrap_or_default() as u32,
             stays_with: Vec::new(),
-            names: names.into(),
-            is_sidecar: member.role == Role::Sidecar,
+            is_sidecar: member.role == Role::Sidecar && richness != u32::MAX,
+            names,
         })
     }
 
-    /// A group as it is now; `None` if there is no such group.
-    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<Found>> {
+    /// The names of a group as it is now, and the metadata of its main file; `None` if there is no such group.
+    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<(Box<[u8]>, Stat)>> {
         let hash = self.hasher.hash_one(folder);
-        let is_listed = self.listed.contains(&hash);
-        if self.unlisted.contains(&hash) {
-            return Err(Errno::ACCESS);
-        }
-        if is_listed && !self.names.contains_key(&key) {
-            return Ok(None);
+        let is_listed = self.folders.get(&hash).copied();
+        match is_listed {
+            Some(false) => return Err(Errno::ACCESS),
+            Some(true) if !self.names.contains_key(&key) => return Ok(None),
+            _ => {}
         }
         let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
-        if !is_listed {
-            self.list(&place.folder, folder).inspect_err(|_| {
-                self.unlisted.insert(hash);
-            })?;
-            self.listed.insert(hash);
+        if is_listed.is_none() {
+            let listed = self.list(&place.folder, folder);
+            self.folders.insert(hash, listed.is_ok());
+            listed?;
         }
         let Some(names) = self.names.get(&key) else {
             return Ok(None);
         };
         let first = names.split(|&byte| byte == b'/').next().unwrap_or_default();
         let first = CString::new(first).map_err(|_| Errno::INVAL)?;
-        Ok(Some(Found {
-            names: names.clone(),
-            main: stat::entry(&place.folder, &first)?,
-        }))
+        let main = stat::entry(&place.folder, &first)?;
+        Ok(Some((names.clone(), main)))
     }
 
     /// Finds all groups of a folder.
@@ -225,9 +209,7 @@ impl Together {
     /// one of its names holds what belongs to the others.
     pub fn hold(&mut self, set: &SetPlan) {
         for file in &set.files {
-            let groups: Vec<&Group> = going_of(file)
-                .filter_map(|name| name.group.as_deref())
-                .collect();
+            let groups: Vec<&Group> = going_of(file).map(|(_, group)| group).collect();
             let going = |group: &Group| self.going.get(&group.key).copied().unwrap_or_default();
             let is_part = |group: &Group| going(group).number != group.richness;
             let stays = |group: &&Group| self.held.contains_key(&group.key) || is_part(group);
@@ -272,8 +254,8 @@ impl Together {
     /// The groups of the names of a set that stay.
     fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
         let names = set.files.iter().flat_map(|file| {
-            let goes = matches!(file.fate, Fate::Act { .. });
-            file.names.iter().map(move |name| (name, goes || name.goes))
+            let names = file.names.iter();
+            names.map(|name| (name, file.acts_on(name)))
         });
         names.filter_map(|(name, goes)| {
             let key = name.group.as_ref()?.key;
@@ -325,14 +307,13 @@ pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
         .collect()
 }
 
-/// The names of a file that the plan acts on.
-fn going_of(file: &PlannedFile) -> impl Iterator<Item = &PlannedName> {
-    let all = matches!(file.fate, Fate::Act { .. });
-    file.names.iter().filter(move |_| all).chain(file.going())
+/// The names of a file that belong to groups and that the plan acts on.
+fn going_of(file: &PlannedFile) -> impl Iterator<Item = (&PlannedName, &Group)> {
+    let names = file.names.iter().filter(|name| file.acts_on(name));
+    names.filter_map(|name| Some((name, name.group.as_deref()?)))
 }
 
-/// The names of a set that belong to groups and that the plan acts on.
+/// Those of all files of a set.
 fn going(set: &SetPlan) -> impl Iterator<Item = (&PlannedName, &Group)> {
-    let names = set.files.iter().flat_map(going_of);
-    names.filter_map(|name| Some((name, name.group.as_deref()?)))
+    set.files.iter().flat_map(going_of)
 }

@@ -15,7 +15,7 @@ use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::coherence::Location;
-use crate::action::folder_entry::NameInFolder;
+use crate::action::folder_entry::{NameInFolder, join};
 use crate::action::reason::{Code, Reason};
 use crate::file::{ManagedPaths, ManagedPlace, Spellings, TrashPaths};
 use crate::heartbeat::current;
@@ -26,15 +26,6 @@ use crate::sys::statfs;
 
 /// Maximum number of folders whose real paths are cached; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
-
-/// A file system of planned files, seen through one mount.
-#[derive(Clone, Copy, Debug)]
-struct Volume {
-    /// The location of the names.
-    location: Location,
-    /// Files there may share blocks.
-    shares_blocks: bool,
-}
 
 /// Inspects names, one set after the other.
 #[derive(Debug, Default)]
@@ -59,8 +50,8 @@ pub struct Inspector {
     is_trash_known: bool,
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
-    /// File systems, by the device number of their files and the mount.
-    volumes: HashMap<(u64, u64), Volume>,
+    /// File systems, by the device number of their files and the mount, and whether files there share blocks.
+    volumes: HashMap<(u64, u64), (Location, bool)>,
     /// Hashes of files of earlier sets: 8 bytes each, whatever their names. Two files with one hash count as one, and
     /// the second is left alone.
     seen: HashSet<u64>,
@@ -112,10 +103,8 @@ impl Inspector {
         let mut set = SetPlan {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),
-            files: Vec::new(),
             is_ordered: self.origin.is_ordered,
-            left: Vec::new(),
-            shared: Default::default(),
+            ..SetPlan::default()
         };
         // A file's place among those found.
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
@@ -140,7 +129,7 @@ impl Inspector {
                     Ok((stat, attributes, root)) => {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
                             let volume = volumes.entry((stat.dev, stat.mount));
-                            let volume = volume.or_insert_with(|| Volume::of(&stat, &path));
+                            let volume = volume.or_insert_with(|| volume_of(&stat, &path));
                             set.files.push(planned(&stat, &attributes, *volume));
                             set.files.len() - 1
                         });
@@ -329,11 +318,6 @@ fn may_renumber(path: &CStr) -> bool {
     open::any_handle(CWD, path, false).is_ok_and(statfs::may_renumber)
 }
 
-fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
-    [folder, slash, name].concat()
-}
-
 fn refused(error: &io::Error) -> Reason {
     match Errno::from_io_error(error) {
         Some(Errno::NOENT | Errno::NOTDIR) => Code::Gone.into(),
@@ -341,26 +325,27 @@ fn refused(error: &io::Error) -> Reason {
     }
 }
 
-impl Volume {
-    /// The volume of a file. A name that cannot be reached is left to the step.
-    fn of(stat: &Stat, path: &[u8]) -> Self {
-        let place = NameInFolder::of(path);
-        let place = place.as_ref();
-        Self {
-            location: Location {
-                dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
-                mount: stat.mount,
-            },
-            shares_blocks: place.is_ok_and(|place| statfs::shares_extents(&place.folder)),
-        }
-    }
+/// The volume of a file, and whether files there share blocks. A name that cannot be reached is left to the step.
+fn volume_of(stat: &Stat, path: &[u8]) -> (Location, bool) {
+    let place = NameInFolder::of(path);
+    let place = place.as_ref();
+    let location = Location {
+        dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
+        mount: stat.mount,
+    };
+    let shares_blocks = place.is_ok_and(|place| statfs::shares_extents(&place.folder));
+    (location, shares_blocks)
 }
 
-fn planned(stat: &Stat, attributes: &Attributes, volume: Volume) -> PlannedFile {
+fn planned(
+    stat: &Stat,
+    attributes: &Attributes,
+    (volume, shares_blocks): (Location, bool),
+) -> PlannedFile {
     PlannedFile {
         dev: stat.dev,
-        volume: volume.location,
-        shares_blocks: volume.shares_blocks,
+        volume,
+        shares_blocks,
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,

@@ -10,7 +10,6 @@
 //! for each file.
 
 mod by_folder;
-mod byte_text;
 mod claim;
 mod classes;
 mod dangling;
@@ -19,11 +18,9 @@ mod emptied;
 mod estimate;
 mod folder_pairs;
 mod full;
-mod group;
 mod groups;
 mod inspector;
 mod mount_check;
-mod noise;
 mod planner;
 mod ranking;
 mod set;
@@ -45,22 +42,22 @@ use std::path::{Path, PathBuf};
 use super::{ActionKind, Step, few_folders};
 use crate::action::reason::{Code, Reason};
 use groups::Together;
-use planner::Checks;
+use mount_check::MountCheck;
 use spool::Spool;
+use steps::steps;
+use trash_check::TrashCheck;
 use whole::WholeFolders;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
-pub use dangling::{Dangling, DanglingLink, LinkPlaces};
+pub use dangling::{BrokenLink, Dangling, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use emptied::EmptyFolder;
 pub use folder_pairs::FolderPairs;
 pub use inspector::Inspector;
-pub use noise::Noise;
 pub use planner::Planner;
 pub use ranking::Ranking;
 pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
-pub use settings::{FurtherNames, Settings, Sidecars};
-pub use steps::steps;
+pub use settings::{FurtherNames, Noise, Settings, Sidecars};
 pub use totals::Totals;
 pub use trash_check::{HomeTrash, SkippedTrash};
 
@@ -71,7 +68,8 @@ const FOLDERS: usize = 4096;
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
-    checks: Checks,
+    mounts: MountCheck,
+    trash: TrashCheck,
     unmatched: Vec<String>,
     spool: Spool,
     together: Together,
@@ -82,6 +80,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// A plan without sets.
+    fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            mounts: MountCheck::default(),
+            trash: TrashCheck::default(),
+            unmatched: Vec::new(),
+            spool: Spool::new(),
+            together: Together::default(),
+            whole: WholeFolders::default(),
+            dangling: Dangling::default(),
+            emptied: Vec::new(),
+            totals: Totals::default(),
+        }
+    }
+
     /// The action.
     pub fn action(&self) -> ActionKind {
         self.settings.policy.action
@@ -137,22 +151,22 @@ impl Plan {
         mut self,
         mut ask: impl FnMut(&SetPlan) -> Result<Choice, E>,
     ) -> Result<Self, E> {
-        let mut decided = Spool::new();
-        for set in self.spool.sets()? {
-            let mut set = set?;
+        let mut before = std::mem::replace(&mut self.spool, Spool::new());
+        for set in before.sets()? {
+            let set = set?;
             if set.acts() {
                 let choice = ask(&set)?;
-                self.settings.decide(&mut set, &choice, &mut self.checks);
+                self.decide(set, &choice)?;
+            } else {
+                self.spool.push(&set)?;
             }
-            decided.push(&set)?;
         }
-        self.spool = decided;
         Ok(self.summed_up()?)
     }
 
     /// Trash folders that would come first for files of the plan and cannot be used, while others can.
     pub fn skipped_trash(&self) -> &[SkippedTrash] {
-        &self.checks.trash.skipped
+        &self.trash.skipped
     }
 
     /// Patterns of `--protect` that match no name of any set.
@@ -274,10 +288,5 @@ impl Plan {
             io::Result::Ok(())
         })?;
         Ok(folders.into_iter().collect())
-    }
-
-    /// The steps of a set.
-    pub fn steps<'s>(&self, set: &'s SetPlan) -> impl Iterator<Item = Step> + use<'s> {
-        steps(set, self.action())
     }
 }

@@ -13,7 +13,7 @@ use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper
 use crate::action::folder_entry::NameInFolder;
 use crate::action::reason::{Code, Reason};
 use crate::action::{ActionKind, reflink};
-use crate::sys::open::{self, Manner};
+use crate::sys::open;
 use crate::sys::{attributes, stat};
 
 /// Checks sets, one after the other.
@@ -89,15 +89,7 @@ impl MountCheck {
 
 /// The reason why two files cannot share blocks; `None` if they can. If one cannot be opened, the step reports it.
 fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Reason> {
-    let open = |file: &PlannedFile| {
-        let place = NameInFolder::of(&file.names.first()?.path).ok()?;
-        let manner = Manner {
-            keep_access_time: true,
-            follow: false,
-        };
-        open::file(&place.folder, &place.name, manner).ok()
-    };
-    let is_supported = reflink::is_supported(open(keeper)?, open(victim)?);
+    let is_supported = reflink::is_supported(keeper.open()?, victim.open()?);
     (!is_supported).then_some(Code::NoSharedBlocks.into())
 }
 

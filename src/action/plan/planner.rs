@@ -3,37 +3,23 @@
 use std::io;
 
 use super::claim::{Claim, Origin};
-use super::dangling::Dangling;
 use super::decide::Choice;
-use super::groups::{Groups, Together};
+use super::groups::Groups;
 use super::inspector::Inspector;
-use super::mount_check::MountCheck;
 use super::set::SetPlan;
 use super::settings::{FurtherNames, Settings, Sidecars};
-use super::spool::Spool;
-use super::totals::Totals;
-use super::trash_check::TrashCheck;
 use super::{Plan, classes, estimate, full};
 use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
 
-/// What mounts and trash folders let go.
-#[derive(Debug, Default)]
-pub(super) struct Checks {
-    pub mounts: MountCheck,
-    pub trash: TrashCheck,
-}
-
 /// Plans sets, one after the other.
 #[derive(Debug)]
 pub struct Planner {
-    settings: Settings,
+    plan: Plan,
     inspector: Inspector,
     ways: Ways,
     groups: Groups,
-    checks: Checks,
-    spool: Spool,
 }
 
 impl Planner {
@@ -51,21 +37,19 @@ impl Planner {
             inspector,
             ways: Ways::default(),
             groups: Groups::default(),
-            checks: Checks::default(),
-            settings,
-            spool: Spool::new(),
+            plan: Plan::new(settings),
         }
     }
 
     /// Sets the origin of the sets, once it is known; call it before the first set.
     pub fn set_origin(&mut self, origin: Origin) {
-        self.settings.heed(&origin);
+        self.plan.settings.heed(&origin);
         self.inspector.set_origin(origin);
     }
 
     /// True if the plan removes names from their places.
     pub fn takes_names(&self) -> bool {
-        self.settings.takes_names()
+        self.plan.settings.takes_names()
     }
 
     /// Plans for one set.
@@ -77,53 +61,40 @@ impl Planner {
 
     fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.inspector.look(claim);
-        if self.settings.guards_ways {
+        let settings = &self.plan.settings;
+        let policy = &settings.policy;
+        if settings.guards_ways {
             set.take_out_exposed(&mut self.ways);
         }
         // With a report of folders, a managed folder may go as a whole.
-        if self.settings.policy.pairs.is_empty() {
+        if policy.pairs.is_empty() {
             set.take_out_managed();
         } else if set.size == 0 {
             // Empty files of other folders are noise: they stay.
             set.files.retain(|file| file.managed().is_some());
         }
-        let number = match self.settings.policy.by_name {
-            true => set.files.iter().map(|file| file.names.len()).sum(),
-            false => set.files.len(),
+        let number = if policy.by_name {
+            set.files.iter().map(|file| file.names.len()).sum()
+        } else {
+            set.files.len()
         };
         if number < 2 && set.left.is_empty() {
             return Ok(());
         }
-        let same_metadata = self.settings.policy.same_metadata;
-        if self.settings.policy.common == Common::Access || same_metadata {
-            classes::look(&mut set, same_metadata);
+        if policy.common == Common::Access || policy.same_metadata {
+            classes::look(&mut set, policy.same_metadata);
         }
-        if self.settings.sidecars == Sidecars::KeepTogether && self.settings.takes_names() {
+        if settings.sidecars == Sidecars::KeepTogether && settings.takes_names() {
             self.groups.look(&mut set);
         }
-        self.settings
-            .decide(&mut set, &Choice::ByRule, &mut self.checks);
-        self.spool.push(&set)
+        self.plan.decide(set, &Choice::ByRule)
     }
 
     /// Ends the plan.
-    pub fn finish(self) -> io::Result<Plan> {
-        let unmatched = self.inspector.unmatched();
-        Plan {
-            settings: Settings {
-                bounds: self.inspector.bounds,
-                ..self.settings
-            },
-            checks: self.checks,
-            unmatched,
-            spool: self.spool,
-            together: Together::default(),
-            whole: Default::default(),
-            dangling: Dangling::default(),
-            emptied: Vec::new(),
-            totals: Totals::default(),
-        }
-        .summed_up()
+    pub fn finish(mut self) -> io::Result<Plan> {
+        self.plan.unmatched = self.inspector.unmatched();
+        self.plan.settings.bounds = self.inspector.bounds;
+        self.plan.summed_up()
     }
 }
 
@@ -146,25 +117,29 @@ impl Settings {
             ActionKind::Remove | ActionKind::Trash | ActionKind::Move
         )
     }
+}
 
-    /// Decides the fate of each file of a set.
-    pub(super) fn decide(&self, set: &mut SetPlan, choice: &Choice, checks: &mut Checks) {
-        self.policy.decide(set, choice);
-        if self.policy.action == ActionKind::Move {
+impl Plan {
+    /// Decides the fate of each file of a set, and adds the set.
+    pub(super) fn decide(&mut self, mut set: SetPlan, choice: &Choice) -> io::Result<()> {
+        let settings = &self.settings;
+        let action = settings.policy.action;
+        settings.policy.decide(&mut set, choice);
+        if action == ActionKind::Move {
             // A name cannot leave its file system; it would become a copy that takes more space.
             let files = set.files.iter_mut();
-            for file in files.filter(|file| self.destination != Some(file.volume.dev)) {
+            for file in files.filter(|file| settings.destination != Some(file.volume.dev)) {
                 file.names.iter_mut().for_each(|name| name.goes = false);
             }
         }
-        if self.policy.action == ActionKind::Hardlink {
-            full::divide(set);
+        if action == ActionKind::Hardlink {
+            full::divide(&mut set);
         }
-        let action = self.policy.action;
-        checks.mounts.set(set, action, self.trust_mounts);
+        self.mounts.set(&mut set, action, settings.trust_mounts);
         if action == ActionKind::Trash {
-            checks.trash.set(set, &self.home_trash);
+            self.trash.set(&mut set, &settings.home_trash);
         }
-        estimate::estimate(set, self.policy.action, self.destination);
+        estimate::estimate(&mut set, action, settings.destination);
+        self.spool.push(&set)
     }
 }

@@ -1,21 +1,22 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
+use std::ffi::CString;
 use std::ops::Not;
+use std::os::fd::OwnedFd;
 
 use serde::{Deserialize, Serialize};
 
-use super::byte_text;
-use super::group::Group;
 use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
-use crate::action::folder_entry::parent;
+use crate::action::folder_entry::{bare, parent};
 use crate::action::keep::{Named, Traits};
 use crate::action::reason::{Code, Reason};
 use crate::action::temporary::is_temporary;
 use crate::action::ways::Ways;
 use crate::file::{CopyMarks, ManagedPlace, Preference};
+use crate::sys::open::{self, CWD};
 
 /// The planned fate of the files of one set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +124,33 @@ pub struct PlannedName {
     pub group: Option<Box<Group>>,
 }
 
+/// The group of a name: the files of its folder with the same stem, which have at least two roles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// A hash of the folder and the stem.
+    pub(super) key: u64,
+    /// Number of its files. A group is preferred to others with fewer files.
+    pub(super) richness: u32,
+    /// The real path of its main file. Rules compare this file instead of each other file of the group, so that the
+    /// sets of its files keep the same group.
+    #[serde(with = "byte_text")]
+    pub(super) main: Vec<u8>,
+    /// The main file as it would be listed.
+    #[serde(with = "byte_text")]
+    pub(super) listed: Vec<u8>,
+    /// Times of last modification and last access of the main file, and number of its names.
+    pub(super) facts: (i64, i64, u64),
+    /// The bare names of its files, the main file first, with slashes between them; and the place of this one.
+    #[serde(with = "byte_text")]
+    pub(super) names: Vec<u8>,
+    pub(super) at: u32,
+    /// The bare name of the file because of which the group stays, if that is not this one.
+    #[serde(with = "byte_text")]
+    pub(super) stays_with: Vec<u8>,
+    /// The name is that of a sidecar.
+    pub(super) is_sidecar: bool,
+}
+
 /// The preference for a name as one that stays, before any rule. The first is best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
@@ -182,11 +210,6 @@ impl PlannedName {
     }
 }
 
-fn bare(path: &[u8]) -> &[u8] {
-    let slash = path.iter().rposition(|&byte| byte == b'/');
-    &path[slash.map_or(0, |slash| slash + 1)..]
-}
-
 /// The fate of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
@@ -209,10 +232,30 @@ impl PlannedFile {
         self.names.iter().find_map(|name| name.managed)
     }
 
-    /// Names that are acted on although the file stays.
-    pub fn going(&self) -> impl Iterator<Item = &PlannedName> {
-        let stays = matches!(self.fate, Fate::Keep(_));
-        self.names.iter().filter(move |name| stays && name.goes)
+    /// Opens the file by its first name. What cannot be opened is left to the step.
+    pub(super) fn open(&self) -> Option<OwnedFd> {
+        let name = CString::new(&self.names.first()?.path[..]).ok()?;
+        open::file(CWD, &name, false).ok()
+    }
+
+    /// True if this name of the file is acted on.
+    pub fn acts_on(&self, name: &PlannedName) -> bool {
+        match self.fate {
+            Fate::Keep(_) => name.goes,
+            Fate::Act { .. } => true,
+            Fate::Leave(_) => false,
+        }
+    }
+
+    /// The names of the file for which there are steps: all that are [acted on](Self::acts_on), but one is enough where
+    /// only the blocks count.
+    pub fn acted(&self, action: ActionKind) -> impl Iterator<Item = &PlannedName> {
+        let most = match action {
+            ActionKind::Reflink => 1,
+            _ => self.names.len(),
+        };
+        let acted = self.names.iter().filter(|name| self.acts_on(name));
+        acted.take(most)
     }
 
     /// Names of the file that are not in this set.
@@ -298,16 +341,43 @@ impl SetPlan {
     /// True if the plan acts on a file of this set.
     pub fn acts(&self) -> bool {
         let mut files = self.files.iter();
-        files.any(|file| matches!(file.fate, Fate::Act { .. }) || file.going().next().is_some())
+        files.any(|file| file.names.iter().any(|name| file.acts_on(name)))
+    }
+
+    /// The file, and the name of it, that stay for the names of this one that are acted on.
+    pub fn kept_for<'s>(
+        &'s self,
+        file: &'s PlannedFile,
+    ) -> Option<(&'s PlannedFile, &'s PlannedName)> {
+        let kept = match file.fate {
+            Fate::Act { keeper, .. } => self.files.get(keeper)?,
+            // Further names of a file that stays.
+            _ => file,
+        };
+        let name = kept.names.iter().find(|name| !name.goes)?;
+        matches!(kept.fate, Fate::Keep(_)).then_some((kept, name))
     }
 
     /// The owner of the file that stays for this one, if it is another owner.
     pub fn other_owner(&self, file: &PlannedFile, action: ActionKind) -> Option<u32> {
-        let Fate::Act { keeper, .. } = file.fate else {
-            return None;
-        };
-        let owner = self.files.get(keeper)?.rights.uid;
+        let owner = self.kept_for(file)?.0.rights.uid;
         // What only shares blocks with another file does not depend on it.
         (owner != file.rights.uid && action != ActionKind::Reflink).then_some(owner)
+    }
+}
+
+/// Bytes as text, a character for each: compact where they are ASCII, and never lossy.
+mod byte_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
+        let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+        out.serialize_str(&text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let byte = |c| u8::try_from(u32::from(c)).map_err(serde::de::Error::custom);
+        text.chars().map(byte).collect()
     }
 }

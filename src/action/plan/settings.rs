@@ -1,17 +1,19 @@
 //! The settings of a planner.
 
 use super::decide::Policy;
-use super::noise::Noise;
 use super::trash_check::HomeTrash;
 use crate::action::bounds::Bounds;
+use crate::folders::NOISE;
+use crate::scan::{BadPattern, Globs};
 
 /// How to treat files that belong together by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sidecars {
-    /// They are removed or moved together or not at all.
+    /// Remove, move or keep all files of a group together
     #[default]
     KeepTogether,
-    /// Each is treated by itself.
+    /// Treat each file by itself
     Ignore,
 }
 
@@ -54,4 +56,26 @@ pub struct Settings {
     pub remove_empty_folders: bool,
     /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
     pub noise: Option<Noise>,
+}
+
+/// Files that do not prevent the removal of a folder: they may be removed without a copy that stays. These are empty
+/// files, and files of certain names.
+#[derive(Clone, Debug)]
+pub struct Noise(Option<Globs>);
+
+impl Noise {
+    /// Files of these names, or by default of the names that `seekless folders` treats as noise.
+    pub fn named(globs: &[String]) -> Result<Self, BadPattern> {
+        let usual = NOISE.map(str::to_owned);
+        let globs = match globs {
+            [] => &usual,
+            given => given,
+        };
+        Globs::new(globs, false).map(Self)
+    }
+
+    /// True for a file of this name and length.
+    pub(super) fn is(&self, name: &[u8], size: u64) -> bool {
+        size == 0 || self.0.as_ref().is_some_and(|globs| globs.matches(name))
+    }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::io;
 
+use super::Plan;
 use super::dangling::{self, Dangling, LinkPlaces};
 use super::emptied::{self, EmptyFolder};
-use super::{Plan, steps};
+use super::steps::steps;
 use crate::action::StepFile;
 use crate::heartbeat::current;
 

@@ -1,15 +1,13 @@
 //! A plan of any length, stored in a file without a name.
 
-use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::{env, process};
+use std::env;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use tempfile::SpooledTempFile;
 
 use super::set::SetPlan;
-use crate::action::run_name;
 use crate::file::{RouteError, way_to_folder};
-use crate::sys::write;
 
 /// Maximum size of a plan in memory; most plans are far smaller.
 const IN_MEMORY: usize = 8 << 20;
@@ -21,17 +19,9 @@ const IN_MEMORY: usize = 8 << 20;
 /// on.
 #[derive(Debug)]
 pub struct Spool {
-    file: BufWriter<SpoolStorage>,
-}
-
-/// The place of the bytes.
-#[derive(Debug)]
-enum SpoolStorage {
-    Memory {
-        bytes: Cursor<Vec<u8>>,
-        folder: PathBuf,
-    },
-    Disk(File),
+    file: BufWriter<SpooledTempFile>,
+    folder: PathBuf,
+    length: usize,
 }
 
 impl Spool {
@@ -41,16 +31,29 @@ impl Spool {
     }
 
     fn in_folder(folder: PathBuf) -> Self {
-        let bytes = Cursor::default();
         Self {
-            file: BufWriter::new(SpoolStorage::Memory { bytes, folder }),
+            file: BufWriter::new(SpooledTempFile::new_in(IN_MEMORY, &folder)),
+            folder,
+            length: 0,
         }
     }
 
     /// Adds a set.
     pub fn push(&mut self, set: &SetPlan) -> io::Result<()> {
-        serde_json::to_writer(&mut self.file, set)?;
-        self.file.write_all(b"\n")
+        let mut line = serde_json::to_vec(set)?;
+        line.push(b'\n');
+        let before = self.length;
+        self.length += line.len();
+        if before <= IN_MEMORY && self.length > IN_MEMORY {
+            way_to_folder(&self.folder, false).map_err(|error| match error {
+                RouteError::Untrusted(untrusted) => {
+                    let way_out = untrusted.way_out("TMPDIR");
+                    io::Error::other(format!("{untrusted}: {way_out}"))
+                }
+                RouteError::Io(error) => error,
+            })?;
+        }
+        self.file.write_all(&line)
     }
 
     /// Reads all sets from the first on.
@@ -61,62 +64,6 @@ impl Spool {
         let lines = BufReader::new(file).split(b'\n');
         Ok(lines.map(|line| Ok(serde_json::from_slice(&line?)?)))
     }
-}
-
-impl Write for SpoolStorage {
-    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
-        if let Self::Memory { bytes, folder } = self
-            && bytes.get_ref().len() + more.len() > IN_MEMORY
-        {
-            let mut file = unnamed(folder)?;
-            file.write_all(bytes.get_ref())?;
-            *self = Self::Disk(file);
-        }
-        match self {
-            Self::Memory { bytes, .. } => bytes.write(more),
-            Self::Disk(file) => file.write(more),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Read for SpoolStorage {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Memory { bytes, .. } => bytes.read(buffer),
-            Self::Disk(file) => file.read(buffer),
-        }
-    }
-}
-
-impl Seek for SpoolStorage {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match self {
-            Self::Memory { bytes, .. } => bytes.seek(to),
-            Self::Disk(file) => file.seek(to),
-        }
-    }
-}
-
-/// An unnamed file in a folder that only this user and root can replace.
-fn unnamed(folder: &Path) -> io::Result<File> {
-    let folder = way_to_folder(folder, false).map_err(|error| match error {
-        RouteError::Untrusted(untrusted) => {
-            let way_out = untrusted.way_out("TMPDIR");
-            io::Error::other(format!("{untrusted}: {way_out}"))
-        }
-        RouteError::Io(error) => error,
-    })?;
-    let fallback = format!(
-        ".seekless-{}-{:08x}.plan",
-        process::id(),
-        run_name::random()
-    );
-    let fallback = CString::new(fallback)?;
-    Ok(write::unnamed(&folder, &fallback)?.into())
 }
 
 #[cfg(test)]
@@ -152,7 +99,7 @@ mod tests {
             let first: Vec<_> = digests.map(|digest| digest[..1].to_owned()).collect();
             assert_eq!(first, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
         }
-        assert!(matches!(spool.file.get_ref(), SpoolStorage::Disk(_)));
+        assert!(spool.file.get_ref().is_rolled());
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
     }
 

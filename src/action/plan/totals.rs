@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::set::{Fate, PlannedFile, SetPlan, Shared};
-use super::steps::acted_names;
 use crate::action::ActionKind;
 use crate::action::reason::{Code, Reason};
 
@@ -60,7 +59,7 @@ impl Totals {
                     if why.code <= Code::Older {
                         *self.untouched.entry(why.code).or_default() += names;
                     }
-                    let going = file.going().count() as u64;
+                    let going = file.acted(action).count() as u64;
                     acts |= going > 0;
                     self.steps += going;
                     self.further_names += going;
@@ -83,7 +82,7 @@ impl Totals {
                     self.devices
                         .entry(file.dev)
                         .or_insert_with(|| file.names[0].path.clone());
-                    let steps = acted_names(file, action).len() as u64;
+                    let steps = file.acted(action).count() as u64;
                     self.steps += steps;
                     if set.other_owner(file, action).is_some() {
                         self.other_owner += steps;

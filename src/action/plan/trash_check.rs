@@ -75,18 +75,17 @@ impl TrashCheck {
                         file.fate = Fate::Leave(why);
                     }
                 }
-                Fate::Keep(_) => {
-                    for mut name in std::mem::take(&mut file.names) {
-                        let why = (name.goes).then(|| self.why_not(&name.path, file.volume, home));
-                        match why.flatten() {
-                            Some(why) => {
-                                let path = std::mem::take(&mut name.path);
-                                set.left.push(LeftName { path, why });
-                            }
-                            None => file.names.push(name),
-                        }
-                    }
-                }
+                Fate::Keep(_) => file.names.retain_mut(|name| {
+                    let why = name
+                        .goes
+                        .then(|| self.why_not(&name.path, file.volume, home));
+                    let Some(why) = why.flatten() else {
+                        return true;
+                    };
+                    let path = std::mem::take(&mut name.path);
+                    set.left.push(LeftName { path, why });
+                    false
+                }),
                 Fate::Leave(_) => {}
             }
         }

@@ -1,15 +1,13 @@
 //! Symbolic links that a plan breaks: named before, in the plan, and after.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 
-use seekless::action::plan::{DanglingLink, Plan};
-use seekless::report::escape::escape;
+use seekless::action::plan::{BrokenLink, Plan};
 use seekless::units::plural;
 
 use crate::cli::terminal::progress_text::count;
+use crate::cli::terminal::sanitize::path;
 
 /// Links that are named on the terminal; the plan names more.
 const SHOWN: usize = 20;
@@ -33,8 +31,8 @@ pub fn in_plan(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     }
     writeln!(out, "\n# Symbolic links that will break")?;
     for link in &links.named {
-        writeln!(out, "  {}", escape(&link.link))?;
-        writeln!(out, "    leads to {}", escape(&link.leads_to))?;
+        writeln!(out, "  {}", path(&link.link))?;
+        writeln!(out, "    leads to {}", path(&link.leads_to))?;
     }
     let more = links.number - links.named.len() as u64;
     match more {
@@ -45,10 +43,9 @@ pub fn in_plan(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
 
 /// Names the links that are broken now. A file that was left alone keeps its links.
 pub fn after(plan: &Plan) -> Vec<String> {
-    let is_broken = |link: &&DanglingLink| {
-        let path = OsStr::from_bytes(&link.link);
-        fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-            && fs::symlink_metadata(path).is_ok()
+    let is_broken = |BrokenLink { link, .. }: &&BrokenLink| {
+        fs::metadata(link).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            && fs::symlink_metadata(link).is_ok()
     };
     let broken: Vec<_> = plan.dangling().named.iter().filter(is_broken).collect();
     let number = broken.len() as u64;
@@ -60,17 +57,13 @@ pub fn after(plan: &Plan) -> Vec<String> {
     lines(broken.into_iter(), number, now)
 }
 
-fn lines<'a>(
-    links: impl Iterator<Item = &'a DanglingLink>,
-    number: u64,
-    what: &str,
-) -> Vec<String> {
+fn lines<'a>(links: impl Iterator<Item = &'a BrokenLink>, number: u64, what: &str) -> Vec<String> {
     if number == 0 {
         return Vec::new();
     }
     let mut lines = vec![format!("{} {what}", count(number))];
     let named = links.take(SHOWN);
-    lines.extend(named.map(|l| format!("  {} (to {})", escape(&l.link), escape(&l.leads_to))));
+    lines.extend(named.map(|l| format!("  {} (to {})", path(&l.link), path(&l.leads_to))));
     let more = (number + 1).saturating_sub(lines.len() as u64);
     if more > 0 {
         lines.push(format!("  … and {} more", count(more)));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{Cursor, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use super::folder_direction::directed;
 use super::from_report::{FromReport, tell_what_is_typed, with_command};
 use super::gather::planning;
 use crate::cli::resolve::act::ActRun;
+use crate::cli::resolve::root_links::RootLinks;
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
@@ -35,75 +37,64 @@ const START: u64 = 256;
 /// Folders that are named one by one where they cannot be used.
 const NAMED: usize = 5;
 
-/// What a run was given to act on.
-pub enum Opened {
-    /// Paths to search.
-    Paths,
-    /// A report of files.
-    Files(Box<dyn Read + Send>, FromReport),
-    /// A report of folders, which has become a search. The status is worse if some of it cannot be used.
-    Folders(FromReport, Exit),
-}
-
-/// Opens the report, if there is one.
-pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
+/// Opens the report, if there is one. A report of folders becomes a search; the status is worse if some of it cannot be
+/// used.
+///
+/// # Errors
+/// With the message, if it cannot be used.
+pub fn open(run: &mut ActRun, console: &Console) -> Result<(Option<FromReport>, Exit), String> {
     if let Source::Search(config) = &run.source {
         if config.roots.is_empty() {
             console.complain("the list of paths on standard input is empty: nothing to search");
         }
-        return Ok(Opened::Paths);
+        return Ok((None, Exit::Done));
     }
     tell_what_is_typed(&run.source, console);
-    let opened = planning(&Arc::default(), || {
-        let (mut input, about) = FromReport::open(&run.source)?;
+    let (start, mut report) = planning(&Arc::default(), || {
+        let mut report = FromReport::open(&run.source)?;
         let mut start = Vec::new();
-        match input.by_ref().take(START).read_to_end(&mut start) {
-            Ok(_) => Ok((start, input, about)),
-            Err(error) => Err(format!("{}: {}", about.name(), ReadError::Io(error))),
+        match report.input.by_ref().take(START).read_to_end(&mut start) {
+            Ok(_) => Ok((start, report)),
+            Err(error) => Err(format!("{}: {}", report.name, ReadError::Io(error))),
         }
-    });
-    let (start, input, mut about) = opened.or_else(|error| console.refuse(error))?;
+    })?;
     let is_of_folders = read::is_of_folders(&start);
-    let whole = Cursor::new(start).chain(input);
+    report.input = Box::new(Cursor::new(start).chain(report.input));
+    let (Some(mut settings), Some(config)) = (run.plan.take(), run.folder_search.take()) else {
+        return Ok((Some(report), Exit::Nothing));
+    };
     if !is_of_folders {
-        let removes = run
-            .plan
-            .as_ref()
-            .is_some_and(|plan| plan.remove_empty_folders);
-        if removes && run.limits.is_empty() {
-            return console.refuse(
-                "--remove-empty-folders: give a PATH as well; only folders below it are removed",
+        if settings.remove_empty_folders && run.limits.is_empty() {
+            return Err(
+                "--remove-empty-folders: give a PATH as well; only folders below it are removed"
+                    .to_owned(),
             );
         }
-        return Ok(Opened::Files(Box::new(whole), about));
+        run.plan = Some(settings);
+        return Ok((Some(report), Exit::Done));
     }
-    let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
-    let config = run.folder_search.take().ok_or(Exit::Nothing)?;
     if let Some(why) = misfit(run, &settings) {
-        return console.refuse(format!("{}: {why}", about.name()));
+        return Err(format!("{}: {why}", report.name));
     }
-    let found = planning(&Arc::default(), || read::read_folders(whole));
-    let found = found
-        .or_else(|error| console.refuse(format!("{}: {}", about.name(), with_command(&error))))?;
+    let found = planning(&Arc::default(), || read::read_folders(&mut report.input));
+    let found = found.map_err(|error| format!("{}: {}", report.name, with_command(&error)))?;
     let header = Header {
         folder: found.folder.clone(),
         roots: found.roots.clone(),
         ..Header::default()
     };
-    about.read(Some(&header), &run.limits);
-    about
-        .may_be_acted_on(run)
-        .or_else(|error| console.refuse(error))?;
+    report.about.note(Some(&header), &run.limits);
+    report.may_be_acted_on(run)?;
     if found.staying > 0 {
         console.complain(&format!(
             "{}: {} of the report cannot go as a whole; left alone",
-            about.name(),
+            report.name,
             counted(found.staying as u64, "folder", "folders"),
         ));
     }
-    let exit = take_over(run, &found, &mut settings, config, &about, console)?;
+    let exit = take_over(run, &found, &mut settings, config, &report, console)?;
     run.plan = Some(settings);
-    Ok(Opened::Folders(about, exit))
+    Ok((Some(report), exit))
 }
 
 /// Why a run cannot act on a report of folders.
@@ -139,9 +130,9 @@ fn take_over(
     found: &ReadFolders,
     settings: &mut Settings,
     mut config: Box<Config>,
-    about: &FromReport,
+    report: &FromReport,
     console: &Console,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, String> {
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
@@ -159,8 +150,8 @@ fn take_over(
     for (is_group, of_report) in alone.map(|pair| (false, pair)).chain(groups) {
         let mut group = Vec::new();
         for pair in of_report {
-            let folder = places.compared(&pair.folder, &found.roots, run, console)?;
-            let other = places.compared(&pair.other, &found.roots, run, console)?;
+            let folder = places.compared(&pair.folder, &found.roots, &mut run.links)?;
+            let other = places.compared(&pair.other, &found.roots, &mut run.links)?;
             group.extend(folder.zip(other));
         }
         if is_group {
@@ -189,18 +180,17 @@ fn take_over(
                 counted(more as u64, "more group", "more groups")
             ),
         };
-        return console.refuse(format!(
-                "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or \
-                --keep RULE; nothing was done",
-                about.name(),
-                names.join(", "),
-            ),
-        );
+        return Err(format!(
+            "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or --keep RULE; \
+            nothing was done",
+            report.name,
+            names.join(", "),
+        ));
     }
     let mut tops = Vec::new();
     if settings.remove_empty_folders && run.limits.is_empty() {
         for root in &found.roots {
-            tops.extend(places.real(root, run, console)?);
+            tops.extend(places.real(root, &mut run.links)?);
         }
     } else {
         tops.clone_from(&run.limits);
@@ -216,14 +206,14 @@ fn take_over(
         false => Exit::SomeLeft,
     };
     if pairs.is_empty() && !places.bad.is_empty() {
-        return console.refuse("no folder of the report can go now; nothing was done");
+        return Err("no folder of the report can go now; nothing was done".to_owned());
     }
     if !pairs.is_empty() && !is_any_given {
-        return console.refuse(about.has_none_below("folder", &run.limits));
+        return Err(report.has_none_below("folder", &run.limits));
     }
     config.roots = outermost(roots).into_iter().map(Root::from).collect();
     let tied = run.links.tie(&mut config, &[], 0);
-    tied.or_else(|error| console.refuse(error.to_string()))?;
+    tied.map_err(|error| error.to_string())?;
     settings.policy.pairs = pairs;
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
     // The report says what may go because of what.
@@ -248,9 +238,8 @@ impl Places {
         &mut self,
         path: &[u8],
         roots: &[Vec<u8>],
-        run: &mut ActRun,
-        console: &Console,
-    ) -> Result<Option<PathBuf>, Exit> {
+        links: &mut RootLinks,
+    ) -> Result<Option<PathBuf>, String> {
         let above: Vec<_> = roots
             .iter()
             .filter_map(|root| Some((root, rest_below(path, root)?)))
@@ -261,11 +250,11 @@ impl Places {
             false => "a symbolic link leads there now",
         };
         if !above.is_empty() {
-            let Some(real) = self.real(path, run, console)? else {
+            let Some(real) = self.real(path, links)? else {
                 return Ok(None);
             };
             for (root, rest) in above {
-                let top = self.real(root, run, console)?;
+                let top = self.real(root, links)?;
                 let Some(top) = top.filter(|top| top.join(OsStr::from_bytes(rest)) == real) else {
                     continue;
                 };
@@ -283,34 +272,27 @@ impl Places {
     }
 
     /// The real path of a folder; none if it is not there.
-    fn real(
-        &mut self,
-        path: &[u8],
-        run: &mut ActRun,
-        console: &Console,
-    ) -> Result<Option<PathBuf>, Exit> {
+    fn real(&mut self, path: &[u8], links: &mut RootLinks) -> Result<Option<PathBuf>, String> {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
         }
         let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
         if !whole.is_absolute() {
-            return console.refuse("the report does not say where its relative paths start: its line '# folder: ' is missing",
+            return Err(
+                "the report does not say where its relative paths start: its line '# folder: ' is missing"
+                    .to_owned(),
             );
         }
-        let way = run.links.check(&whole);
-        let way = way.or_else(|error| console.refuse(error.to_string()))?;
+        let mut bad = |why: &dyn Display| {
+            let why = format!("{}: {why}", sanitize::path(&whole));
+            self.bad.push(why);
+            None
+        };
+        let way = links.check(&whole).map_err(|error| error.to_string())?;
         let real = match way {
             Ok(way) if way.real.is_dir() => Some(way.real),
-            Ok(_) => {
-                self.bad
-                    .push(format!("{}: no longer a folder", sanitize::path(&whole)));
-                None
-            }
-            Err(error) => {
-                self.bad
-                    .push(format!("{}: {error}", sanitize::path(&whole)));
-                None
-            }
+            Ok(_) => bad(&"no longer a folder"),
+            Err(error) => bad(&error),
         };
         self.known.insert(path.to_vec(), real.clone());
         Ok(real)

@@ -5,7 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use seekless::acting::ReportAbout;
-use seekless::report::Header;
 use seekless::report::read::ReadError;
 use seekless::report::read::{self, OpenError};
 
@@ -19,10 +18,13 @@ use crate::cli::terminal::{sanitize, shell_word};
 const NAMED: usize = 5;
 
 /// A report and its origin.
-#[derive(Debug)]
 pub struct FromReport {
-    name: String,
-    about: ReportAbout,
+    /// Its name in messages.
+    pub name: String,
+    /// What is not read of it yet.
+    pub input: Box<dyn Read + Send>,
+    /// What it is about.
+    pub about: ReportAbout,
 }
 
 /// Says what is read if a person would have to type it.
@@ -37,7 +39,7 @@ pub fn tell_what_is_typed(source: &Source, console: &Console) {
 
 impl FromReport {
     /// Opens a report.
-    pub fn open(source: &Source) -> Result<(Box<dyn Read + Send>, Self), String> {
+    pub fn open(source: &Source) -> Result<Self, String> {
         let (opened, name) = match source {
             Source::Report(path) => (read::Source::open(path), sanitize::path(path).into_owned()),
             _ => (read::Source::stdin(), "standard input".to_owned()),
@@ -51,19 +53,14 @@ impl FromReport {
             }
             error => format!("cannot read the report {name}: {error}"),
         })?;
-        let about = Self {
+        Ok(Self {
             name,
+            input: opened.input,
             about: ReportAbout {
                 untrusted: opened.untrusted,
                 ..ReportAbout::default()
             },
-        };
-        Ok((opened.input, about))
-    }
-
-    /// Its name in messages.
-    pub fn name(&self) -> &str {
-        &self.name
+        })
     }
 
     /// Says that none of its `what` are among the paths that it is limited to.
@@ -77,26 +74,6 @@ impl FromReport {
             self.name,
             named(limits)
         )
-    }
-
-    /// True if somebody else could have written it.
-    pub fn is_untrusted(&self) -> bool {
-        self.about.untrusted.is_some()
-    }
-
-    /// Refuses a report that another user could have written.
-    pub fn must_be_own(&self) -> Result<(), String> {
-        match &self.about.untrusted {
-            Some(untrusted) => Err(format!(
-                "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// Takes over what the report says of itself, and what the user says of it.
-    pub fn read(&mut self, header: Option<&Header>, limits: &[PathBuf]) {
-        self.about.note(header, limits);
     }
 
     /// Without a comparison of bytes the digests in the report decide. Those of another user's report must not.

@@ -1,6 +1,5 @@
 //! From a search or a report to a plan.
 
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,26 +19,14 @@ use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::watch::{self, End, NOTHING_DONE};
 
-/// A plan, and what the search said.
-pub struct Gathered {
-    /// The plan.
-    pub plan: Plan,
-    /// Whether something could not be read.
-    pub found: Exit,
-    /// Symbolic links that may lead to what was found.
-    pub links: LinkPlaces,
-    /// The report that it was made from.
-    pub about: Option<FromReport>,
-}
-
-/// A report of files.
-pub type OpenedReport = (Box<dyn Read + Send>, FromReport);
+/// A plan, whether something could not be read, and symbolic links that may lead to what was found.
+pub type Gathered = (Plan, Exit, LinkPlaces);
 
 /// Makes the plan; an exit status if there is none.
 pub fn plan(
     run: &ActRun,
     mut settings: Settings,
-    opened: Option<OpenedReport>,
+    opened: Option<&mut FromReport>,
     console: &Console,
 ) -> Result<Gathered, Exit> {
     match &run.source {
@@ -57,8 +44,7 @@ pub fn plan(
         }
         Source::Report(_) | Source::Stdin => {
             let planner = Planner::new(settings, Origin::default());
-            let opened = opened.ok_or(Exit::Nothing)?;
-            report(opened, planner, run, console)
+            report(opened.ok_or(Exit::Nothing)?, planner, run, console)
         }
     }
 }
@@ -94,57 +80,45 @@ fn search(
             // Whoever follows links would wait where the search did.
             let has_all = summary.left_out.unanswered == 0;
             let links = if has_all { listener.into_links() } else { Vec::new() };
-            let gathered = finish(planner, found, LinkPlaces::Found(links), console)?;
-            let totals = gathered.plan.totals();
-            match has_all || totals.steps > 0 || totals.has_problems() {
-                true => Ok(gathered),
-                false => console.refuse(NOTHING_DONE),
+            let plan = finish(planner, console)?;
+            let totals = plan.totals();
+            if has_all || totals.steps > 0 || totals.has_problems() {
+                Ok((plan, found, LinkPlaces::Found(links)))
+            } else {
+                console.refuse(NOTHING_DONE)
             }
         }
     }
 }
 
-fn finish(
-    planner: Planner,
-    found: Exit,
-    links: LinkPlaces,
-    console: &Console,
-) -> Result<Gathered, Exit> {
-    match planner.finish() {
-        Ok(plan) => Ok(Gathered {
-            plan,
-            found,
-            links,
-            about: None,
-        }),
-        Err(error) => console.refuse(format!("cannot store the plan: {error}")),
-    }
+fn finish(planner: Planner, console: &Console) -> Result<Plan, Exit> {
+    let plan = planner.finish();
+    plan.or_else(|error| console.refuse(format!("cannot store the plan: {error}")))
 }
 
 /// Reads a report and plans for each of its sets.
 fn report(
-    (input, mut about): OpenedReport,
+    report: &mut FromReport,
     mut planner: Planner,
     run: &ActRun,
     console: &Console,
 ) -> Result<Gathered, Exit> {
     let trust_hash = run.acting.trust_hash;
-    about
+    report
         .may_be_believed(trust_hash)
         .or_else(|error| console.refuse(error))?;
     let read = Arc::new(AtomicU64::new(0));
     let planned = planning(&read, || {
-        acting::plan_report(input, &mut planner, &run.limits, &read)
+        acting::plan_report(&mut report.input, &mut planner, &run.limits, &read)
     });
     let PlannedReport { frame, kept } = match planned {
         Ok(planned) => planned,
         Err(error) => {
-            let said = format!("{}: {}", about.name(), with_command(&error));
-            return console.refuse(said);
+            return console.refuse(format!("{}: {}", report.name, with_command(&error)));
         }
     };
-    about.read(frame.header.as_ref(), &run.limits);
-    about
+    report.about.note(frame.header.as_ref(), &run.limits);
+    report
         .may_be_acted_on(run)
         .or_else(|error| console.refuse(error))?;
     if let Err(error) = kept {
@@ -153,20 +127,16 @@ fn report(
     if trust_hash && frame.header.is_none() {
         return console.refuse(format!(
             "{}: --allow uncompared needs the time of the report, and its header was removed",
-            about.name()
+            report.name
         ));
     }
     if frame.ending != Ending::Complete {
         tracing::info!(
             "{}: the report is of an interrupted run; there may be more duplicates",
-            about.name()
+            report.name
         );
     }
-    let gathered = finish(planner, Exit::Done, LinkPlaces::Beside, console)?;
-    Ok(Gathered {
-        about: Some(about),
-        ..gathered
-    })
+    Ok((finish(planner, console)?, Exit::Done, LinkPlaces::Beside))
 }
 
 /// Does work that reads a report, and draws for how many files it has planned.

@@ -11,20 +11,18 @@ pub mod plan_preview;
 pub mod plan_summary;
 pub mod plan_text;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use seekless::acting::{Carry, Host, PlanHost, Session, Stop, searched_trees};
 use seekless::action::plan::{LinkPlaces, Plan, Settings};
-use seekless::action::{self, ActionKind};
+use seekless::action::{ActionKind, ApplyTally};
 
-use self::from_folders::Opened;
 use self::from_report::FromReport;
-use self::gather::OpenedReport;
 use self::plan_json::PlanJson;
-use self::plan_text::PlanText;
+use self::plan_text::{PlanForm, PlanText};
 use crate::cli::answers::{Answers, ask, question};
-use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::in_force::InForce;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Special, Use, resolve};
@@ -39,43 +37,40 @@ use crate::cli::undo::sweep;
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
-    let action = match args.trash {
-        true => ActionKind::Trash,
-        false => ActionKind::Remove,
+    let action = if args.trash {
+        ActionKind::Trash
+    } else {
+        ActionKind::Remove
     };
     let special = Special {
         folders: args.folders,
-        ..special(action, action::Settings::default())
+        ..Special::of(action)
     };
     act(args.act, special, in_force)
 }
 
 /// `seekless hardlink`
 pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
-    let acting = action::Settings {
+    let special = Special {
         same_metadata: args.same_metadata,
-        ..action::Settings::default()
+        ..Special::of(ActionKind::Hardlink)
     };
-    act(args.act, special(ActionKind::Hardlink, acting), in_force)
+    act(args.act, special, in_force)
 }
 
 /// `seekless symlink`
 pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
-    let acting = action::Settings {
+    let special = Special {
         same_metadata: args.same_metadata,
         absolute_links: args.absolute,
-        ..action::Settings::default()
+        ..Special::of(ActionKind::Symlink)
     };
-    act(args.act, special(ActionKind::Symlink, acting), in_force)
+    act(args.act, special, in_force)
 }
 
 /// `seekless reflink`
 pub fn reflink(args: ActArgs, in_force: &InForce) -> Result<Exit, Exit> {
-    act(
-        args,
-        special(ActionKind::Reflink, action::Settings::default()),
-        in_force,
-    )
+    act(args, Special::of(ActionKind::Reflink), in_force)
 }
 
 /// `seekless move`
@@ -83,18 +78,9 @@ pub fn relocate(args: MoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
     let special = Special {
         to: Some(args.to),
         folders: args.folders,
-        ..special(ActionKind::Move, action::Settings::default())
+        ..Special::of(ActionKind::Move)
     };
     act(args.act, special, in_force)
-}
-
-fn special(action: ActionKind, acting: action::Settings) -> Special {
-    Special {
-        action,
-        acting,
-        to: None,
-        folders: FolderArgs::default(),
-    }
 }
 
 fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
@@ -114,11 +100,8 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
     // Before any work is done for it.
     let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), &console));
     let output = output.transpose().or_else(|error| console.refuse(error))?;
-    let (report, about, usable) = match from_folders::open(&mut run, &console)? {
-        Opened::Paths => (None, None, Exit::Done),
-        Opened::Files(input, about) => (Some((input, about)), None, Exit::Done),
-        Opened::Folders(about, usable) => (None, Some(about), usable),
-    };
+    let opened = from_folders::open(&mut run, &console);
+    let (report, usable) = opened.or_else(|why| console.refuse(why))?;
     let trees = match &run.source {
         Source::Search(config) => Some(searched_trees(config)),
         Source::Report(_) | Source::Stdin => None,
@@ -136,7 +119,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         place: place.as_ref(),
         settings,
         report,
-        about,
         answers,
         output,
         links: LinkPlaces::Found(Vec::new()),
@@ -145,29 +127,18 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         is_stopped: false,
     };
     let done = session.run(trees.as_deref(), &mut caller);
-    let so_far = caller.so_far;
-    let stop = match (done, &place) {
-        (Ok(Some((plan, tally))), Some(place)) => {
-            let is_stopped = caller.is_stopped;
-            let done = (&plan, &tally);
-            let exit = perform::told(&run, place, done, is_stopped, &caller.limit, &console);
-            if run.talk.summary {
-                let lines = dangling_text::after(&plan);
-                lines.iter().for_each(|line| console.line(line));
-            }
-            return Ok(so_far.worse(exit));
+    match done {
+        Ok(Some(done)) => Ok(caller.so_far.worse(caller.told(&done))),
+        Ok(None) => Ok(caller.so_far),
+        Err(Ending::Said(exit)) => Err(exit),
+        Err(Ending::Stop(Stop::Journal(error))) => {
+            let said = place.map_or_else(|| error.to_string(), |it| it.with_way_out(&error));
+            console.refuse(format!("{said}; nothing was done"))
         }
-        (Ok(_), _) => return Ok(so_far),
-        (Err(Ending::Said(exit)), _) => return Err(exit),
-        (Err(Ending::Stop(stop)), _) => stop,
-    };
-    match (stop, &place) {
-        (Stop::Journal(error), Some(place)) => {
-            console.refuse(format!("{}; nothing was done", place.with_way_out(&error)))
+        Err(Ending::Stop(Stop::Occupied(occupied))) => console.refuse(occupied),
+        Err(Ending::Stop(Stop::NotKept(error))) => {
+            console.refuse(format!("cannot store the plan: {error}"))
         }
-        (Stop::Journal(error), None) => console.refuse(error),
-        (Stop::Occupied(occupied), _) => console.refuse(occupied),
-        (Stop::NotKept(error), _) => console.refuse(format!("cannot store the plan: {error}")),
     }
 }
 
@@ -179,8 +150,8 @@ struct Caller<'a> {
     place: Option<&'a JournalPlace>,
     /// How the plan is made; taken when it is.
     settings: Option<Settings>,
-    report: Option<OpenedReport>,
-    about: Option<FromReport>,
+    /// The report that the plan is made from.
+    report: Option<FromReport>,
     answers: Option<Answers>,
     /// Where the plan is written that is only shown.
     output: Option<OutputStream>,
@@ -206,6 +177,22 @@ impl From<Stop> for Ending {
 impl From<Exit> for Ending {
     fn from(exit: Exit) -> Self {
         Self::Said(exit)
+    }
+}
+
+impl Caller<'_> {
+    /// Says what became of the plan.
+    fn told(&self, done: &(Plan, ApplyTally)) -> Exit {
+        let Some(place) = self.place else {
+            return Exit::Nothing;
+        };
+        let (run, console) = (self.run, self.console);
+        let exit = perform::told(run, place, done, self.is_stopped, &self.limit, console);
+        if run.talk.summary {
+            let lines = dangling_text::after(&done.0);
+            lines.iter().for_each(|line| console.line(line));
+        }
+        exit
     }
 }
 
@@ -242,11 +229,11 @@ impl Host for Caller<'_> {
 impl PlanHost for Caller<'_> {
     fn gather(&mut self) -> Result<Plan, Ending> {
         let settings = self.settings.take().ok_or(Exit::Nothing)?;
-        let gathered = gather::plan(self.run, settings, self.report.take(), self.console)?;
-        self.links = gathered.links;
-        self.so_far = self.so_far.worse(gathered.found);
-        self.about = gathered.about.or(self.about.take());
-        Ok(gathered.plan)
+        let report = self.report.as_mut();
+        let (plan, found, links) = gather::plan(self.run, settings, report, self.console)?;
+        self.links = links;
+        self.so_far = self.so_far.worse(found);
+        Ok(plan)
     }
 
     fn choose(&mut self, plan: Plan) -> Result<Plan, Ending> {
@@ -260,21 +247,23 @@ impl PlanHost for Caller<'_> {
     }
 
     fn show(&mut self, plan: &mut Plan) -> Result<bool, Ending> {
-        let (run, console, about) = (self.run, self.console, self.about.as_ref());
+        let (run, console, report) = (self.run, self.console, self.report.as_ref());
         let steps = plan.totals().steps;
         if plan.totals().has_problems() {
             self.so_far = self.so_far.worse(Exit::of_part(steps));
         }
         if plan.is_all_outside() {
-            let words = about.map(|about| about.has_none_below("file", &run.limits));
+            let words = report.map(|report| report.has_none_below("file", &run.limits));
             return Ok(console.refuse(words.unwrap_or_default())?);
         }
         let asks = run.use_of_plan == Use::Confirm && steps > 0;
         // Whoever is asked needs to know what the report is about.
-        if let Some(about) = about
-            && (asks || run.talk.summary && about.is_untrusted() && run.use_of_plan != Use::Confirm)
-        {
-            console.sentence(&about.sentence());
+        let tells = |report: &FromReport| {
+            let is_untrusted = report.about.untrusted.is_some();
+            asks || run.talk.summary && is_untrusted && run.use_of_plan != Use::Confirm
+        };
+        if let Some(report) = report.filter(|report| tells(report)) {
+            console.sentence(&report.sentence());
         }
         // A plan names the links itself.
         let is_written = self.output.is_some();
@@ -287,8 +276,8 @@ impl PlanHost for Caller<'_> {
             if asks && let Err(error) = plan_preview::show(run, plan, console) {
                 return Ok(console.refuse(format!("cannot read the plan: {error}"))?);
             }
-            let lines = plan_summary::lines(plan, &run.acting, run.talk.columns);
-            lines.iter().for_each(|line| console.line(line));
+            let lines = plan_summary::lines(plan, &run.acting);
+            lines.iter().for_each(|line| console.sentence(line));
         } else {
             let lines = plan_summary::unmatched(plan);
             lines.iter().for_each(|line| console.complain(line));
@@ -307,28 +296,13 @@ impl PlanHost for Caller<'_> {
 
 /// Shows the plan.
 fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
-    enum Form<'r> {
-        Text(PlanText<'r>),
-        Json(PlanJson),
-    }
-    let form = match run.use_of_plan {
-        Use::Json => Form::Json(PlanJson::new(run, plan)),
-        _ => Form::Text(PlanText::new(run, plan, run.plan_columns)),
+    let mut form: Box<dyn PlanForm> = match run.use_of_plan {
+        Use::Json => Box::new(PlanJson::new(run, plan)),
+        _ => Box::new(PlanText::new(run, plan, run.plan_columns)),
     };
-    place.write(|out| match &form {
-        Form::Text(text) => text.begin(out),
-        Form::Json(json) => json.begin(out),
-    })?;
-    plan.each_set(|set| {
-        place.write(|out: &mut dyn Write| match &form {
-            Form::Text(text) => text.set(out, set),
-            Form::Json(json) => json.set(out, set),
-        })
-    })?;
-    place.write(|out| match &form {
-        Form::Text(text) => text.end(out, plan),
-        Form::Json(json) => json.end(out, plan),
-    })?;
+    place.write(|out| form.begin(out))?;
+    plan.each_set(|set| place.write(|out| form.set(out, set)))?;
+    place.write(|out| form.end(out, plan))?;
     place.finish()
 }
 

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use seekless::acting::Carry;
 use seekless::action::plan::Plan;
-use seekless::action::{
-    ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reversal, Step,
-};
+use seekless::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Reversal, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
@@ -62,24 +60,23 @@ pub fn steps<T: Send>(
 pub fn told(
     run: &ActRun,
     place: &JournalPlace,
-    (plan, tally): (&Plan, &ApplyTally),
+    (plan, tally): &(Plan, ApplyTally),
     is_stopped: bool,
     limit: &ProblemLimit,
     console: &Console,
 ) -> Exit {
-    let left = tally.folders.left.iter();
-    for (folder, why) in left.filter(|(_, why)| limit.meets(why)) {
-        console.complain_about(&escape(folder), why);
-    }
+    let complain_of = |folders: &[(Vec<u8>, String)]| {
+        for (folder, why) in folders.iter().filter(|(_, why)| limit.meets(why)) {
+            console.complain_about(&escape(folder), why);
+        }
+    };
+    complain_of(&tally.folders.left);
     if let Some(error) = &tally.folders.unwritten {
         console.complain(&format!(
             "cannot record in the journal which folders to remove, so none was removed: {error}"
         ));
     }
-    let left = tally.times_left.iter();
-    for (folder, why) in left.filter(|(_, why)| limit.meets(why)) {
-        console.complain_about(&escape(folder), why);
-    }
+    complain_of(&tally.times_left);
     limit.rest().iter().for_each(|line| console.complain(line));
     if let Some(error) = &tally.broken {
         console.complain(&format!("cannot read the rest of the plan: {error}"));
@@ -153,42 +150,25 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         ActionKind::Trash => format!("Done: {done}."),
         _ => format!("Done: {done}, {} of disk space freed.", Bytes(tally.freed)),
     }];
-    let FolderTally {
-        removed, not_empty, ..
-    } = tally.folders;
-    if tally.noise > 0 {
-        lines.push(format!("{} of noise moved as well.", names(tally.noise)));
-    }
-    if removed > 0 {
-        let what = counted(removed, "empty folder", "empty folders");
-        lines.push(format!("{what} removed."));
-    }
-    if not_empty > 0 {
-        let what = counted(not_empty, "folder", "folders");
-        lines.push(format!("{what} not removed: not empty."));
-    }
-    for (note, times) in &tally.notes {
-        lines.push(format!("{}: {note}.", names(*times)));
-    }
-    if tally.already > 0 {
-        lines.push(format!("{} needed no change.", names(tally.already)));
-    }
-    if tally.skipped > 0 {
-        lines.push(format!(
-            "{} left alone, as reported above.",
-            names(tally.skipped)
-        ));
-    }
-    if tally.failed > 0 {
-        lines.push(format!(
-            "{} could not be changed, as reported above.",
-            names(tally.failed)
-        ));
-    }
-    let left = tally.unreached(plan);
-    if left > 0 {
-        lines.push(format!("INCOMPLETE: {} not processed.", names(left)));
-    }
+    let said = |number: u64, noun: (&'static str, &'static str), words: &str| {
+        (number > 0).then(|| format!("{} {words}", counted(number, noun.0, noun.1)))
+    };
+    let folders = &tally.folders;
+    let file = ("file", "files");
+    lines.extend(said(tally.noise, file, "of noise moved as well."));
+    let empty = ("empty folder", "empty folders");
+    lines.extend(said(folders.removed, empty, "removed."));
+    let full = ("folder", "folders");
+    lines.extend(said(folders.not_empty, full, "not removed: not empty."));
+    let notes = tally.notes.iter();
+    lines.extend(notes.map(|(note, times)| format!("{}: {note}.", names(*times))));
+    lines.extend(said(tally.already, file, "needed no change."));
+    let left_alone = "left alone, as reported above.";
+    lines.extend(said(tally.skipped, file, left_alone));
+    let refused = "could not be changed, as reported above.";
+    lines.extend(said(tally.failed, file, refused));
+    let left = said(tally.unreached(plan), file, "not processed.");
+    lines.extend(left.map(|left| format!("INCOMPLETE: {left}")));
     if tally.done > 0 {
         match action.reversal() {
             Reversal::GivesBack => {

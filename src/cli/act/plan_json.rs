@@ -1,15 +1,14 @@
 //! A plan for programs: one document, each set on a line. Its keys are a promise (`docs/reference/formats.md`).
 
-use std::cell::RefCell;
 use std::io::{self, Write};
 
-use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
+use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
 use seekless::action::reason::Facts;
-use seekless::action::{ActionKind, Raw};
+use seekless::action::{ActionKind, Raw, Reason};
 use seekless::report::{Layout, Name, Objects, SCHEMA};
 use serde::Serialize;
 
-use super::plan_text::{left_name, takes_part};
+use super::plan_text::{PlanForm, left_name, takes_part};
 use crate::cli::front::option_words::typed;
 use crate::cli::resolve::act::ActRun;
 
@@ -18,7 +17,7 @@ pub struct PlanJson {
     action: ActionKind,
     destination: Option<Vec<u8>>,
     command: Vec<Raw>,
-    objects: RefCell<Objects<'static>>,
+    objects: Objects<'static>,
 }
 
 #[derive(Serialize)]
@@ -56,11 +55,11 @@ struct NameRecord<'a> {
     why: Option<String>,
     /// The name of the reason, and its facts: `docs/reference/reasons.md`.
     code: Option<&'static str>,
-    facts: Option<Facts>,
+    facts: Option<&'a Facts>,
     /// The name that stays for this one.
     keeper: Option<Name<'a>>,
     /// Where the file is moved to.
-    to: Option<Name<'a>>,
+    to: Option<Raw>,
     frees: u64,
 }
 
@@ -87,12 +86,13 @@ impl PlanJson {
             action: plan.action(),
             destination: run.acting.destination.clone(),
             command: run.header().command,
-            objects: RefCell::new(Objects::new(Layout::Document, "set", "sets")),
+            objects: Objects::new(Layout::Document, "set", "sets"),
         }
     }
+}
 
-    /// Says what it is.
-    pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
+impl PlanForm for PlanJson {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let head = Head {
             format: "seekless-plan",
             schema: SCHEMA,
@@ -100,26 +100,17 @@ impl PlanJson {
             command: &self.command,
             action: self.action.name(),
         };
-        self.objects.borrow().begin_document(out, &head)
+        self.objects.begin_document(out, &head)
     }
 
-    /// Writes one set.
-    pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+    fn set(&mut self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
         if !takes_part(set) {
             return Ok(());
         }
-        let to: Vec<Vec<u8>> = self.destinations(set);
-        let mut to = to.iter().map(|path| Name::new(path));
         let mut names = Vec::new();
         for (number, file) in (1..).zip(&set.files) {
-            for (nth, name) in file.names.iter().enumerate() {
-                let goes = acts(file, name);
-                let record = record(set, file, name, nth, number);
-                names.push(NameRecord {
-                    to: goes.then(|| to.next()).flatten(),
-                    ..record
-                });
-            }
+            let of_file = (0..file.names.len()).map(|nth| self.name(set, (number, file), nth));
+            names.extend(of_file);
         }
         names.extend(set.left.iter().map(|left| NameRecord {
             path: Name::new(&left.path),
@@ -127,7 +118,7 @@ impl PlanJson {
             fate: "leave",
             why: Some(typed(&left.why)),
             code: Some(left.why.name()),
-            facts: Some(left.why.facts().clone()),
+            facts: Some(left.why.facts()),
             keeper: None,
             to: None,
             frees: 0,
@@ -137,25 +128,11 @@ impl PlanJson {
             digest: set.digest.as_deref(),
             names,
         };
-        self.objects.borrow_mut().item(out, &record)
-    }
-
-    /// Where each name that is moved goes, in their order.
-    fn destinations(&self, set: &SetPlan) -> Vec<Vec<u8>> {
-        let Some(folder) = &self.destination else {
-            return Vec::new();
-        };
-        let names = set
-            .files
-            .iter()
-            .flat_map(|file| file.names.iter().filter(|name| acts(file, name)));
-        names
-            .map(|name| [&folder[..], &name.path].concat())
-            .collect()
+        self.objects.item(out, &record)
     }
 
     /// Writes the folders that go, if any may, with their noise, and the totals.
-    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+    fn end(&mut self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         let folders = plan.empty_folders().iter();
         let folders = folders.map(|folder| Name::new(&folder.path));
         let noise = plan.noise().map(|file| NoiseRecord {
@@ -175,45 +152,38 @@ impl PlanJson {
                 left: totals.left.values().sum(),
             },
         };
-        self.objects.borrow().end_document(out, &tail)
+        self.objects.end_document(out, &tail)
     }
 }
 
-fn acts(file: &PlannedFile, name: &PlannedName) -> bool {
-    match file.fate {
-        Fate::Keep(_) => name.goes,
-        Fate::Act { .. } => true,
-        Fate::Leave(_) => false,
-    }
-}
-
-fn record<'a>(
-    set: &'a SetPlan,
-    file: &'a PlannedFile,
-    name: &'a PlannedName,
-    nth: usize,
-    number: usize,
-) -> NameRecord<'a> {
-    let first = |file: &'a PlannedFile| file.names.iter().find(|name| !name.goes);
-    let (fate, why, keeper, frees) = match &file.fate {
-        Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
-        Fate::Keep(why) => ("keep", Some((typed(why), why.clone())), None, 0),
-        // What a file frees is said once.
-        Fate::Act { keeper, frees } => {
-            let keeper = set.files.get(*keeper).and_then(first);
-            ("act", None, keeper, if nth == 0 { *frees } else { 0 })
+impl PlanJson {
+    fn name<'a>(
+        &self,
+        set: &'a SetPlan,
+        (number, file): (usize, &'a PlannedFile),
+        nth: usize,
+    ) -> NameRecord<'a> {
+        let name = &file.names[nth];
+        let acts = file.acts_on(name);
+        let (fate, why, frees) = match &file.fate {
+            Fate::Keep(_) if acts => ("act", None, 0),
+            Fate::Keep(why) => ("keep", Some(why), 0),
+            Fate::Leave(why) => ("leave", Some(why), 0),
+            // What a file frees is said once.
+            Fate::Act { frees, .. } => ("act", None, if nth == 0 { *frees } else { 0 }),
+        };
+        let keeper = set.kept_for(file).filter(|_| acts);
+        let to = self.destination.as_ref().filter(|_| acts);
+        NameRecord {
+            path: Name::new(&name.path),
+            file: Some(number),
+            fate,
+            why: why.map(|why| left_name(why, name)),
+            code: why.map(Reason::name),
+            facts: why.map(Reason::facts),
+            keeper: keeper.map(|(_, keeper)| Name::new(&keeper.path)),
+            to: to.map(|folder| Raw([&folder[..], &name.path].concat())),
+            frees,
         }
-        Fate::Leave(why) => ("leave", Some((left_name(why, name), why.clone())), None, 0),
-    };
-    NameRecord {
-        path: Name::new(&name.path),
-        file: Some(number),
-        fate,
-        code: why.as_ref().map(|(_, why)| why.name()),
-        facts: why.as_ref().map(|(_, why)| why.facts().clone()),
-        why: why.map(|(words, _)| words),
-        keeper: keeper.map(|keeper| Name::new(&keeper.path)),
-        to: None,
-        frees,
     }
 }

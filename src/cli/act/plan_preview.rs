@@ -3,7 +3,7 @@
 use std::io;
 
 use seekless::action::ActionKind;
-use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
+use seekless::action::plan::{Plan, SetPlan};
 use seekless::report::escape::escape;
 use seekless::report::fit::shortened;
 use seekless::units::{Bytes, counted};
@@ -80,22 +80,18 @@ impl<'r> Lines<'r> {
 
     /// The first file that goes and the one that stays for it, and a third line for what else goes.
     fn of_set(&self, set: &SetPlan) -> Option<Shown> {
-        let names = set
+        let goes: Vec<_> = set
             .files
             .iter()
-            .flat_map(|file| (0..file.names.len()).map(move |nth| (file, nth)));
-        let goes: Vec<_> = names.filter(|&(file, nth)| self.goes(file, nth)).collect();
+            .flat_map(|file| file.acted(self.action).map(move |name| (file, name)))
+            .collect();
         let &(first, _) = goes.first()?;
-        let stays = match first.fate {
-            Fate::Act { keeper, .. } => set.files.get(keeper)?,
-            _ => first,
-        };
-        let stays = stays.names.iter().find(|name| !name.goes)?;
+        let (_, stays) = set.kept_for(first)?;
         let shown = if goes.len() > 2 { 1 } else { goes.len() };
         let size = Bytes(set.size).to_string();
         let mut lines = vec![self.line(&size, "keep", &self.path(&stays.path))];
         let going = goes.iter().take(shown);
-        let going = going.map(|&(file, nth)| self.path(&file.names[nth].path));
+        let going = going.map(|(_, name)| self.path(&name.path));
         lines.extend(going.map(|path| self.line("", self.action.name(), &path)));
         lines.extend(self.more(self.action.name(), goes.len() - shown));
         Some(Shown {
@@ -103,16 +99,6 @@ impl<'r> Lines<'r> {
             lines,
             files: goes.len() as u64,
         })
-    }
-
-    /// True if there is a step for this name.
-    fn goes(&self, file: &PlannedFile, nth: usize) -> bool {
-        match file.fate {
-            Fate::Keep(_) => file.names[nth].goes,
-            // Of a file that only shares its blocks, the first name is the step.
-            Fate::Act { .. } => nth == 0 || self.action != ActionKind::Reflink,
-            Fate::Leave(_) => false,
-        }
     }
 
     /// The noise and the folders that are removed at the end.

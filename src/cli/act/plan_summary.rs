@@ -7,7 +7,6 @@ use std::path::Path;
 use seekless::action::plan::{Plan, Totals};
 use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
-use seekless::report::fit::fitting;
 use seekless::units::{Bytes, counted, plural};
 
 use super::dangling_text;
@@ -16,39 +15,33 @@ use crate::cli::front::problems::HiddenLinks;
 use crate::cli::terminal::fit;
 use crate::cli::terminal::progress_text::count;
 
-/// Renders the summary, one line each: the totals, what is left alone, and last, since a question follows, what cannot
-/// be undone. Sentences fit into the columns of the terminal that they are for; lines that name files are left whole.
-pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> Vec<String> {
+/// The sentences of the summary: the totals, what is left alone, and last, since a question follows, what cannot be
+/// undone. Those that name files are not broken.
+pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     let totals = plan.totals();
-    let width = columns.unwrap_or(usize::MAX);
-    let mut sums = vec![what(plan, acting)];
-    sums.extend(details(plan));
-    sums.extend(empty_folders(plan));
-    sums.extend(managed(totals));
-    let mut lines = fitting(sums, width);
+    let mut lines = vec![what(plan, acting)];
+    lines.extend(details(totals));
+    lines.extend(empty_folders(plan));
+    lines.extend(managed(totals));
     let left = totals.left.iter();
     let left = left.filter(|(why, _)| why.code != Code::Managed);
-    let left = left.map(|(why, &names)| left_alone(totals, why, names));
-    lines.extend(left.flat_map(|line| fit::message(&line, width)));
-    lines.extend(fitting(without_reference(totals), width));
-    lines.extend(unmatched(plan));
-    let skipped = plan.skipped_trash().iter();
-    lines.extend(skipped.map(|skipped| {
+    lines.extend(left.map(|(why, &names)| left_alone(totals, why, names)));
+    lines.extend(without_reference(totals));
+    let skipped = plan.skipped_trash().iter().map(|skipped| {
         let used = escape(&skipped.used);
         format!(
             "Trash folder not used: {}. The files go to {used}.",
             skipped.why
         )
-    }));
-    lines.extend(dangling_text::before(plan));
+    });
     let mut hidden = HiddenLinks::default();
     for (&device, path) in &totals.devices {
         hidden.note(device, Path::new(OsStr::from_bytes(path)));
     }
-    lines.extend(hidden.lines());
-    if totals.steps > 0 {
-        lines.extend(fitting(warning(plan.action(), acting), width));
-    }
+    let of_files = unmatched(plan).into_iter().chain(skipped);
+    let of_files = of_files.chain(dangling_text::before(plan));
+    lines.extend(of_files.chain(hidden.lines()).map(|line| fit::whole(&line)));
+    lines.extend(warning(plan.action(), acting).filter(|_| totals.steps > 0));
     lines
 }
 
@@ -69,37 +62,61 @@ pub fn no_match(option: &str, pattern: &str) -> String {
     )
 }
 
-/// Details of the files that are acted on.
-fn details(plan: &Plan) -> Vec<String> {
-    let totals = plan.totals();
-    let mut lines = Vec::new();
-    if totals.free_nothing > 0 {
-        lines.push(format!(
-            "{} of them {} no space: another name (hard link) of the file stays elsewhere.",
-            count(totals.free_nothing),
-            plural(totals.free_nothing, "frees", "free"),
-        ));
-    }
-    if totals.further_names > 0 {
-        lines.push(format!(
-            "{} of them {}: removing {} frees no space.",
-            count(totals.further_names),
-            plural(
-                totals.further_names,
-                "is a hard link to a kept file",
-                "are hard links to kept files"
+/// Details of the files that are acted on, and what snapshots and other files keep on the disk, as far as that can be
+/// known.
+fn details(totals: &Totals) -> impl Iterator<Item = String> {
+    let (alone, further, others) = (
+        totals.free_nothing,
+        totals.further_names,
+        totals.other_owner,
+    );
+    let details = [
+        (
+            alone,
+            format!(
+                "{} of them {} no space: another name (hard link) of the file stays elsewhere.",
+                count(alone),
+                plural(alone, "frees", "free"),
             ),
-            plural(totals.further_names, "it", "them"),
-        ));
-    }
-    if totals.other_owner > 0 {
-        lines.push(format!(
-            "For {} of them the kept file belongs to another owner, who can change or remove it.",
-            count(totals.other_owner),
-        ));
-    }
-    lines.extend(shared_blocks(totals));
-    lines
+        ),
+        (
+            further,
+            format!(
+                "{} of them {}: removing {} frees no space.",
+                count(further),
+                plural(
+                    further,
+                    "is a hard link to a kept file",
+                    "are hard links to kept files"
+                ),
+                plural(further, "it", "them"),
+            ),
+        ),
+        (
+            others,
+            format!(
+                "For {} of them the kept file belongs to another owner, who can change or remove it.",
+                count(others),
+            ),
+        ),
+        (
+            totals.frees_unless_shared,
+            format!(
+                "{} of that are freed only if no snapshot or other file shares these blocks, which the kernel does not \
+                report.",
+                Bytes(totals.frees_unless_shared),
+            ),
+        ),
+        (
+            totals.held,
+            format!(
+                "{} more are not freed: other files or snapshots share these blocks.",
+                Bytes(totals.held)
+            ),
+        ),
+    ];
+    let details = details.into_iter().filter(|(number, _)| *number > 0);
+    details.map(|(_, line)| line)
 }
 
 fn what(plan: &Plan, acting: &action::Settings) -> String {
@@ -243,24 +260,6 @@ pub fn empty_folders(plan: &Plan) -> Option<String> {
     Some(format!(
         "Then remove {folders} {what} empty afterwards{with}."
     ))
-}
-
-/// Says what snapshots and other files keep on the disk, as far as that can be known.
-fn shared_blocks(totals: &Totals) -> Vec<String> {
-    let held = (totals.held > 0).then(|| {
-        format!(
-            "{} more are not freed: other files or snapshots share these blocks.",
-            Bytes(totals.held)
-        )
-    });
-    let unless_shared = (totals.frees_unless_shared > 0).then(|| {
-        format!(
-            "{} of that are freed only if no snapshot or other file shares these blocks, which the kernel does not \
-            report.",
-            Bytes(totals.frees_unless_shared),
-        )
-    });
-    unless_shared.into_iter().chain(held).collect()
 }
 
 /// The warning before the action.

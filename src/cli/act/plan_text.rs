@@ -20,6 +20,19 @@ use crate::cli::terminal::sanitize;
 const REASON: &str = "             ";
 
 const SAME_FILE: &str = "another name of the same file";
+const FURTHER_NAME: &str = "a hard link to a kept file: frees no space";
+
+/// A form in which a plan is written.
+pub trait PlanForm {
+    /// Says what it is.
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes one set.
+    fn set(&mut self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()>;
+
+    /// Says what concerns the plan as a whole.
+    fn end(&mut self, out: &mut dyn Write, plan: &Plan) -> io::Result<()>;
+}
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText<'r> {
@@ -41,129 +54,112 @@ impl<'r> PlanText<'r> {
             columns,
         }
     }
+}
 
-    /// Says what it is.
-    pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.sentence(out, format!("# {}{}", self.action.name(), earlier::PLAN))?;
-        let links = self.links.lines();
-        links
-            .iter()
-            .map(|line| format!("# {line}"))
-            .try_for_each(|line| self.sentence(out, line))
+impl PlanForm for PlanText<'_> {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let title = format!("{}{}", self.action.name(), earlier::PLAN);
+        let about = std::iter::once(title).chain(self.links.lines());
+        let lines = about.flat_map(|line| self.sentence(&format!("# {line}")));
+        write(out, lines.collect())
     }
 
-    /// Writes one set.
-    pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+    fn set(&mut self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
         if !takes_part(set) {
             return Ok(());
         }
-        match self.columns {
-            Some(_) => self.short_head(out, set)?,
-            None => {
-                let bytes = set.size;
-                write!(out, "\n{} ({bytes} bytes)", Bytes(set.size))?;
-                if let Some(frees) = self.frees(set) {
-                    write!(out, ", frees {} ({frees} bytes)", Bytes(frees))?;
-                }
-                writeln!(out, "{}", digest(set))?;
-            }
+        let exactly = |bytes: u64| match self.columns {
+            Some(_) => String::new(),
+            None => format!(" ({bytes} bytes)"),
+        };
+        let mut head = format!("{}{}", Bytes(set.size), exactly(set.size));
+        // The trash frees nothing until it is emptied.
+        if self.action != ActionKind::Trash {
+            let frees = set.files.iter().map(frees).fold(0, u64::saturating_add);
+            head += &format!(", frees {}{}", Bytes(frees), exactly(frees));
         }
+        if let (Some(digest), None) = (&set.digest, self.columns) {
+            head += &format!(", blake3 {digest}");
+        }
+        let mut lines = vec![String::new(), head];
         for file in &set.files {
-            for nth in 0..file.names.len() {
-                self.name(out, set, file, nth)?;
-            }
+            lines.extend((0..file.names.len()).flat_map(|nth| self.name(set, file, nth)));
         }
         for left in &set.left {
-            self.line(out, "leave", &left.path, Some(&typed(&left.why)))?;
+            lines.push(self.line("leave", &left.path));
+            lines.extend(self.because(&typed(&left.why)));
         }
-        Ok(())
+        write(out, lines)
     }
 
-    /// Writes the head of a set on a terminal.
-    fn short_head(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
-        write!(out, "\n{}", Bytes(set.size))?;
-        match self.frees(set) {
-            Some(frees) => writeln!(out, ", frees {}", Bytes(frees)),
-            None => writeln!(out),
+    fn end(&mut self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        let about = plan_summary::without_reference(plan.totals()).into_iter();
+        let about = about.chain(plan_summary::empty_folders(plan));
+        let mut lines = Vec::new();
+        for line in about {
+            lines.push(String::new());
+            lines.extend(self.sentence(&format!("# {line}")));
         }
+        for folder in plan.empty_folders() {
+            for file in &folder.noise {
+                lines.push(self.line(self.action.name(), &file.path));
+                lines.extend(self.because("noise"));
+                lines.extend(self.to_destination(&file.path));
+            }
+            lines.push(self.line("remove", &folder.path));
+        }
+        write(out, lines)?;
+        dangling_text::in_plan(out, plan)
     }
+}
 
-    /// Bytes that the plan frees in a set; none in the trash, until it is emptied.
-    fn frees(&self, set: &SetPlan) -> Option<u64> {
-        let frees = set.files.iter().map(frees);
-        (self.action != ActionKind::Trash).then(|| frees.fold(0, u64::saturating_add))
-    }
+fn write(out: &mut dyn Write, lines: Vec<String>) -> io::Result<()> {
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
 
-    /// Writes what becomes of a name, and why.
-    fn name(
-        &self,
-        out: &mut dyn Write,
-        set: &SetPlan,
-        file: &PlannedFile,
-        nth: usize,
-    ) -> io::Result<()> {
+impl PlanText<'_> {
+    /// What becomes of a name, and why.
+    fn name(&self, set: &SetPlan, file: &PlannedFile, nth: usize) -> Vec<String> {
         let name = &file.names[nth];
-        let (what, why) = match &file.fate {
-            Fate::Keep(_) if name.goes => {
-                let why = "a hard link to a kept file: frees no space";
-                (self.action.name(), Some(why.to_owned()))
-            }
-            Fate::Keep(_) if nth > 0 => ("keep", Some(SAME_FILE.to_owned())),
-            Fate::Keep(why) => ("keep", Some(typed(why))),
-            Fate::Leave(why) => ("leave", Some(left_name(why, name))),
-            Fate::Act { .. } if nth > 0 && self.action == ActionKind::Reflink => {
-                (self.action.name(), Some(SAME_FILE.to_owned()))
-            }
-            Fate::Act { keeper, .. } => {
-                self.line(out, self.action.name(), &name.path, None)?;
-                return self.details(out, set, file, &name.path, *keeper);
-            }
+        let acts = file.acts_on(name);
+        let act = self.action.name();
+        let is_step = nth == 0 || self.action != ActionKind::Reflink;
+        let (what, whys) = match &file.fate {
+            Fate::Keep(_) if acts => (act, vec![FURTHER_NAME.to_owned()]),
+            Fate::Keep(_) if nth > 0 => ("keep", vec![SAME_FILE.to_owned()]),
+            Fate::Act { .. } if !is_step => (act, vec![SAME_FILE.to_owned()]),
+            Fate::Keep(why) => ("keep", vec![typed(why)]),
+            Fate::Leave(why) => ("leave", vec![left_name(why, name)]),
+            _ => (act, self.details(set, file)),
         };
-        self.line(out, what, &name.path, why.as_deref())?;
-        match name.goes {
-            true => self.to_destination(out, &name.path),
-            false => Ok(()),
-        }
-    }
-
-    /// Says for which file another one goes, and what is special about that.
-    fn details(
-        &self,
-        out: &mut dyn Write,
-        set: &SetPlan,
-        file: &PlannedFile,
-        path: &[u8],
-        keeper: usize,
-    ) -> io::Result<()> {
+        let mut lines = vec![self.line(what, &name.path)];
         let is_kept = |file: &&PlannedFile| matches!(file.fate, Fate::Keep(_));
         let has_several = set.files.iter().filter(is_kept).nth(1).is_some();
-        let to = set.files.get(keeper).and_then(|file| file.names.first());
-        if let Some(to) = to.filter(|_| has_several) {
-            writeln!(out, "{REASON}for {}", self.path(&to.path))?;
+        if has_several
+            && is_step
+            && matches!(file.fate, Fate::Act { .. })
+            && let Some((_, keeper)) = set.kept_for(file)
+        {
+            lines.push(format!("{REASON}for {}", self.path(&keeper.path)));
         }
-        if let Some(owner) = set.other_owner(file, self.action) {
-            let why = format!("the kept file belongs to another owner (uid {owner})");
-            self.because(out, &why)?;
-        }
-        self.to_destination(out, path)?;
-        match frees_nothing(file, self.action) {
-            Some(why) => self.because(out, &why),
-            None => Ok(()),
-        }
+        lines.extend(whys.iter().flat_map(|why| self.because(why)));
+        lines.extend(self.to_destination(&name.path).filter(|_| acts));
+        lines
     }
 
-    fn line(
-        &self,
-        out: &mut dyn Write,
-        what: &str,
-        path: &[u8],
-        why: Option<&str>,
-    ) -> io::Result<()> {
-        writeln!(out, "  {what:<8} {}", self.path(path))?;
-        match why {
-            Some(why) => self.because(out, why),
-            None => Ok(()),
-        }
+    /// What is special about a file that goes.
+    fn details(&self, set: &SetPlan, file: &PlannedFile) -> Vec<String> {
+        let owner = set.other_owner(file, self.action);
+        let owner =
+            owner.map(|owner| format!("the kept file belongs to another owner (uid {owner})"));
+        owner
+            .into_iter()
+            .chain(frees_nothing(file, self.action))
+            .collect()
+    }
+
+    fn line(&self, what: &str, path: &[u8]) -> String {
+        format!("  {what:<8} {}", self.path(path))
     }
 
     fn path(&self, path: &[u8]) -> String {
@@ -173,54 +169,21 @@ impl<'r> PlanText<'r> {
         }
     }
 
-    /// Writes a line. Reasons may contain text of the system, such as the type of a file system.
-    fn sentence(&self, out: &mut dyn Write, line: String) -> io::Result<()> {
-        let line = sanitize::message(&line).into_owned();
+    /// The lines of a sentence. Reasons may contain text of the system, such as the type of a file system.
+    fn sentence(&self, line: &str) -> Vec<String> {
+        let line = sanitize::message(line).into_owned();
         fitting([line], self.columns.unwrap_or(usize::MAX))
-            .iter()
-            .try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    fn because(&self, out: &mut dyn Write, why: &str) -> io::Result<()> {
-        self.sentence(out, format!("{REASON}{why}"))
+    fn because(&self, why: &str) -> Vec<String> {
+        self.sentence(&format!("{REASON}{why}"))
     }
 
-    /// Says where a file goes, if it goes to another folder.
-    fn to_destination(&self, out: &mut dyn Write, path: &[u8]) -> io::Result<()> {
-        match &self.destination {
-            Some(folder) => writeln!(out, "{REASON}to {}{}", escape(folder), escape(path)),
-            None => Ok(()),
-        }
+    /// Where a file goes, if it goes to another folder.
+    fn to_destination(&self, path: &[u8]) -> Option<String> {
+        let folder = self.destination.as_ref()?;
+        Some(format!("{REASON}to {}{}", escape(folder), escape(path)))
     }
-
-    /// Says what concerns the plan as a whole.
-    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
-        if let Some(line) = plan_summary::without_reference(plan.totals()) {
-            writeln!(out)?;
-            self.sentence(out, format!("# {line}"))?;
-        }
-        if let Some(line) = plan_summary::empty_folders(plan) {
-            writeln!(out)?;
-            self.sentence(out, format!("# {line}"))?;
-        }
-        for folder in plan.empty_folders() {
-            for file in &folder.noise {
-                self.line(out, self.action.name(), &file.path, Some("noise"))?;
-                if let Some(folder) = &self.destination {
-                    self.because(out, &format!("to {}{}", escape(folder), escape(&file.path)))?;
-                }
-            }
-            self.line(out, "remove", &folder.path, None)?;
-        }
-        dangling_text::in_plan(out, plan)
-    }
-}
-
-/// The digest of a set, behind its size; nothing where there is none.
-pub fn digest(set: &SetPlan) -> String {
-    let digest = set.digest.as_deref();
-    let digest = digest.map(|digest| format!(", blake3 {digest}"));
-    digest.unwrap_or_default()
 }
 
 /// Why a name of a file that was found is left alone.

@@ -22,12 +22,8 @@ enum Wish {
     AsMarked,
     /// This, for this set.
     Choose(Choice),
-    /// As the rules decide, for this set and all later sets.
-    RulesFromHere,
-    /// To be asked another time.
-    Later,
-    /// No further questions.
-    Quit,
+    /// This, for this set and all later sets.
+    ChooseForAll(Choice),
     /// An explanation.
     Help,
     /// Something that is no answer, and why.
@@ -87,15 +83,11 @@ pub fn each_set(
     let action = plan.action();
     let total = plan.open_sets()?;
     let (mut number, mut recalled) = (0, 0);
-    let mut by_rules = false;
-    let mut quit = false;
+    let mut for_all = None;
     let plan = plan.reconsider::<io::Error>(|set| {
         number += 1;
-        if quit {
-            return Ok(Choice::Undecided);
-        }
-        if by_rules {
-            return Ok(Choice::ByRule);
+        if let Some(choice) = &for_all {
+            return Ok(Choice::clone(choice));
         }
         if let Some(choice) = answers.recall(action, set) {
             recalled += 1;
@@ -105,21 +97,16 @@ pub fn each_set(
         let choice = loop {
             question.iter().for_each(|line| console.line(line));
             let wish = match question::ask(console, &last_line) {
-                Reply::Ended => Wish::Quit,
+                Reply::Ended => Wish::ChooseForAll(Choice::Undecided),
                 Reply::Said(answer) => understand(&answer, set.files.len()),
             };
             match wish {
                 // Not "by rule": the rules may be others the next time.
                 Wish::AsMarked => break Choice::Keep(marked(set)),
                 Wish::Choose(choice) => break choice,
-                Wish::Later => return Ok(Choice::Undecided),
-                Wish::RulesFromHere => {
-                    by_rules = true;
-                    return Ok(Choice::ByRule);
-                }
-                Wish::Quit => {
-                    quit = true;
-                    return Ok(Choice::Undecided);
+                Wish::ChooseForAll(choice) => {
+                    for_all = Some(choice.clone());
+                    break choice;
                 }
                 Wish::Help => {
                     let help = HELP.map(str::to_owned);
@@ -180,9 +167,9 @@ fn understand(answer: &str, files: usize) -> Wish {
     match answer.to_lowercase().as_str() {
         "" => return Wish::AsMarked,
         "a" | "all" => return Wish::Choose(Choice::KeepAll),
-        "n" | "none" => return Wish::Later,
-        "r" | "rule" | "rules" => return Wish::RulesFromHere,
-        "q" | "quit" => return Wish::Quit,
+        "n" | "none" => return Wish::Choose(Choice::Undecided),
+        "r" | "rule" | "rules" => return Wish::ChooseForAll(Choice::ByRule),
+        "q" | "quit" => return Wish::ChooseForAll(Choice::Undecided),
         "?" | "h" | "help" => return Wish::Help,
         _ => {}
     }
@@ -212,9 +199,9 @@ mod tests {
             ("2", Wish::Choose(Choice::Keep(vec![1]))),
             ("1, 3", Wish::Choose(Choice::Keep(vec![0, 2]))),
             ("A", Wish::Choose(Choice::KeepAll)),
-            ("none", Wish::Later),
-            ("r", Wish::RulesFromHere),
-            ("q", Wish::Quit),
+            ("none", Wish::Choose(Choice::Undecided)),
+            ("r", Wish::ChooseForAll(Choice::ByRule)),
+            ("q", Wish::ChooseForAll(Choice::Undecided)),
             ("?", Wish::Help),
         ] {
             assert_eq!(understand(answer, 3), wish, "{answer}");

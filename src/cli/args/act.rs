@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
+use seekless::action::plan::Sidecars;
 
 use super::common::{ConfigArgs, DocumentFormat, TalkArgs};
 use super::filter::FilterArgs;
@@ -101,8 +102,8 @@ pub struct StayArgs {
 
     /// How remove and move treat files that belong together by name: a photo or film and its sidecar files (.xmp, .aae,
     /// ...), RAW and JPEG files, or a live photo and its .mov file
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::KeepTogether)]
-    pub sidecars: SidecarChoice,
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Sidecars::KeepTogether)]
+    pub sidecars: Sidecars,
 }
 
 /// How to act.
@@ -270,15 +271,6 @@ pub enum Allowed {
     /// Do not compare bytes before each step; rely on the digests. A file is then left alone if its size, inode,
     /// modification time or change time (ctime) has changed since it was found
     Uncompared,
-}
-
-/// How to treat sidecar files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SidecarChoice {
-    /// Remove, move or keep all files of a group together
-    KeepTogether,
-    /// Treat each file by itself
-    Ignore,
 }
 
 /// The rules, behind a first line.

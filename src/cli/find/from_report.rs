@@ -79,14 +79,18 @@ fn selected(
     console: &Console,
 ) -> Result<(OutputStream, Reported), String> {
     tell_what_is_typed(source, console);
-    let (input, about) = FromReport::open(source)?;
+    let FromReport { name, input, about } = FromReport::open(source)?;
     let progress = Arc::new(ReadProgress::of(length(source)));
     // What is written would pass for a report of this user.
-    about.must_be_own()?;
+    if let Some(untrusted) = about.untrusted {
+        return Err(format!(
+            "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
+        ));
+    }
     let place = OutputStream::open(run.args.output.as_deref(), console);
     let place = place.map_err(|error| error.to_string())?;
     let shown = Arc::clone(&progress);
-    let of_report = |error: &dyn Display| format!("{}: {error}", about.name());
+    let of_report = |error: &dyn Display| format!("{name}: {error}");
     watch::during(
         End::NOTHING,
         move || shown.lines(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seekless::acting::Selection;
+use seekless::acting::{Selection, search_origin};
 use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Header, Style};
@@ -148,13 +148,9 @@ fn ranking(
     config: &Config,
     around: &Environment<'_>,
 ) -> Result<Ranking, WrongUse> {
-    let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
-    let origin = origin
-        .with_hard_links(config.hard_links)
-        .newer(config.newer_ns);
-    let roots = || config.roots.iter().map(|root| root.path.as_path());
-    let rules = keep_rules(rules, roots())?;
-    Ok(Ranking::new(rules, origin.with_roots(roots())))
+    let rules = keep_rules(rules, config.roots.iter().map(|root| root.path.as_path()))?;
+    let origin = search_origin(config, &around.folder, around.started_ns());
+    Ok(Ranking::new(rules, origin))
 }
 
 /// Refuses options that a format cannot follow.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use seekless::acting::{Asked, FoundFolder};
 use seekless::action::plan::Noise;
-use seekless::action::plan::{self, FurtherNames, HomeTrash, Sidecars};
+use seekless::action::plan::{self, FurtherNames, HomeTrash};
 use seekless::action::{self, ActionKind, Raw, RunHeader};
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, RouteError, own_trash};
@@ -16,7 +16,7 @@ use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
 use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
-use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, SidecarChoice, WayArgs};
+use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, WayArgs};
 use crate::cli::args::common::{DocumentFormat, Talk};
 
 /// All decisions of a command that acts.
@@ -71,12 +71,27 @@ impl ActRun {
 pub struct Special {
     /// The action.
     pub action: ActionKind,
-    /// Its settings.
-    pub acting: action::Settings,
+    /// Link only files with the same metadata.
+    pub same_metadata: bool,
+    /// Links have absolute paths.
+    pub absolute_links: bool,
     /// The folder that files are moved to.
     pub to: Option<PathBuf>,
     /// What becomes of the folders that files go from.
     pub folders: FolderArgs,
+}
+
+impl Special {
+    /// None of them, for this action.
+    pub fn of(action: ActionKind) -> Self {
+        Self {
+            action,
+            same_metadata: false,
+            absolute_links: false,
+            to: None,
+            folders: FolderArgs::default(),
+        }
+    }
 }
 
 /// Decides everything.
@@ -139,10 +154,7 @@ pub fn resolve(
         only_under: &only_under?,
         tops: &limits,
         destination: special.to.as_deref(),
-        sidecars: match stay.sidecars {
-            SidecarChoice::KeepTogether => Sidecars::KeepTogether,
-            SidecarChoice::Ignore => Sidecars::Ignore,
-        },
+        sidecars: stay.sidecars,
         further_names: further_names(&args, action)?,
         allows_managed: allows(Allowed::Managed),
         remove_empty_folders: special.folders.remove_empty_folders,
@@ -153,11 +165,13 @@ pub fn resolve(
             shared: allows(Allowed::Shared),
             trust_hash: allows(Allowed::Uncompared),
             trust_mounts: allows(Allowed::UnprovenMounts),
+            same_metadata: special.same_metadata,
+            absolute_links: special.absolute_links,
             preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
             home_trash: home_trash.usable().map(<[u8]>::to_vec),
-            ..special.acting
+            ..action::Settings::default()
         },
         folder: &around.folder,
     };

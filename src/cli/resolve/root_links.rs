@@ -71,8 +71,7 @@ impl RootLinks {
         references: usize,
     ) -> Result<(), WrongUse> {
         for (place, root) in config.roots.iter_mut().enumerate() {
-            let (way, closed) = look(&root.path);
-            let way = self.obey(way)?;
+            let way = self.obey(look(&root.path))?;
             if let Ok(way) = &way {
                 self.given.push((way.real.clone(), root.path.clone()));
             }
@@ -80,7 +79,7 @@ impl RootLinks {
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
             let is_needed =
                 place < references && !is_missing || needed.iter().any(|path| root.path == **path);
-            if is_needed && let Some((why, check)) = unseen(&way, closed) {
+            if is_needed && let Some((why, check)) = unseen(&root.path, &way) {
                 return contradiction(format!(
                     "{}: {why}; nothing was done, because the copies to keep may be there: {check}, or omit this path",
                     sanitize::path(&root.path)
@@ -97,7 +96,7 @@ impl RootLinks {
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
     pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
-        self.obey(look(path).0)
+        self.obey(look(path))
     }
 
     /// The real path of a path that has to be there.
@@ -157,39 +156,31 @@ impl RootLinks {
     }
 }
 
-/// The target of a path, and the error if it is a folder that cannot be listed.
-type Look = (io::Result<RootWay>, Option<io::Error>);
-
-fn look(path: &Path) -> Look {
+fn look(path: &Path) -> io::Result<RootWay> {
     let _call = current::call(path);
-    let way = RootWay::look(path);
-    // What is no folder is not listed.
-    let is_folder = |way: &RootWay| way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
-    let folder = way.as_ref().ok().filter(|way| is_folder(way));
-    let closed = folder.and_then(|way| fs::read_dir(&way.real).err());
-    (way, closed)
+    RootWay::look(path)
 }
 
 /// Says why nothing is seen below a path, if that is so, and what to check.
-fn unseen(way: &io::Result<RootWay>, closed: Option<io::Error>) -> Option<(String, &'static str)> {
-    match way {
-        Err(error) if error.kind() == ErrorKind::NotFound => Some((
-            "no such file or folder".to_owned(),
-            "check whether its disk is mounted",
-        )),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Some((
-            format!("cannot look at it: {error}"),
-            "run as a user who may",
-        )),
+fn unseen(path: &Path, way: &io::Result<RootWay>) -> Option<(String, &'static str)> {
+    let (why, error) = match way {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let check = "check whether its disk is mounted";
+            return Some(("no such file or folder".to_owned(), check));
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            ("cannot look at it", error.to_string())
+        }
         // Whoever uses it says why.
-        Err(_) => None,
-        Ok(_) => closed.map(|error| {
-            (
-                format!("cannot list this folder: {error}"),
-                "run as a user who may",
-            )
-        }),
-    }
+        Err(_) => return None,
+        Ok(way) => {
+            let _call = current::call(path);
+            let is_folder = way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
+            let error = fs::read_dir(&way.real).err().filter(|_| is_folder)?;
+            ("cannot list this folder", error.to_string())
+        }
+    };
+    Some((format!("{why}: {error}"), "run as a user who may"))
 }
 
 fn leads(link: &RootLink) -> String {

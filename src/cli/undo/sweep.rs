@@ -3,25 +3,19 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use seekless::action::{
-    self, CutShort, JournalError, LeftoverKind, Reads, Reversion, TreeLock, UndoTally,
-};
+use seekless::action::{self, CutShort, JournalError, LeftoverKind, Reversion};
 use seekless::heartbeat::current;
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command as words};
+use super::recovery::Recovery;
 use super::text;
 use crate::cli::answers::question::{self, Reply};
 use crate::cli::args::UndoArgs;
-use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use};
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize::{complain, say};
-use crate::cli::terminal::watch::{self, End};
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {
@@ -33,6 +27,13 @@ pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, consol
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
 pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console: &Console) -> Exit {
     let settings = &acting.acting;
+    let recovery = Recovery {
+        place,
+        reads: &settings.reads,
+        io_idle: settings.io_idle,
+        names_all: tracing::enabled!(tracing::Level::INFO),
+        console,
+    };
     let mut exit = Exit::Done;
     for run in left_in(place, || trees.to_vec(), console) {
         let agreed = match acting.use_of_plan {
@@ -59,21 +60,12 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
             continue;
         }
-        let stop = Arc::<AtomicBool>::default();
-        let swept = watch::ending(end(&stop, place, &run.name), || {
-            let reversion = Reversion::open(&place.folder, Some(&run.name))?;
-            let complain = &mut |line: &str| console.complain(line);
-            Ok::<_, JournalError>(swept_up(
-                reversion.reading(&settings.reads, settings.io_idle),
-                place,
-                &stop,
-                &ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
-                complain,
-            ))
-        });
-        let left = match swept {
-            Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
-            Ok(tally) => {
+        let left = match Reversion::open(&place.folder, Some(&run.name)) {
+            Ok(reversion) => {
+                let tally = recovery.carry_out(reversion, true);
+                if tally.interrupted {
+                    std::process::exit(Exit::Interrupted.code().into());
+                }
                 console.sentence(&text::lines(&tally)[0]);
                 tally.refused + tally.folders_refused > 0
             }
@@ -90,11 +82,8 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
 }
 
 /// `seekless undo --sweep`: clears up after one run, or after all that need it.
-pub fn command(
-    place: &JournalPlace,
-    args: &UndoArgs,
-    reads: &(Reads, bool),
-) -> Result<Exit, JournalError> {
+pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalError> {
+    let (place, console) = (recovery.place, recovery.console);
     let runs = match &args.run {
         Some(run) => vec![run.clone()],
         None => {
@@ -105,30 +94,18 @@ pub fn command(
         }
     };
     if runs.is_empty() && !args.quiet {
-        say("No killed run left unfinished files.");
+        console.line("No killed run left unfinished files.");
     }
     let mut exit = Exit::Done;
     for run in runs {
         let reversion = Reversion::open(&place.folder, Some(&run))?;
-        let _lock = match TreeLock::take(&reversion.places()) {
-            Ok(lock) => lock,
-            Err(occupied) => {
-                complain(&occupied.to_string());
-                return Ok(Exit::Nothing);
-            }
+        let Some(_lock) = recovery.lock(&reversion) else {
+            return Ok(Exit::Nothing);
         };
-        let stop = Arc::<AtomicBool>::default();
-        let tally = watch::ending(end(&stop, place, &run), || {
-            swept_up(
-                reversion.reading(&reads.0, reads.1),
-                place,
-                &stop,
-                &ProblemLimit::new(args.verbose),
-                &mut complain,
-            )
-        });
+        let tally = recovery.carry_out(reversion, true);
         if !args.quiet {
-            text::lines(&tally).iter().for_each(|line| say(line));
+            let lines = text::lines(&tally);
+            lines.iter().for_each(|line| console.line(line));
         }
         if tally.interrupted {
             return Ok(Exit::Interrupted);
@@ -139,33 +116,6 @@ pub fn command(
         }
     }
     Ok(exit)
-}
-
-fn end(stop: &Arc<AtomicBool>, place: &JournalPlace, run: &str) -> End {
-    let way_out = place.sweep(run);
-    End::step(
-        stop,
-        format!("not everything was cleaned up; to continue: {way_out}"),
-    )
-}
-
-fn swept_up(
-    reversion: Reversion,
-    place: &JournalPlace,
-    stop: &AtomicBool,
-    limit: &ProblemLimit,
-    complain: &mut dyn FnMut(&str),
-) -> UndoTally {
-    let tally = reversion.sweep(stop, &mut |step| {
-        if let Some(problem) = text::problem(step, limit) {
-            complain(&problem);
-        }
-    });
-    limit.rest().iter().for_each(|line| complain(line));
-    for line in text::of_the_journal(&tally, place) {
-        complain(&line);
-    }
-    tally
 }
 
 fn left_in(

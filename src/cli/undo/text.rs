@@ -81,32 +81,22 @@ pub fn permanent(run: &str, removed: u64) -> String {
 
 /// The outcome.
 pub fn lines(tally: &UndoTally) -> Vec<String> {
-    let folders = tally.folders + tally.folders_refused;
-    let first = match (tally.restored + tally.cleaned, tally.refused) {
-        (0, 0) if folders > 0 => format!("Run {}: no file to undo.", tally.run),
-        (0, 0) if tally.folders_removed > 0 => format!("Run {}: no file to undo.", tally.run),
-        (0, 0) if !tally.damaged.is_empty() => {
-            format!("Run {}: nothing else to undo.", tally.run)
+    let back = tally.restored + tally.cleaned;
+    let folders = tally.folders + tally.folders_refused + tally.folders_removed;
+    let what = match tally.refused {
+        _ if back > 0 => &format!(": {} restored.", files(back)),
+        0 if folders > 0 => ": no file to undo.",
+        0 if !tally.damaged.is_empty() => ": nothing else to undo.",
+        0 if tally.was_killed && tally.impossible > 0 => " did not finish.",
+        0 if tally.was_killed && tally.as_before == 0 => {
+            " did not finish: its journal names no file."
         }
-        (0, 0) if tally.was_killed && tally.impossible > 0 => {
-            format!("Run {} did not finish.", tally.run)
-        }
-        (0, 0) if tally.was_killed && tally.as_before == 0 => {
-            format!(
-                "Run {} did not finish: its journal names no file.",
-                tally.run
-            )
-        }
-        (0, 0) if tally.was_killed => {
-            format!("Run {} did not finish: its files are as before.", tally.run)
-        }
-        (0, 0) => format!("Run {}: nothing to undo.", tally.run),
-        (0, _) if tally.as_before > 0 => {
-            format!("Run {}: nothing else could be undone.", tally.run)
-        }
-        (0, _) => format!("Run {}: nothing could be undone.", tally.run),
-        (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
+        0 if tally.was_killed => " did not finish: its files are as before.",
+        0 => ": nothing to undo.",
+        _ if tally.as_before > 0 => ": nothing else could be undone.",
+        _ => ": nothing could be undone.",
     };
+    let first = format!("Run {}{what}", tally.run);
     let words = [
         "restored.",
         "left alone, as reported above.",

@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use crate::file::trust;
 use crate::file::{RouteError, Untrusted, way_to_file};
 use crate::heartbeat::current;
-use crate::sys::open::{self, CWD, Manner};
+use crate::sys::open::{self, CWD};
 use crate::sys::{attributes, stat, statfs};
 
 /// A report that can be read.
@@ -48,11 +48,7 @@ impl Source {
         }
         current::ask_about(path.as_os_str().as_bytes());
         let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)?;
-        let manner = Manner {
-            keep_access_time: false,
-            follow: true,
-        };
-        let file = open::file(CWD, &name, manner).map_err(io::Error::from)?;
+        let file = open::file(CWD, &name, true).map_err(io::Error::from)?;
         let untrusted = match untrusted_writer(&file, path)? {
             None => match way_to_file(path) {
                 Ok(()) => None,
