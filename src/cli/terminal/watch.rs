@@ -1,5 +1,6 @@
-//! A thread watches the one that does the work: it draws progress and receives signals, names file systems that do not
-//! answer, and ends the program when nobody waits for them any longer.
+//! The program's first thread watches the one that does the work: it draws progress and receives signals, names file
+//! systems that do not answer, and ends the program when nobody waits for them any longer. The kernel hands signals to
+//! the first thread, so they interrupt no call of the work.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -8,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -109,11 +111,11 @@ fn watch() -> MutexGuard<'static, Option<Watch>> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does the work of a command while another thread watches over it.
+/// Does the work of a command on a thread of its own and watches over it.
 ///
 /// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
 /// program started (`nohup`) stays so.
-pub fn watched<T>(work: impl FnOnce() -> T) -> T {
+pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     // As long as nothing else runs.
     make_room();
     let console = Console::new(false);
@@ -132,25 +134,27 @@ pub fn watched<T>(work: impl FnOnce() -> T) -> T {
     let ends = [SIGINT, SIGTERM].into_iter();
     let ends = ends.chain((!ignores_hangups()).then_some(SIGHUP));
     // Without them a signal ends the process at once.
-    let signals = Signals::new(ends).ok();
-    let watcher = thread::Builder::new().name("watch".to_owned());
-    // Without this thread the work can be done all the same, only unwatched.
-    let _ = watcher.spawn(move || look(signals));
-    let result = current::watched(Some(heartbeat), work);
-    *watch() = None;
-    result
-}
-
-/// Looks until nothing is left to watch.
-fn look(mut signals: Option<Signals>) {
-    loop {
-        thread::sleep(TICK);
-        let mut watch = watch();
-        let Some(watch) = &mut *watch else { return };
-        let arrived = signals.iter_mut().flat_map(Signals::pending);
-        arrived.for_each(|_| watch.interrupt());
-        watch.tick();
-    }
+    let mut signals = Signals::new(ends).ok();
+    thread::scope(|scope| {
+        let (working, until_done) = mpsc::channel::<()>();
+        let worker = scope.spawn(move || {
+            let result = current::watched(Some(heartbeat), work);
+            // The other end waits until this one is dropped.
+            drop(working);
+            result
+        });
+        while until_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if let Some(watch) = &mut *watch() {
+                let arrived = signals.iter_mut().flat_map(Signals::pending);
+                arrived.for_each(|_| watch.interrupt());
+                watch.tick();
+            }
+        }
+        match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Gives up on a file system after this time without an answer.
