@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::plan::{EmptyFolder, Plan};
+use super::ways::folder_entry;
 use super::{
     ActionKind, Actor, FolderTally, Journal, JournalError, Outcome, RunHeader, Settings, Step,
-    folder_entry,
 };
 use crate::heartbeat::current;
 

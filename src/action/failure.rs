@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::folder_entry::nearest;
 use super::reason::{Code, Facts, Reason};
+use super::ways::folder_entry::nearest;
 use crate::sys::statfs::ServedBy;
 use crate::sys::{attributes, open, statfs};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{Builder, JoinHandle};
 
-use super::folder_entry::Identity;
+use super::ways::folder_entry::Identity;
 use crate::file::trust;
 use crate::sys::attributes;
 

@@ -13,9 +13,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder, Mark};
 use super::step::Settings;
+use super::ways::folder_entry::Identity;
 use crate::device::Mounts;
 use crate::heartbeat::current;
 use crate::sys::{open, process, stat, sync};

@@ -9,12 +9,12 @@ use std::{iter, thread};
 use crossbeam_channel::bounded;
 
 use super::portion::Group;
-use crate::action::check::{Bound, Opened, OwnChanges};
-use crate::action::folder_entry::Identity;
-use crate::action::pair::Pair;
 use crate::action::reads::Reads;
 use crate::action::reason::Reason;
 use crate::action::step::StepFile;
+use crate::action::step::check::{Bound, Opened, OwnChanges};
+use crate::action::step::pair::Pair;
+use crate::action::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 

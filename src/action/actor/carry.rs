@@ -8,19 +8,19 @@ use super::Actor;
 use super::ahead::{self, Check, Checked, Proof};
 use super::portion::{BATCH, Group, Sketched, renumbered};
 use crate::action::access::Rights;
-use crate::action::act::{Act, Trail};
 use crate::action::action_kind::{ActionKind, Reversal};
-use crate::action::check::{Opened, Times};
 use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::failure;
-use crate::action::folder_entry::{self, NameInFolder};
-use crate::action::made::Made;
-use crate::action::pair::Pair;
+use crate::action::journal::record::{Raw, Record, RecordedState};
 use crate::action::places;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
-use crate::action::record::{Raw, Record, RecordedState};
+use crate::action::step::act::{Act, Trail};
+use crate::action::step::check::{Opened, Times};
+use crate::action::step::made::Made;
+use crate::action::step::pair::Pair;
 use crate::action::step::{Done, Outcome, Step};
-use crate::action::temporary::temporary;
+use crate::action::ways::folder_entry::{self, NameInFolder};
+use crate::action::ways::temporary::temporary;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 use crate::sys::stat;
@@ -168,6 +168,8 @@ impl Actor {
             done.notes.extend(made.open_up());
         }
         for (((step, sketched), (pair, digest)), fate) in ready.into_iter().zip(pairs).zip(fates) {
+            // Also to close its files may take for ever.
+            current::ask_about(&step.victim.path);
             match fate {
                 Ok(done) => {
                     self.remember(&pair, &sketched);

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use super::portion::{BATCH, Group, Renumbered, Sketched, Unsynced, renumbered};
 use super::{Actor, ahead};
 use crate::action::access::Common;
-use crate::action::act::Sketch;
 use crate::action::action_kind::ActionKind;
-use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::failure::failed;
-use crate::action::folder_entry::parent;
-use crate::action::folder_identity::FolderIdentity;
+use crate::action::journal::record::{Intent, Metadata, Raw, Record};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Facts, IDENTITY, Reason, THE_KEPT_FILE};
-use crate::action::record::{Intent, Metadata, Raw, Record};
+use crate::action::step::act::Sketch;
+use crate::action::step::check::{Bound, Opened, OwnChanges};
 use crate::action::step::{Step, StepFile};
-use crate::action::temporary::temporary;
-use crate::action::{links, metadata, move_away, reflink, trash};
+use crate::action::step::{links, metadata, move_away, reflink, trash};
+use crate::action::ways::folder_entry::parent;
+use crate::action::ways::folder_identity::FolderIdentity;
+use crate::action::ways::temporary::temporary;
 use crate::sys::stat;
 
 /// The files of a step, before any other decision.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
-use crate::action::folder_entry::Identity;
+use crate::action::journal::record::Intent;
 use crate::action::reason::Reason;
-use crate::action::record::Intent;
 use crate::action::step::{Step, StepFile};
+use crate::action::ways::folder_entry::Identity;
 
 /// Steps that are recorded together, and share one wait for the disk.
 ///

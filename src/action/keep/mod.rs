@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use regex::Regex;
 
 use super::bounds::Place;
-use super::folder_entry::bare;
+use super::ways::folder_entry::bare;
 use crate::file::{ByParts, Preference};
 use crate::scan::Globs;
 

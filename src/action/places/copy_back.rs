@@ -6,13 +6,13 @@ use rustix::io::Errno;
 
 use super::scene::{Made, Manner, Scene, is_as};
 use super::{Slot, Source};
-use crate::action::check::Opened;
 use crate::action::failure::failed;
-use crate::action::folder_entry::NameInFolder;
+use crate::action::journal::record::{Metadata, RecordedState};
+use crate::action::journal::undone::Lack;
 use crate::action::reason::{Code, Reason};
-use crate::action::record::{Metadata, RecordedState};
-use crate::action::undone::Lack;
-use crate::action::{compare, copy, metadata};
+use crate::action::step::check::Opened;
+use crate::action::step::{compare, copy, metadata};
+use crate::action::ways::folder_entry::NameInFolder;
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::{attributes, names, stat, sync, write};

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::action::folder_entry::bare;
+use crate::action::ways::folder_entry::bare;
 use crate::file::as_listed;
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::action::bounds::Below;
-use crate::action::folder_entry::parent;
+use crate::action::ways::folder_entry::parent;
 
 /// Folders whose files may be removed, each with the folder that has copies of these files.
 #[derive(Clone, Debug, Default)]

@@ -9,8 +9,8 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
-use crate::action::folder_entry::{NameInFolder, bare, join, parent};
 use crate::action::reason::Code;
+use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;

@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use rustix::io::Errno;
 
 use super::set::{Fate, PlannedFile, SetPlan};
+use crate::action::ActionKind;
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
-use crate::action::folder_entry::NameInFolder;
 use crate::action::reason::{Code, Reason};
-use crate::action::{ActionKind, reflink};
+use crate::action::step::reflink;
+use crate::action::ways::folder_entry::NameInFolder;
 use crate::sys::open;
 use crate::sys::{attributes, stat};
 

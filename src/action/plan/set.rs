@@ -10,11 +10,11 @@ use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
-use crate::action::folder_entry::{bare, parent};
 use crate::action::keep::{Named, Traits};
 use crate::action::reason::{Code, Reason};
-use crate::action::temporary::is_temporary;
 use crate::action::ways::Ways;
+use crate::action::ways::folder_entry::{bare, parent};
+use crate::action::ways::temporary::is_temporary;
 use crate::file::{CopyMarks, ManagedPlace, Preference};
 use crate::sys::open::{self, CWD};
 

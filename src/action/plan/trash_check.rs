@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::set::{Fate, LeftName, SetPlan};
 use crate::action::coherence::Location;
 use crate::action::reason::{Code, Reason};
-use crate::action::trash_folder::{self, RefusedTrash, TrashChoice};
+use crate::action::step::trash_folder::{self, RefusedTrash, TrashChoice};
 use crate::file::Untrusted;
 
 /// The user's own trash.

@@ -7,7 +7,12 @@ use super::sources::{Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
 const SUB_ROOMS: [(&str, &[&str]); 6] = [
-    ("action", &["places", "keep", "plan", "actor"]),
+    (
+        "action",
+        &[
+            "ways", "journal", "keep", "step", "places", "plan", "actor", "undo",
+        ],
+    ),
     (
         "cli",
         &[

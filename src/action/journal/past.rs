@@ -1,0 +1,299 @@
+//! The state of a past run according to its journal: the progress of each step.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::record::{self, FolderIntent, Intent, Record, RecordedState, RunHeader};
+use crate::action::action_kind::{ActionKind, Reversal};
+use crate::action::ways::folder_identity::FolderIdentity;
+use crate::file::RouteError;
+use crate::file::trust::Distrust;
+use crate::hash::ContentDigest;
+use crate::heartbeat::current;
+
+/// A step according to its journal.
+#[derive(Clone, Debug)]
+pub(in crate::action) struct PastStep {
+    pub intent: Intent,
+    pub fate: Fate,
+    /// The compared content at the time of the step, if the journal has it.
+    pub digest: Option<ContentDigest>,
+    pub undone: bool,
+}
+
+/// A folder that was to be removed, according to its journal.
+#[derive(Clone, Debug)]
+pub(in crate::action) struct PastFolder {
+    pub intent: FolderIntent,
+    /// It was removed.
+    pub removed: bool,
+    /// It was not removed.
+    pub stayed: bool,
+    /// The folder that an undo created in its place.
+    pub made: Option<FolderIdentity>,
+    pub undone: bool,
+}
+
+/// A folder that was missing on the path to a destination, according to its journal.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::action) struct PastNewFolder {
+    pub action: ActionKind,
+    /// The folder that a step created there.
+    pub made: Option<FolderIdentity>,
+}
+
+/// The recorded end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::action) enum Fate {
+    Done(Option<RecordedState>),
+    NotDone,
+    /// The run was killed during the step, or before it.
+    Unsaid,
+}
+
+/// The content of a journal.
+#[derive(Clone, Debug, Default)]
+pub(in crate::action) struct Past {
+    pub header: RunHeader,
+    pub steps: Vec<PastStep>,
+    /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
+    pub folders: BTreeMap<u64, PastFolder>,
+    /// Folders that were to be created, by their absolute paths.
+    pub new_folders: BTreeMap<Vec<u8>, PastNewFolder>,
+    /// Lines that are damaged, counted from 1; a torn last one does not count.
+    pub damaged: Vec<usize>,
+    pub all_undone: bool,
+    /// The run, or an undo of it, was cut short.
+    pub cut_short: bool,
+    /// The run was cut short, and no sweep or undo has been completed since.
+    pub was_killed: bool,
+    /// An undo was cut short.
+    pub undo_cut_short: bool,
+    /// The last line is incomplete.
+    pub torn: bool,
+}
+
+/// The reason why a journal as a whole is not reliable.
+#[derive(Debug, thiserror::Error)]
+pub enum Flaw {
+    /// The line that describes the run is damaged.
+    #[error("line 1 is damaged")]
+    FirstLine,
+    /// No line is readable.
+    #[error("it is empty, or every line is damaged")]
+    Everything,
+    /// Another seekless wrote it.
+    #[error(
+        "it has version {0}, and this seekless reads version {known}: undo it with the seekless that wrote it",
+        known = record::VERSION
+    )]
+    Version(u32),
+    /// Another user could have written it.
+    #[error("it {0}, so it is not used")]
+    Untrusted(Distrust),
+    /// The file cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(std::io::Error),
+}
+
+impl From<RouteError> for Flaw {
+    fn from(error: RouteError) -> Self {
+        match error {
+            RouteError::Untrusted(untrusted) => Self::Untrusted(untrusted.why),
+            RouteError::Io(error) => Self::Unreadable(error),
+        }
+    }
+}
+
+impl Past {
+    /// Reads a whole journal. Skips an incomplete last line.
+    pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
+        let past = Self::read_steps(bytes)?;
+        match past.damaged.first() {
+            Some(1) => Err(Flaw::FirstLine),
+            _ => Ok(past),
+        }
+    }
+
+    /// The same, also where the first line is damaged: each other line speaks for itself.
+    pub fn read_steps(bytes: &[u8]) -> Result<Self, Flaw> {
+        let mut past = Self {
+            torn: bytes.last().is_some_and(|&last| last != b'\n'),
+            ..Self::default()
+        };
+        let mut understood = 0;
+        let mut ended = false;
+        let mut undoing = false;
+        let mut looked_after = false;
+        let mut lines = bytes.split(|&b| b == b'\n').enumerate().peekable();
+        while let Some((number, line)) = lines.next() {
+            let is_last = lines.peek().is_none();
+            // Long journals take long to read.
+            current::beat();
+            if number == 0
+                && let Some(version) = record::version(line)
+                && version != record::VERSION
+            {
+                return Err(Flaw::Version(version));
+            }
+            match record::parse(line) {
+                Some(Record::Run(header)) if number == 0 => past.header = header,
+                // Nothing is begun before the first line is complete.
+                _ if number == 0 => {
+                    past.damaged.push(1);
+                    continue;
+                }
+                Some(record) => {
+                    match &record {
+                        Record::Ended => ended = true,
+                        Record::Undoing => undoing = true,
+                        Record::UndoEnded | Record::AllUndone => {
+                            undoing = false;
+                            looked_after = true;
+                        }
+                        Record::Swept => looked_after = true,
+                        _ => {}
+                    }
+                    past.take(record);
+                }
+                None if line.is_empty() || is_last => continue,
+                None => {
+                    past.damaged.push(number + 1);
+                    continue;
+                }
+            }
+            understood += 1;
+        }
+        if understood == 0 {
+            return Err(Flaw::Everything);
+        }
+        past.cut_short = !past.all_undone && (!ended || undoing);
+        past.was_killed = !ended && !looked_after;
+        past.undo_cut_short = !past.all_undone && undoing;
+        Ok(past)
+    }
+
+    /// Number of steps that are not known to have ended.
+    pub fn unfinished(&self) -> usize {
+        let unsaid = |step: &&PastStep| step.fate == Fate::Unsaid && !step.undone;
+        self.steps.iter().filter(unsaid).count()
+    }
+
+    /// Number of steps that were done, whether they were undone later or not.
+    pub fn done(&self) -> usize {
+        let done = |step: &&PastStep| matches!(step.fate, Fate::Done(_));
+        self.steps.iter().filter(done).count()
+    }
+
+    /// True if each step is known to have changed nothing.
+    pub fn changed_nothing(&self) -> bool {
+        self.steps.iter().all(|step| step.fate == Fate::NotDone)
+            && self.folders.values().all(|folder| folder.stayed)
+            && self
+                .new_folders
+                .values()
+                .all(|folder| folder.made.is_none())
+            && self.damaged.is_empty()
+    }
+
+    /// True if undo can restore nothing of the run: it removed files for good.
+    pub fn is_permanent(&self) -> bool {
+        let done = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step.fate, Fate::Done(_)));
+        let mut actions = done.map(|step| step.intent.action).peekable();
+        actions.peek().is_some()
+            && actions.all(|action| action.reversal() == Reversal::Impossible)
+            && self.unfinished() == 0
+            && !self.cut_short
+            && self.damaged.is_empty()
+    }
+
+    /// True if all files were moved, and nothing is left where they went.
+    pub fn is_gone(&self) -> bool {
+        let done = self.steps.iter();
+        let mut done = done.filter(|step| matches!(step.fate, Fate::Done(_)));
+        let is_gone = |step: &PastStep| {
+            let destination = step.intent.destination.as_ref();
+            destination.is_some_and(|path| {
+                current::ask_about(&path.0);
+                let path = Path::new(OsStr::from_bytes(&path.0));
+                path.symlink_metadata()
+                    .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            })
+        };
+        !self.all_undone && done.clone().next().is_some() && done.all(is_gone)
+    }
+
+    fn take(&mut self, record: Record) {
+        match record {
+            Record::Run(_)
+            | Record::Ended
+            | Record::Undoing
+            | Record::UndoEnded
+            | Record::Swept => {}
+            Record::NewFolder { action, path } => {
+                let folder = PastNewFolder { action, made: None };
+                self.new_folders.entry(path.0).or_insert(folder);
+            }
+            Record::NewFolderMade { path, folder } => {
+                if let Some(known) = self.new_folders.get_mut(&path.0) {
+                    known.made = Some(folder);
+                }
+            }
+            Record::Intent(intent) => self.steps.push(PastStep {
+                intent: *intent,
+                fate: Fate::Unsaid,
+                digest: None,
+                undone: false,
+            }),
+            Record::Folder(intent) => {
+                let folder = PastFolder {
+                    intent: *intent,
+                    removed: false,
+                    stayed: false,
+                    made: None,
+                    undone: false,
+                };
+                self.folders.insert(folder.intent.step, folder);
+            }
+            Record::FolderMade { step, folder: made } => {
+                if let Some(folder) = self.folders.get_mut(&step) {
+                    folder.made = Some(made);
+                }
+            }
+            Record::Done { step, now, digest } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.removed = true,
+                None => self.with(step, |s| {
+                    s.fate = Fate::Done(now);
+                    s.digest = digest;
+                }),
+            },
+            Record::NotDone { step, .. } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.stayed = true,
+                None => self.with(step, |s| s.fate = Fate::NotDone),
+            },
+            Record::Undone { step } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.undone = true,
+                None => self.with(step, |s| s.undone = true),
+            },
+            Record::AllUndone => self.all_undone = true,
+        }
+    }
+
+    fn with(&mut self, step: u64, change: impl FnOnce(&mut PastStep)) {
+        // Numbers grow: the first try is nearly always right.
+        let guess = usize::try_from(step).unwrap_or(usize::MAX);
+        let place = match self.steps.get(guess) {
+            Some(found) if found.intent.step == step => Some(guess),
+            _ => self.steps.iter().position(|s| s.intent.step == step),
+        };
+        if let Some(place) = place {
+            change(&mut self.steps[place]);
+        }
+    }
+}

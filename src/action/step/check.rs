@@ -1,0 +1,288 @@
+//! Checks the files again, right before the act: on open descriptors, below opened folders.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::{Expected, StepFile};
+use crate::action::coherence::Location;
+use crate::action::reads::Reads;
+use crate::action::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE, STATUS};
+use crate::action::ways::folder_entry::{Identity, NameInFolder};
+use crate::read::{self, OpenFile};
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::lease::{self, Lease};
+use crate::sys::open;
+use crate::sys::stat::{self, Stat};
+use crate::sys::statfs::{self, ServedBy};
+
+/// Files that this run has changed itself, with the times after its change.
+///
+/// A further name for a keeper, or the removal of one of several names, sets the change time. Some FUSE file systems
+/// set the modification time as well (encfs truncates it to whole seconds).
+pub type OwnChanges = HashMap<Identity, Times>;
+
+/// Times of a file, nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Last modification.
+    pub mtime_ns: i64,
+    /// Last change of the inode.
+    pub ctime_ns: i64,
+}
+
+impl Times {
+    /// The times of this file.
+    pub fn of(stat: &Stat) -> Self {
+        Self {
+            mtime_ns: stat.mtime_ns,
+            ctime_ns: stat.ctime_ns,
+        }
+    }
+}
+
+/// A file whose name, identity and state have been checked.
+#[derive(Debug)]
+pub struct Opened {
+    /// The place of the file.
+    pub place: NameInFolder,
+    /// The file, open for reading.
+    pub file: OwnedFd,
+    /// The metadata at the time of the open call.
+    pub stat: Stat,
+    /// The attributes at the time of the open call.
+    pub attributes: Attributes,
+    /// The rules for reads of its bytes.
+    pub reads: Reads,
+    lease: Lease,
+    identity: Cell<Identity>,
+    /// The modification time after a rename by this run, if the file system changed it.
+    renamed_ns: Cell<Option<i64>>,
+}
+
+/// How strictly the change time of a keeper is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// A later change is refused.
+    Strict,
+    /// A later change of the inode alone is accepted, because the bytes are compared.
+    BytesAreCompared,
+}
+
+impl Opened {
+    /// Opens a file and checks that it is the expected one.
+    pub fn open(
+        target: &StepFile,
+        bound: Bound,
+        ours: &OwnChanges,
+        reads: &Reads,
+    ) -> Result<Self, Reason> {
+        let place = NameInFolder::of(&target.path)?;
+        // The kind comes first: opening may have effects on what is no regular file.
+        let seen = place.stat().map_err(gone)?;
+        if seen.kind != FileType::RegularFile {
+            return Err(Code::NotRegular.into());
+        }
+        let file = open::file(&place.folder, &place.name, false).map_err(gone)?;
+        let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
+        match verify(&stat, &target.expected, bound, ours) {
+            Err(why) if why.is_changed(IDENTITY) && statfs::may_renumber(&file) => {
+                let times_alone = Expected {
+                    ino: None,
+                    ..target.expected
+                };
+                verify(&stat, &times_alone, Bound::Strict, ours)?;
+            }
+            verified => verified?,
+        }
+        if read::has_too_many_holes(&stat) {
+            return Err(Reason::unreadable(&read::too_many_holes()));
+        }
+        Ok(Self {
+            identity: Cell::new((stat.dev, stat.ino)),
+            place,
+            file,
+            stat,
+            attributes,
+            reads: reads.clone(),
+            lease: Lease::Unknown,
+            renamed_ns: Cell::new(None),
+        })
+    }
+
+    /// The file, to be read as a whole.
+    pub fn whole(&self) -> OpenFile<&OwnedFd> {
+        self.reads.whole(&self.file, self.stat.dev, self.stat.size)
+    }
+
+    /// Device and inode number, as they were when the file was last recognized.
+    pub fn identity(&self) -> Identity {
+        self.identity.get()
+    }
+
+    /// True if this metadata belongs to the open file.
+    ///
+    /// An overlay gives a file with several names another number when it copies the file to its upper layer, for
+    /// instance for a rename or a link. The open descriptor shows that number too.
+    pub fn is(&self, seen: &Stat) -> bool {
+        let seen = (seen.dev, seen.ino);
+        if seen != self.identity()
+            && statfs::served_by(&self.file) == ServedBy::Overlay
+            && let Ok(now) = stat::fresh_descriptor(&self.file)
+        {
+            self.identity.set((now.dev, now.ino));
+        }
+        seen == self.identity()
+    }
+
+    /// True if this name in a folder belongs to the open file.
+    pub fn is_at(&self, folder: &OwnedFd, name: &CStr) -> bool {
+        stat::fresh_entry(folder, name)
+            .is_ok_and(|now| now.kind == FileType::RegularFile && self.is(&now))
+    }
+
+    /// The file system and the mount of its name. Links and renames never cross either.
+    pub fn volume(&self) -> Location {
+        Location {
+            dev: self.place.volume(self.stat.dev),
+            mount: self.stat.mount,
+        }
+    }
+
+    /// The location of the file. The files of an overlay may have other device numbers than their names.
+    pub fn location(&self) -> Location {
+        Location {
+            dev: self.stat.dev,
+            mount: self.stat.mount,
+        }
+    }
+
+    /// Checks that no process has the file open for writing, and detects a process that opens it later. Best effort:
+    /// for other users' files and on some file systems this is not known.
+    pub fn guard(&mut self) -> Result<(), Reason> {
+        self.lease = lease::take(&self.file);
+        match self.lease {
+            Lease::Refused => Err(Code::OpenForWriting.into()),
+            Lease::Held | Lease::Unknown => Ok(()),
+        }
+    }
+
+    /// Checks that the file may be replaced or removed.
+    pub fn changeable(&self) -> Result<(), Reason> {
+        if self.attributes.immutable {
+            Err(Code::Immutable.into())
+        } else if self.attributes.append_only {
+            Err(Code::AppendOnly.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Checks that names may be created, exchanged and removed beside the file.
+    pub fn replaceable(&self) -> Result<(), Reason> {
+        let folder = attributes::get(&self.place.folder).map_err(unreadable)?;
+        if folder.immutable {
+            Err(Code::ImmutableFolder.into())
+        } else if folder.append_only {
+            Err(Code::AppendOnlyFolder.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Checks that the open file has the same bytes as when it was opened.
+    pub fn unchanged(&self) -> Result<(), Reason> {
+        self.looked_at().map(|_| ())
+    }
+
+    /// Accepts the modification time that the file has now as set by a rename of this run. The caller compares the
+    /// bytes once more.
+    pub fn was_renamed(&self) -> Result<(), Reason> {
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
+        self.renamed_ns.set(Some(now.mtime_ns));
+        Ok(())
+    }
+
+    fn looked_at(&self) -> Result<Stat, Reason> {
+        if self.lease == Lease::Held && !lease::stands(&self.file) {
+            return Err(Code::OpenForWriting.into());
+        }
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
+        if now.size != self.stat.size {
+            Err(Reason::changed(SIZE))
+        } else if ![Some(self.stat.mtime_ns), self.renamed_ns.get()].contains(&Some(now.mtime_ns)) {
+            Err(Reason::changed(MODIFIED))
+        } else {
+            Ok(now)
+        }
+    }
+
+    /// Checks that the name still leads to the open file, and that its bytes did not change.
+    pub fn still_there(&self) -> Result<(), Reason> {
+        self.found_there().map(|_| ())
+    }
+
+    fn found_there(&self) -> Result<Stat, Reason> {
+        let now = self.place.stat().map_err(gone)?;
+        if !self.is(&now) {
+            return Err(Reason::changed(IDENTITY));
+        }
+        self.looked_at()
+    }
+
+    /// As [`Opened::still_there`], and also checks that nothing else about the inode changed.
+    pub(in crate::action) fn untouched(&self) -> Result<(), Reason> {
+        match self.found_there()?.ctime_ns == self.stat.ctime_ns {
+            true => Ok(()),
+            false => Err(Reason::changed(STATUS)),
+        }
+    }
+}
+
+pub(in crate::action) fn gone(error: Errno) -> Reason {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => Code::Gone.into(),
+        Errno::LOOP => Code::NotRegular.into(),
+        error => Reason::unreadable(&open::error(error)),
+    }
+}
+
+pub(in crate::action) fn unreadable(error: Errno) -> Reason {
+    Reason::unreadable(&error.into())
+}
+
+/// Compares a file with its expected state.
+fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Reason> {
+    if stat.kind != FileType::RegularFile {
+        return Err(Code::NotRegular.into());
+    }
+    let same = |known: Option<u64>, now| known.is_none_or(|known| known == now);
+    let not_after = expected.not_after_ns;
+    let fits = |known: Option<i64>, now: i64| match known {
+        Some(known) => known == now,
+        None => not_after.is_none_or(|bound| now <= bound),
+    };
+    let is_ours = ours.get(&(stat.dev, stat.ino)) == Some(&Times::of(stat));
+    let changed = if !same(expected.dev, stat.dev) || !same(expected.ino, stat.ino) {
+        IDENTITY
+    } else if stat.size != expected.size {
+        SIZE
+    } else if !fits(expected.mtime_ns, stat.mtime_ns) && !is_ours {
+        MODIFIED
+    } else if !fits(expected.ctime_ns, stat.ctime_ns)
+        && !is_ours
+        && (expected.ctime_ns.is_some() || bound == Bound::Strict)
+    {
+        STATUS
+    } else {
+        return Ok(());
+    };
+    Err(Reason::changed(changed))
+}
+
+#[cfg(test)]
+pub(in crate::action) mod tests;

@@ -1,0 +1,312 @@
+//! The folders of a trash: their place and their owner.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::act::{Act, Sketch};
+use super::relocate::{self, Making};
+use crate::action::coherence::Location;
+use crate::action::failure::{failed, failure_with};
+use crate::action::reason::{Code, Facts, Reason};
+use crate::action::ways::folder_entry::{join, nearest};
+use crate::file::Untrusted;
+use crate::file::trust::{self, Distrust};
+use crate::sys::{attributes, parent, stat};
+
+/// The advice if there is no trash.
+pub const NO_TRASH: &str = "its file system has no trash that you can use: use move or remove";
+
+/// The variable that names the folder of the user's own trash.
+const DATA_HOME: &str = "XDG_DATA_HOME";
+
+/// The trash for the files below a folder that are at one location.
+#[derive(Debug)]
+pub struct TrashChoice {
+    /// The folder; empty if the user's own trash takes all files of the location.
+    pub top: Vec<u8>,
+    /// The trash; `None` if there is none that can be used.
+    pub trash: Option<Vec<u8>>,
+    /// Trash folders that come before it and cannot be used.
+    pub refused: Vec<RefusedTrash>,
+}
+
+/// A trash folder that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedTrash {
+    /// The reason, after the path of the folder.
+    pub why: String,
+    /// The change that would allow its use.
+    pub way_out: String,
+}
+
+impl fmt::Display for RefusedTrash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.why, self.way_out)
+    }
+}
+
+impl RefusedTrash {
+    /// The user's own trash, in a home that another user could change.
+    pub fn of_home(untrusted: &Untrusted) -> Self {
+        Self {
+            why: untrusted.to_string(),
+            way_out: untrusted.way_out(DATA_HOME),
+        }
+    }
+}
+
+impl From<Untrusted> for RefusedTrash {
+    fn from(untrusted: Untrusted) -> Self {
+        let way_out = match untrusted.why {
+            Distrust::Writable(_) => untrusted.way_out(DATA_HOME),
+            _ => "move it away".to_owned(),
+        };
+        Self {
+            why: untrusted.to_string(),
+            way_out,
+        }
+    }
+}
+
+/// Chooses the trash for a file at this location: the user's own trash if it is on the same file system and mount, else
+/// one at the top of the mount. Between two mounts of one file system, no file can be renamed. It is the first one that this user can write to, and that no other user created or could change.
+///
+/// # Errors
+/// If a folder above the file cannot be examined.
+pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<TrashChoice, Reason> {
+    let mut refused = Vec::new();
+    let mut may_be_used = |trash: &[u8]| match look(trash, volume) {
+        Ok(()) | Err(Refused::System(_)) => true,
+        Err(Refused::Because(why)) => {
+            refused.push(why);
+            false
+        }
+    };
+    if let Some(home) = home
+        && nearest_location(home)? == Some(volume)
+        && may_be_used(home)
+    {
+        return Ok(TrashChoice {
+            top: Vec::new(),
+            trash: Some(home.to_vec()),
+            refused,
+        });
+    }
+    let uid = rustix::process::geteuid().as_raw();
+    let top = top_folder(path, volume)?;
+    if top == path {
+        // The file is a mount point itself, and no folder of its mount can hold it.
+        return Ok(TrashChoice {
+            top,
+            trash: None,
+            refused,
+        });
+    }
+    let shared = join(&top, b".Trash");
+    let in_shared = join(&shared, uid.to_string().as_bytes());
+    let own = join(&top, format!(".Trash-{uid}").as_bytes());
+    let is_shared = is_shared(&shared);
+    let trash = if matches!(is_shared, Ok(true)) && may_be_used(&in_shared) {
+        Some(in_shared)
+    } else {
+        may_be_used(&own).then_some(own)
+    };
+    // Nobody misses it where another trash takes the files.
+    if let (None, Err(why)) = (&trash, is_shared) {
+        refused.insert(0, why);
+    }
+    Ok(TrashChoice {
+        top,
+        trash,
+        refused,
+    })
+}
+
+/// The trash for the file of a step.
+pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Reason> {
+    let (path, volume) = (&sketch.step.victim.path, sketch.victim.volume());
+    let choice = choose(path, volume, sketch.settings.home_trash.as_deref())?;
+    choice.trash.ok_or_else(|| cannot_be_used(&choice.refused))
+}
+
+fn cannot_be_used(refused: &[RefusedTrash]) -> Reason {
+    not_used(in_words(refused), Code::TrashFailed)
+}
+
+fn not_used(why: String, code: Code) -> Reason {
+    let why = io::Error::new(io::ErrorKind::PermissionDenied, why);
+    code.with(Facts::refused("use the trash", &why))
+}
+
+/// The reasons against several folders.
+pub fn in_words(refused: &[RefusedTrash]) -> String {
+    let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+    refused.join("; ")
+}
+
+/// The reason why a trash cannot be used.
+enum Refused {
+    /// Another user created it, or could change it, or this user cannot create files in it.
+    Because(RefusedTrash),
+    /// The system refused.
+    System(Errno),
+}
+
+/// Checks a trash for files at this location, and the two folders in it. Missing folders will be created.
+fn look(trash: &[u8], volume: Location) -> Result<(), Refused> {
+    let at = match parent::open(trash) {
+        Err(Errno::NOENT) => return can_be_made(trash),
+        Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
+        Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
+        opened => opened.map_err(Refused::System)?,
+    };
+    own(&at, trash, volume)?;
+    for name in [c"files", c"info"] {
+        let path = join(trash, name.to_bytes());
+        match parent::step(&at, name) {
+            Err(Errno::NOENT) => writable(&at, trash)?,
+            // A link, as well.
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                return Err(untrusted(&path, Distrust::NotFolder));
+            }
+            folder => {
+                let folder = folder.map_err(Refused::System)?;
+                own(&folder, &path, volume)?;
+                writable(&folder, &path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a missing trash can be created in the nearest folder above it.
+fn can_be_made(trash: &[u8]) -> Result<(), Refused> {
+    let (above, path) = nearest(trash).map_err(Refused::System)?;
+    writable(&above, path)
+}
+
+fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
+    match stat::can_create_in(folder) {
+        Err(error @ (Errno::ACCESS | Errno::PERM)) => {
+            let path = match path {
+                [] => Path::new("/"),
+                path => Path::new(OsStr::from_bytes(path)),
+            };
+            Err(Refused::Because(RefusedTrash {
+                why: format!("{} is not writable: {error}", path.display()),
+                way_out: "change its permissions".to_owned(),
+            }))
+        }
+        // Where the file system is read-only, no other action would help. The step says so, as for all other errors.
+        _ => Ok(()),
+    }
+}
+
+/// Checks the rules for every folder of the trash: it is at the location of the files, it belongs to this user, and no
+/// other user may write to it. A program that another user mounted there could report any owner and mode.
+///
+/// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
+/// change every file on the mount.
+fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
+    let here = Location::of_folder(folder).map_err(Refused::System)?;
+    if here != volume {
+        let why = match here.dev == volume.dev {
+            true => Distrust::OtherMount,
+            false => Distrust::OtherFileSystem,
+        };
+        return Err(untrusted(path, why));
+    }
+    let now = attributes::get(folder).map_err(Refused::System)?;
+    match trust::ours_alone(&now) {
+        Err(why) if attributes::modes_are_made_up(folder) != Ok(true) => Err(untrusted(path, why)),
+        _ => Ok(()),
+    }
+}
+
+fn untrusted(path: &[u8], why: Distrust) -> Refused {
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Refused::Because(Untrusted { path, why }.into())
+}
+
+/// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
+/// if it cannot rename it, so the mount does not matter.
+pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> {
+    let here = Location::of_folder(folder).map_err(Refused::System);
+    let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
+    checked.map_err(|refused| match refused {
+        Refused::Because(refused) => Code::Distrusted.about(refused.why),
+        Refused::System(error) => failed("examine the trash")(error),
+    })
+}
+
+/// The location of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
+pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
+    let location = match nearest(path) {
+        Err(Errno::LOOP) => return Ok(None),
+        found => found.and_then(|(folder, _)| Location::of_folder(folder)),
+    };
+    location.map(Some).map_err(failed("look for the trash"))
+}
+
+/// The highest folder above a file that is at its location.
+fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
+    let mut top = path;
+    let mut here = path;
+    while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
+        here = &here[..slash];
+        let location = parent::open(here).and_then(Location::of_folder);
+        if location.map_err(failed("look for the trash"))? != volume {
+            break;
+        }
+        top = here;
+    }
+    Ok(top.to_vec())
+}
+
+/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
+/// is none.
+fn is_shared(path: &[u8]) -> Result<bool, RefusedTrash> {
+    let opened = parent::open(path);
+    let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
+    let why = match opened {
+        Err(Errno::LOOP) => Distrust::Link,
+        Err(Errno::NOTDIR) => Distrust::NotFolder,
+        Err(_) => return Ok(false),
+        Ok((now, folder)) => match trust::folder_is_safe(&folder, &now) {
+            Err(why) => why,
+            Ok(()) if trust::is_sticky(&now) => return Ok(true),
+            Ok(()) => {
+                return Err(RefusedTrash {
+                    why: format!("{} has no sticky bit", String::from_utf8_lossy(path)),
+                    way_out: "run chmod 1777 on it".to_owned(),
+                });
+            }
+        },
+    };
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Err(Untrusted { path, why }.into())
+}
+
+/// Opens a trash or a folder of one, and creates missing folders.
+pub fn open(path: &[u8], act: &Act<'_>) -> Result<OwnedFd, Reason> {
+    let making = Making {
+        mode: 0o700,
+        like: None,
+    };
+    let folder = relocate::open_or_make(path, &making, act.made)?;
+    match own(&folder, path, act.pair.victim.volume()) {
+        Ok(()) => Ok(folder),
+        // There is nothing to move away: it was made a moment ago.
+        Err(Refused::Because(refused)) if act.made.has(path) => {
+            Err(not_used(refused.why, Code::TrashNotOurs))
+        }
+        Err(Refused::Because(refused)) => Err(cannot_be_used(&[refused])),
+        Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
+    }
+}

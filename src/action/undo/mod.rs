@@ -1,0 +1,331 @@
+//! Undoes a run by its journal, and cleans up after a run that was killed.
+
+pub(in crate::action) mod leftovers;
+pub(in crate::action) mod new_folders;
+pub(in crate::action) mod undo_batch;
+pub(in crate::action) mod undo_folders;
+pub(in crate::action) mod undo_step;
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::journal::Journal;
+use super::journal::folder_times::Before;
+use super::journal::journal_error::JournalError;
+use super::ways::folder_entry::{NameInFolder, parent};
+
+use self::undo_batch::Batch;
+use super::journal::past::{Fate, Past, PastStep};
+use super::journal::record::{Record, RecordedState, RunHeader};
+use super::journal::runs;
+use super::places::{Context, Manner, Purpose};
+use super::reads::{self, Reads};
+use super::tree_lock::few_folders;
+
+use super::journal::undo_parent::Parents;
+
+use super::journal::undone::{Object, UndoTally, Undone, UndoneFile};
+use crate::sys::fault;
+
+/// Undoes a run, or the last one that did anything; its last step first.
+///
+/// Files that have changed since are refused, each with its reason. The function may be called again at any time, also
+/// after a crash: it continues at the same place.
+///
+/// # Errors
+/// If there is no such run, it still goes on, its journal cannot be read, or the last run cannot be
+/// determined.
+pub fn undo(
+    folder: &Path,
+    run: Option<&str>,
+    tell: &mut dyn FnMut(&UndoneFile),
+) -> Result<UndoTally, JournalError> {
+    Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
+}
+
+/// A run that is about to be undone. No other process can undo it while this value exists.
+#[derive(Debug)]
+pub struct Reversion {
+    journal: Journal,
+    past: Past,
+    reads: Reads,
+    io_idle: bool,
+}
+
+impl Reversion {
+    /// Opens a run's journal, or that of the last run that did anything.
+    ///
+    /// # Errors
+    /// As [`undo`].
+    pub fn open(folder: &Path, run: Option<&str>) -> Result<Self, JournalError> {
+        let name = match run {
+            Some(run) => run.to_owned(),
+            None => runs::last(folder)?,
+        };
+        fault::arm();
+        let (journal, past) = Journal::reopen(folder, &name)?;
+        Ok(Self {
+            journal,
+            past,
+            reads: Reads::default(),
+            io_idle: false,
+        })
+    }
+
+    /// Reads files by these rules, and only while no other program uses the disk if `io_idle`.
+    #[must_use]
+    pub fn reading(mut self, reads: &Reads, io_idle: bool) -> Self {
+        self.reads = reads.clone();
+        self.io_idle = io_idle;
+        self
+    }
+
+    /// The run's name.
+    pub fn run_name(&self) -> &str {
+        self.journal.run_name()
+    }
+
+    /// True if the run removed files for good and did nothing else: nothing of it can be undone.
+    pub fn is_permanent(&self) -> bool {
+        self.past.is_permanent()
+    }
+
+    /// The number of steps that the run did.
+    pub fn done(&self) -> usize {
+        self.past.done()
+    }
+
+    /// The header of the run.
+    pub fn header(&self) -> &RunHeader {
+        &self.past.header
+    }
+
+    /// Folders that contain everything that the undo will touch.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let steps = self.past.steps.iter().filter(|step| !step.undone);
+        let paths = steps.flat_map(|step| {
+            let intent = &step.intent;
+            let further = [&intent.destination, &intent.trash_info].into_iter();
+            let further = further.flatten();
+            further.chain([&intent.victim, &intent.keeper])
+        });
+        let removed = self.past.folders.values().filter(|folder| !folder.undone);
+        let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
+        let path = |path: &[u8]| PathBuf::from(OsStr::from_bytes(path));
+        let folders = paths.filter_map(|of| path(&of.0).parent().map(Path::to_owned));
+        let new_folders = new_folders::of(&self.past).map(|(of, _)| path(of));
+        few_folders(folders.chain(new_folders).collect())
+    }
+
+    /// Reports the expected results, and changes nothing.
+    ///
+    /// A file is read only if its times do not prove its content.
+    pub fn preview(&self, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
+        let mut tally = self.tally();
+        let stop = AtomicBool::new(false);
+        let past = (&self.past, &self.reads);
+        pass(past, Purpose::Undo, None, &stop, &mut tally, tell);
+        tally
+    }
+
+    /// Undoes the run. Ends after the current step once `stop` is set; another undo continues there.
+    pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
+        let mut tally = self.tally();
+        let times = Before::undo_of(&self.past);
+        tally.note(self.journal.note(&[Record::Undoing]));
+        let past = (&self.past, &self.reads);
+        let journal = Some(&mut self.journal);
+        pass(past, Purpose::Undo, journal, stop, &mut tally, tell);
+        for (folder, why) in times.give_back() {
+            tracing::warn!("{}: {why}", String::from_utf8_lossy(&folder));
+        }
+        if tally.interrupted {
+            return tally;
+        }
+        // A damaged line may be a step: then not all is undone, for all that is known.
+        let is_all = tally.refused + tally.folders_refused == 0 && tally.damaged.is_empty();
+        let ended = match is_all {
+            true => self.journal.write(&[Record::AllUndone]),
+            false => self.journal.write(&[Record::UndoEnded]),
+        };
+        tally.note(ended);
+        if is_all {
+            self.journal.give_back();
+        }
+        tally
+    }
+
+    /// Restores only the files that the run left unfinished when it was cut short, and those of a partial group; other
+    /// finished steps stay done. Ends after the current step once `stop` is set.
+    pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
+        let mut tally = self.tally();
+        let past = (&self.past, &self.reads);
+        let journal = Some(&mut self.journal);
+        pass(past, Purpose::Sweep, journal, stop, &mut tally, tell);
+        if tally.refused + tally.folders_refused == 0 && !tally.interrupted {
+            let written = self.journal.write(&[Record::Swept]);
+            tally.note(written);
+        }
+        tally
+    }
+
+    fn tally(&self) -> UndoTally {
+        UndoTally {
+            run: self.journal.run_name().to_owned(),
+            damaged: self.past.damaged.clone(),
+            was_killed: self.past.was_killed,
+            ..UndoTally::default()
+        }
+    }
+}
+
+/// Recovers the steps of a run, the last one first, and its folders. Without a journal, it only looks.
+fn pass<'a>(
+    (past, reads): (&'a Past, &Reads),
+    purpose: Purpose,
+    mut journal: Option<&mut Journal>,
+    stop: &AtomicBool,
+    tally: &mut UndoTally,
+    tell: &mut dyn FnMut(&UndoneFile),
+) {
+    let is_undo = purpose == Purpose::Undo;
+    let manner = match journal {
+        Some(_) => Manner::Act,
+        None => Manner::Look,
+    };
+    let torn = leftovers::torn_groups(past);
+    let parents = Parents::of(past);
+    let context = Context::new(manner, reads, &parents);
+    let mut linked = Linked::default();
+    let mut made = Vec::new();
+    let mut back = HashSet::new();
+    match &mut journal {
+        None => back = undo_folders::foretell(past, &parents, tally, tell),
+        Some(journal) if is_undo => {
+            linked = Linked::of(past);
+            made = undo_folders::make(past, &parents, journal, tally, stop, tell);
+        }
+        Some(_) => {}
+    }
+    let mut batch = Batch::new(journal);
+    for step in past.steps.iter().rev() {
+        if stop.load(Ordering::Relaxed) {
+            tally.interrupted = true;
+            break;
+        }
+        if is_undo && (step.undone || step.fate == Fate::NotDone) {
+            tally.as_before += 1;
+            tally.never_changed += u64::from(!step.undone);
+            linked.is_back(step, false);
+            continue;
+        }
+        let group = step.intent.together;
+        let context = Context {
+            torn_group: group.is_some_and(|group| torn.contains(&group)),
+            ..context
+        };
+        let is_unfinished = || {
+            leftovers::half_done(step, context.torn_group, false).is_some()
+                || leftovers::is_out_of_reach(step)
+        };
+        if !is_undo && !is_unfinished() {
+            continue;
+        }
+        let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
+            true => (undo_step::foretell_in_new_folder(step, context), None),
+            false => undo_step::recover(step, purpose, linked.companion(step), context),
+        };
+        let restored = undone.is_restored();
+        if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
+            linked.is_back(step, restored);
+        }
+        // A step of which a sweep only removed leftovers may be done.
+        if restored || is_undo && undone == Undone::Cleaned {
+            tally.note(batch.push(step.intent.step, folder));
+        }
+        tally.never_changed += u64::from(was_not_reached(past, step, &undone));
+        tally.count(Object::File(&step.intent), undone, tell);
+    }
+    if !tally.interrupted {
+        for folder in made.iter().rev() {
+            let (undone, above) = folder.finish();
+            if undone.is_restored() {
+                tally.note(batch.push(folder.intent.step, above));
+            }
+            tally.count(Object::Folder(folder.intent), undone, tell);
+        }
+    }
+    tally.note(batch.flush());
+    if !tally.interrupted {
+        let folders = new_folders::of(past).filter(|(_, folder)| is_undo || folder.made.is_none());
+        for (path, folder) in folders {
+            let undone = new_folders::clear(path, folder, manner);
+            tally.count(Object::NewFolder(path, folder.action), undone, tell);
+        }
+    }
+    tally.apart = linked.apart();
+}
+
+/// True if the run was killed before it changed the file of this step. After an undo that was cut short, that undo may
+/// have restored the file.
+fn was_not_reached(past: &Past, step: &PastStep, undone: &Undone) -> bool {
+    step.fate == Fate::Unsaid && *undone == Undone::AsBefore && !past.undo_cut_short
+}
+
+/// Files that had several names, so that they become names of one file again.
+#[derive(Debug, Default)]
+struct Linked<'a> {
+    files: HashMap<RecordedState, Names<'a>>,
+}
+
+#[derive(Debug, Default)]
+struct Names<'a> {
+    /// Number of its names.
+    number: u32,
+    /// One of its names that is as before.
+    back: Option<&'a [u8]>,
+    /// This undo restored one of them.
+    restored: bool,
+}
+
+impl<'a> Linked<'a> {
+    fn of(past: &'a Past) -> Self {
+        let mut linked = Self::default();
+        let intents = past.steps.iter().map(|step| &step.intent);
+        for intent in intents.filter(|intent| intent.names != 1) {
+            let names = linked.files.entry(intent.victim_state).or_default();
+            names.number = names.number.max(intent.names);
+        }
+        linked
+    }
+
+    /// A name of the same file that is as before.
+    fn companion(&self, step: &PastStep) -> Option<&'a [u8]> {
+        self.files.get(&step.intent.victim_state)?.back
+    }
+
+    fn is_back(&mut self, step: &'a PastStep, restored: bool) {
+        if let Some(names) = self.files.get_mut(&step.intent.victim_state) {
+            names.back.get_or_insert(&step.intent.victim.0);
+            names.restored |= restored;
+        }
+    }
+
+    /// Number of files with remaining names that this run did not know: these are still names of the old file, and the
+    /// restored one is another file.
+    fn apart(&self) -> u64 {
+        let is_apart = |names: &&Names<'_>| {
+            let now = names
+                .back
+                .and_then(|path| NameInFolder::of(path).ok()?.stat().ok());
+            names.restored && now.is_some_and(|now| now.links < names.number)
+        };
+        self.files.values().filter(is_apart).count() as u64
+    }
+}

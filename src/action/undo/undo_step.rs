@@ -1,0 +1,78 @@
+//! Undoes one step, or sweeps up after it. The files show what happened; the journal says which files to look for.
+
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
+use crate::action::action_kind::ActionKind;
+use crate::action::journal::past::{Fate, PastStep};
+use crate::action::journal::undone::Undone;
+use crate::action::places::{Context, End, Purpose, Recovered, Recovery, Scene};
+use crate::action::reason::{Code, Reason};
+use crate::action::ways::folder_entry::NameInFolder;
+
+/// Recovers a step; also returns the folder whose names it may have changed.
+///
+/// `companion` is another name that the file had, and that is restored.
+pub(in crate::action) fn recover(
+    step: &PastStep,
+    purpose: Purpose,
+    companion: Option<&[u8]>,
+    context: Context<'_>,
+) -> (Undone, Option<OwnedFd>) {
+    let place = match NameInFolder::of(&step.intent.victim.0) {
+        Ok(place) => place,
+        Err(why) if why.code == Code::Gone && is_removed(step) => {
+            return (Undone::Impossible, None);
+        }
+        Err(why) => return (Undone::Refused(unreachable(why)), None),
+    };
+    let scene = Scene::of_past(step, &place, companion, context);
+    let recovered = scene.and_then(|scene| Recovery::of(scene).run(purpose));
+    let undone = match undone(recovered) {
+        Undone::Impossible if context.torn_group => Undone::Torn,
+        undone => undone,
+    };
+    (undone, Some(place.folder))
+}
+
+/// True if a file was removed permanently.
+fn is_removed(step: &PastStep) -> bool {
+    step.intent.action == ActionKind::Remove && matches!(step.fate, Fate::Done(_))
+}
+
+/// The reason why a folder above a file or a removed folder cannot be opened.
+pub(in crate::action) fn unreachable(why: Reason) -> Reason {
+    match why.code {
+        Code::Gone => Code::FolderGone.into(),
+        Code::ThroughLink => Code::FolderIsLink.into(),
+        _ => why,
+    }
+}
+
+fn undone(recovered: Result<Recovered, Reason>) -> Undone {
+    let recovered = match recovered {
+        Ok(recovered) => recovered,
+        Err(why) => return Undone::Refused(why),
+    };
+    match recovered.end {
+        End::Gone => Undone::Impossible,
+        _ if recovered.is_restored => Undone::restored(recovered.lack),
+        _ if recovered.is_cleaned => Undone::Cleaned,
+        _ => Undone::AsBefore,
+    }
+}
+
+/// The expected result for a moved file whose folder will be created again: no file has its name there.
+pub(in crate::action) fn foretell_in_new_folder(step: &PastStep, context: Context<'_>) -> Undone {
+    let destination = step.intent.destination.as_ref();
+    let Some(there) = destination.and_then(|path| NameInFolder::of(&path.0).ok()) else {
+        return Undone::Refused(Reason::from(Code::Gone).of_other("the moved file"));
+    };
+    // In the folder that it was moved to, nothing has this step's temporary name.
+    let empty = NameInFolder {
+        folder: there.folder,
+        name: CString::new(step.intent.temporary.as_str()).unwrap_or_default(),
+    };
+    let scene = Scene::in_new_folder(step, &empty, context);
+    undone(scene.and_then(|scene| Recovery::of(scene).run(Purpose::Undo)))
+}
