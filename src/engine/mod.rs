@@ -47,5 +47,5 @@ pub use explain::explain;
 pub use find::find;
 pub use mechanisms::{MECHANISMS, Mechanism};
 pub use memory::LEAST as LEAST_MEMORY;
-pub use process_limits::make_room;
+pub use process_limits::{are_free as are_descriptors_free, make_room};
 pub use set_order::{SetFacts, SetOrder};

@@ -51,6 +51,11 @@ pub fn check() -> Result<(), TooLittle> {
     }
 }
 
+/// True if this many descriptors are free.
+pub fn are_free(descriptors: usize) -> bool {
+    process::free_descriptors(descriptors) == descriptors
+}
+
 /// True if a cache takes nothing that the reads need.
 pub fn are_plenty() -> bool {
     process::open_files() >= PLENTY

@@ -9,17 +9,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use seekless::device::Mounts;
-use seekless::engine::{Config, Control, ProgressLine, make_room};
+use seekless::engine::{Config, Control, ProgressLine, are_descriptors_free, make_room};
 use seekless::event::{Problem, ProblemKind};
 use seekless::heartbeat::{Heartbeat, Subject, Watchlist, current};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::console::Console;
 use super::draw::Draw;
@@ -34,6 +35,10 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// After a wait this long, work that is interrupted does not end by itself.
 const STUCK: Duration = Duration::from_millis(500);
+
+/// Descriptors that must be free before the runtime is started: those of its selector and its signals (about seven), and
+/// the least that the work needs.
+const DESCRIPTORS: usize = 18;
 
 /// The answer to the first signal during work that changes files.
 pub const ENDING: &str = "interrupted: stopping after the current step (press Ctrl-C again to stop at once; no file \
@@ -118,6 +123,10 @@ fn watch() -> MutexGuard<'static, Option<Watch>> {
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     // As long as nothing else runs.
     make_room();
+    let Some((runtime, mut signals)) = listen() else {
+        // The work can be done all the same, only unwatched.
+        return work();
+    };
     let console = Console::new(false);
     let watchlist = Watchlist::new(Config::default().patience);
     let heartbeat = watchlist.admit(Subject::Path);
@@ -131,25 +140,15 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         began: Instant::now(),
         is_interrupted: false,
     });
-    let ends = [SIGINT, SIGTERM].into_iter();
-    let ends = ends.chain((!ignores_hangups()).then_some(SIGHUP));
-    // Without them a signal ends the process at once.
-    let mut signals = Signals::new(ends).ok();
     thread::scope(|scope| {
-        let (working, until_done) = mpsc::channel::<()>();
+        let (done, until_done) = oneshot::channel();
         let worker = scope.spawn(move || {
             let result = current::watched(Some(heartbeat), work);
-            // The other end waits until this one is dropped.
-            drop(working);
+            // The other end waits until this one is used or dropped.
+            let _ = done.send(());
             result
         });
-        while until_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            if let Some(watch) = &mut *watch() {
-                let arrived = signals.iter_mut().flat_map(Signals::pending);
-                arrived.for_each(|_| watch.interrupt());
-                watch.tick();
-            }
-        }
+        runtime.block_on(receive(until_done, &mut signals));
         match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -320,11 +319,72 @@ fn place_of(heartbeat: &Heartbeat) -> (PathBuf, String) {
     (point.unwrap_or(path), file)
 }
 
+/// The signals that end a run; `None` for one that cannot be waited for, or is ignored.
+struct Signals {
+    interrupts: Option<Signal>,
+    terminations: Option<Signal>,
+    hangups: Option<Signal>,
+}
+
+fn listen() -> Option<(Runtime, Signals)> {
+    // Without them the runtime would panic.
+    if !are_descriptors_free(DESCRIPTORS) {
+        return None;
+    }
+    let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+    let within = runtime.enter();
+    let signals = Signals {
+        interrupts: signal(SignalKind::interrupt()).ok(),
+        terminations: signal(SignalKind::terminate()).ok(),
+        hangups: if ignores_hangups() {
+            None
+        } else {
+            signal(SignalKind::hangup()).ok()
+        },
+    };
+    drop(within);
+    Some((runtime, signals))
+}
+
+async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut Signals) {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let is_signal = tokio::select! {
+            biased;
+            _ = &mut until_done => return,
+            () = next(&mut signals.interrupts) => true,
+            () = next(&mut signals.terminations) => true,
+            () = next(&mut signals.hangups) => true,
+            _ = ticks.tick() => false,
+        };
+        if let Some(watch) = &mut *watch() {
+            if is_signal {
+                watch.interrupt();
+            } else {
+                watch.tick();
+            }
+        }
+    }
+}
+
+/// Waits for a signal, for ever if it cannot be waited for.
+async fn next(signal: &mut Option<Signal>) {
+    let arrived = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if arrived.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// True if whoever started the program wants it to go on when the terminal goes away.
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // The first signal is the lowest bit.
-    ignored.is_some_and(|ignored| ignored & 1 << (SIGHUP - 1) != 0)
+    let bit = 1u64 << (SignalKind::hangup().as_raw_value() - 1);
+    ignored.is_some_and(|ignored| ignored & bit != 0)
 }
