@@ -33,9 +33,10 @@ use super::step::synced::Synced;
 use super::step::{Outcome, Settings, Step};
 use super::ways::folder_entry::{self, Identity};
 use crate::file::trust;
-use crate::sys::fault;
+use crate::heartbeat::current;
 use crate::sys::process::{self, Idle};
 use crate::sys::sync::Wait;
+use crate::sys::{fault, open};
 
 /// Carries out the steps of one run.
 pub struct Actor {
@@ -224,10 +225,13 @@ impl Actor {
         let names = folders.values().map(|folder| Wait::Folder(folder.as_fd()));
         let waits: Vec<_> = files.chain(names).collect();
         let (written, told) = self.journal.write_with(intents, &waits);
-        for (file, &done) in unsynced.iter().zip(&told) {
-            self.synced.note(file.identity, file.ctime_ns, done);
-        }
         let of_folders = told.iter().skip(unsynced.len());
+        for (file, &done) in unsynced.into_iter().zip(&told) {
+            self.synced.note(file.identity, file.ctime_ns, done);
+            // To close it may take for ever, too.
+            open::ask_about(&file.fd);
+        }
+        current::rest();
         let failed: HashMap<&Vec<u8>, Errno> = folders
             .keys()
             .zip(of_folders)

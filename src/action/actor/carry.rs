@@ -168,7 +168,7 @@ impl Actor {
             done.notes.extend(made.open_up());
         }
         for (((step, sketched), (pair, digest)), fate) in ready.into_iter().zip(pairs).zip(fates) {
-            // Also to close its files may take for ever.
+            // To close its files may take for ever, too.
             current::ask_about(&step.victim.path);
             match fate {
                 Ok(done) => {

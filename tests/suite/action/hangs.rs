@@ -224,3 +224,10 @@ fn a_call_that_hangs_names_its_disk_and_costs_nothing() {
     });
     assert_eq!(rows, expected);
 }
+
+#[test]
+#[ignore = "mounts a file system of its own: root only; takes twenty minutes"]
+fn in_full_a_later_call_that_hangs_names_its_disk_and_costs_nothing() {
+    let nths: Vec<u64> = (2..=13).collect();
+    check_all(cells(&nths));
+}
