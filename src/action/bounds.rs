@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::device::{Inner, Mounts};
 use crate::file::as_listed;
+use crate::heartbeat::current;
 use crate::scan::{BadPattern, PathGlobs};
 
 /// A folder and everything below it, by its real path.
@@ -49,6 +50,7 @@ impl Below {
 
     /// Takes a path that is real already, in any spelling that leads there.
     pub fn from_real(path: &Path) -> Self {
+        let _asking = current::call(path);
         let path = as_listed(path);
         let bytes = path.as_os_str().as_bytes();
         Self {
