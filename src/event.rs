@@ -72,8 +72,6 @@ pub enum ProblemKind {
     LinkLoop,
     /// A symbolic link that leads nowhere (only with followed links).
     BrokenLink,
-    /// A saved profile that could not be used.
-    BadProfile,
     /// A file of the cache that could not be read or written.
     UnusableCache,
     /// A file of the cache that no run can use until it is removed.
@@ -129,7 +127,6 @@ impl ProblemKind {
             self,
             Self::LinkLoop
                 | Self::BrokenLink
-                | Self::BadProfile
                 | Self::UnusableCache
                 | Self::DamagedCache
                 | Self::OccupiedCache
@@ -154,7 +151,6 @@ impl ProblemKind {
             Self::UnusableIgnoreFile => "cannot use this ignore file",
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
-            Self::BadProfile => "this saved profile is not used",
             Self::UnusableCache | Self::DamagedCache | Self::OccupiedCache => {
                 "continuing without this cache"
             }

@@ -1,9 +1,7 @@
 //! The costs of a spinning disk: of a seek, and of each byte that passes under the head.
 
-use serde::{Deserialize, Serialize};
-
 /// The two prices of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Microseconds from one place to another, on average, turn of the platter included.
     pub seek_us: u64,

@@ -15,7 +15,6 @@ use super::mountinfo::{Mount, Mounts};
 use super::number::DeviceNumber;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
 use super::policy::Policy;
-use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
@@ -54,7 +53,6 @@ pub struct DeviceMap {
     volumes: Vec<Volume>,
     by_st_dev: HashMap<u64, VolumeId>,
     by_mount: HashMap<DeviceNumber, VolumeId>,
-    complaints: Vec<ProfileError>,
 }
 
 impl DeviceMap {
@@ -76,7 +74,6 @@ impl DeviceMap {
             volumes: Vec::new(),
             by_st_dev: HashMap::new(),
             by_mount: HashMap::new(),
-            complaints: Vec::new(),
         }
     }
 
@@ -158,11 +155,6 @@ impl DeviceMap {
         .map(|(row, _)| row)
     }
 
-    /// The saved profiles that could not be used, each told once.
-    pub fn take_complaints(&mut self) -> Vec<ProfileError> {
-        std::mem::take(&mut self.complaints)
-    }
-
     /// The mount that has this device number, or if files of the mount above the path may carry
     /// numbers that no mount has, that one. The table is read again if a number is not in it:
     /// crossing an automount point makes a new mount.
@@ -202,7 +194,6 @@ impl DeviceMap {
             volume.uuid = identity::uuid_of_mounted(place, &volume.filesystem, st_dev);
         }
         self.believe(&mut volume);
-        self.follow_profile(&mut volume);
         self.obey(&mut volume);
         volume.otherwise = self.otherwise(&volume);
         self.volumes.push(volume);
@@ -256,7 +247,6 @@ impl DeviceMap {
             rule: rule.name,
             why: rule.why.to_owned(),
             otherwise: None,
-            profile: None,
             told: Vec::new(),
         }
     }
@@ -276,24 +266,6 @@ impl DeviceMap {
             volume.rule = "told";
             volume.why = "set by the user".to_owned();
             volume.told.push(row.to_string());
-        }
-    }
-
-    /// Applies what was measured earlier, unless the user says how it is to be read: words of two
-    /// sources do not belong together.
-    fn follow_profile(&mut self, volume: &mut Volume) {
-        let Some(profiles) = &self.overrides.profiles else {
-            return;
-        };
-        match profiles.load_for(volume) {
-            Ok(Some(profile))
-                if volume.told.is_empty() && self.row_for(volume, is_number).is_none() =>
-            {
-                volume.policy = volume.policy.with_pools(&profile.pools, self.cores);
-                volume.profile = Some(profile);
-            }
-            Ok(_) => {}
-            Err(error) => self.complaints.push(error),
         }
     }
 

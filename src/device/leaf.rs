@@ -22,10 +22,6 @@ pub struct Leaf {
     pub rotational: Option<bool>,
     /// The disk's own description of itself.
     pub model: Option<String>,
-    /// The serial number that it gives itself; not every maker's is unique.
-    pub serial: Option<String>,
-    /// The name that is unique in the world: NAA, EUI-64, NVMe UUID.
-    pub wwid: Option<String>,
     /// The bus that it hangs on.
     pub transport: Option<&'static str>,
     /// How large it is.
@@ -80,8 +76,6 @@ impl Leaf {
             kind,
             rotational: None,
             model: None,
-            serial: None,
-            wwid: None,
             transport: None,
             size: None,
             is_virtual: false,
@@ -107,8 +101,6 @@ impl Leaf {
             is_virtual: transport.is_some_and(|bus| VIRTUAL_BUSES.contains(&bus))
                 || model.as_ref().is_some_and(made_by_hypervisor),
             model,
-            serial: serial(device),
-            wwid: wwid(device),
             transport,
             size: device
                 .number("size")
@@ -120,23 +112,6 @@ impl Leaf {
     /// True if the flag says that it rotates and there is no reason to doubt it.
     pub fn is_spindle(&self) -> bool {
         self.rotational == Some(true) && !self.is_virtual
-    }
-
-    /// A name that stays the same when the disk is plugged in elsewhere; none if it gives itself
-    /// no name, or is not a disk.
-    pub fn identity(&self) -> Option<String> {
-        match self.kind {
-            // Two mounts of one program may say the same of themselves.
-            LeafKind::Memory | LeafKind::Program => None,
-            LeafKind::Server => Some(self.name.clone()),
-            // A pool has a name; anything else that cannot be seen could be any disk.
-            LeafKind::Unseen => Some(self.name.clone()).filter(|name| name.starts_with("zfs:")),
-            LeafKind::Disk => self.wwid.clone().or_else(|| {
-                let serial = self.serial.as_ref()?;
-                let maker = self.model.as_deref().or(self.transport);
-                Some(maker.map_or(serial.clone(), |maker| format!("{maker} {serial}")))
-            }),
-        }
     }
 
     /// True if another machine serves its blocks.
@@ -158,28 +133,6 @@ fn model(device: &BlockDevice) -> Option<String> {
         (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
         (vendor, model) => model.or(vendor),
     }
-}
-
-/// The serial number, where the driver has it: virtio, NVMe and MMC, or SCSI's page 80.
-fn serial(device: &BlockDevice) -> Option<String> {
-    let text = |name| device.attribute(name);
-    text("serial")
-        .or_else(|| text("device/serial"))
-        .or_else(|| {
-            // Four bytes of header, then text.
-            let page = device.bytes("device/vpd_pg80")?;
-            let serial = String::from_utf8_lossy(page.get(4..)?);
-            let serial = serial.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-            (!serial.is_empty()).then(|| serial.to_owned())
-        })
-}
-
-/// NVMe has it on the namespace, SCSI on the device; T10 names are padded with spaces.
-fn wwid(device: &BlockDevice) -> Option<String> {
-    let wwid = device
-        .attribute("wwid")
-        .or_else(|| device.attribute("device/wwid"))?;
-    Some(wwid.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Compressed or plain memory that plays a disk.

@@ -6,7 +6,6 @@
 //! sizes, `overrides` lets the user have the last word. *Memory*: [`DeviceMap`] looks each device up
 //! once. Nothing here reads a file's content or starts a thread.
 
-mod advice;
 mod anonymous;
 mod array;
 mod class;
@@ -21,8 +20,6 @@ mod mounts;
 mod number;
 mod overrides;
 mod policy;
-mod profile;
-mod profiles;
 mod rules;
 mod shown;
 mod sysfs;
@@ -31,20 +28,17 @@ mod volume;
 
 use std::path::PathBuf;
 
-pub use advice::Advice;
 pub use array::Array;
 pub use class::Class;
 pub use cost::Cost;
 pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::FilesystemKind;
-pub use identity::{Identity, is_mounted_twice};
+pub use identity::is_mounted_twice;
 pub use leaf::{Leaf, LeafKind};
 pub use mountinfo::Mounts;
 pub use mounts::{Inner, unnamed_trash};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
-pub use policy::{Order, Policy, Pools};
-pub use profile::{Measured, Profile, ProfileError};
-pub use profiles::Profiles;
+pub use policy::{Order, Policy};
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
 pub use volume::Volume;

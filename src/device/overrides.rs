@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::SystemRoot;
 use super::class::Class;
-use super::profiles::Profiles;
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// More threads than anybody could want for one device.
@@ -19,8 +18,6 @@ pub struct Overrides {
     pub rows: Vec<Override>,
     /// Scattered reads that each thread keeps in flight, on every volume that has a queue.
     pub depth_random: Option<usize>,
-    /// Profiles that were measured earlier; the rows above take precedence.
-    pub profiles: Option<Profiles>,
 }
 
 /// One `--threads` value.

@@ -1,6 +1,6 @@
 //! From a class to pool sizes. Each number has a reason; a guess says so.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::class::Class;
 use super::filesystem::{reads_one_disk, walks_files};
@@ -29,26 +29,13 @@ pub struct Policy {
 }
 
 /// In which order reads are issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// As they come.
     Arrival,
     /// As they lie on the disk.
     Physical,
-}
-
-/// The numbers that a profile sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pools {
-    /// Threads for small scattered reads, 1 to 4096.
-    pub random_threads: usize,
-    /// Scattered reads that each of them keeps in flight, 1 to 4096.
-    pub depth: usize,
-    /// Whole files read at a time, 1 to 4096.
-    pub sequential_streams: usize,
-    /// In which order reads are issued.
-    pub order: Order,
 }
 
 /// Reads in flight a thread on solid state. With two threads as many as 64 plain threads and a
@@ -68,9 +55,6 @@ const SPINNING_DEPTH_MOST: usize = 64;
 /// ahead by the usual 128 KiB. Each has a thread of its own and the kernel's readahead, which takes memory
 /// in large pieces where announcements (`POSIX_FADV_WILLNEED`) take it page by page.
 const STREAMS: usize = 16;
-
-/// Whole files read at a time in any order, however many a profile says: each takes a thread. A guess.
-const MOST_STREAMS: usize = 64;
 
 /// Folders listed at a time where latency rules. Cold, 16 threads were nearly as good as 64.
 const METADATA_THREADS: usize = 16;
@@ -155,26 +139,6 @@ impl Policy {
             self.sequential_depth = 1;
         }
         self.metadata_threads = random.min(METADATA_THREADS);
-        self
-    }
-
-    /// The policy with what was measured. One thread for scattered reads in physical order is
-    /// the one thread of the disk, which also reads the whole files.
-    pub(super) fn with_pools(mut self, pools: &Pools, cores: usize) -> Self {
-        self.random_threads = pools.random_threads;
-        self.depth = pools.depth;
-        self.order = pools.order;
-        let streams = pools.sequential_streams;
-        self.sequential_threads = match (pools.order, pools.random_threads) {
-            (Order::Arrival, _) => streams.min(MOST_STREAMS),
-            (Order::Physical, 1) => 1,
-            (Order::Physical, _) => streams.min(cores.max(1)),
-        };
-        self.sequential_depth = match pools.order {
-            Order::Arrival => 1,
-            Order::Physical => streams.div_ceil(self.sequential_threads),
-        };
-        self.one_uncached = false;
         self
     }
 

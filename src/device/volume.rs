@@ -7,10 +7,8 @@ use super::array::Array;
 use super::class::Class;
 use super::cost::Cost;
 use super::filesystem::{FilesystemKind, walks_files};
-use super::identity::Identity;
 use super::leaf::{Leaf, LeafKind};
-use super::policy::{Order, Policy, Pools};
-use super::profile::{Measured, Profile, ProfileError};
+use super::policy::{Order, Policy};
 use super::rules::Facts;
 
 /// One file system as far as it was met.
@@ -41,12 +39,10 @@ pub struct Volume {
     /// How it is read.
     pub policy: Policy,
     /// How it is read if what it answers shows that its class is the wrong one; `None` where that
-    /// cannot be told, and where nothing seen should change a measurement or the user's word.
+    /// cannot be told, and where nothing seen should change the user's word.
     pub otherwise: Option<Policy>,
     /// Why it has this class.
     pub why: String,
-    /// The profile that the policy follows, if any.
-    pub profile: Option<Profile>,
     /// What the user said about it, in words.
     pub told: Vec<String>,
 }
@@ -72,9 +68,9 @@ impl Volume {
         names.join("+")
     }
 
-    /// True if its policy is what a measurement or the user says.
+    /// True if its policy is what the user says.
     pub fn is_settled(&self) -> bool {
-        self.profile.is_some() || !self.told.is_empty()
+        !self.told.is_empty()
     }
 
     /// True if long reads from it may go past the page cache, unless it has a head: nobody would read ahead.
@@ -99,30 +95,9 @@ impl Volume {
         FilesystemKind::of(&self.filesystem) == FilesystemKind::Layered
     }
 
-    /// The identity of its disks; none if it is memory, or if a disk gives itself no name and the file system on it has
-    /// no UUID that is known.
-    pub(super) fn identity(&self) -> Option<Identity> {
-        Identity::of_disks(&self.leaves, &self.arrays).or_else(|| {
-            let is_disks = self.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
-            let uuid = self.uuid.as_ref().filter(|_| is_disks)?;
-            Some(Identity::of_uuid(uuid))
-        })
-    }
-
-    /// A profile of its disks.
-    ///
-    /// # Errors
-    /// If they could not be recognized in a later run.
-    pub fn profile_with(&self, pools: Pools, measured: Measured) -> Result<Profile, ProfileError> {
-        let identity = self.identity();
-        let identity = identity.ok_or_else(|| ProfileError::nameless(self.mount_point.clone()))?;
-        Ok(Profile::new(identity, pools, measured))
-    }
-
-    /// The cost of its seeks and bytes, measured or typical; `None` where nothing has to be moved.
+    /// The cost of its seeks and bytes; `None` where nothing has to be moved.
     pub fn cost(&self) -> Option<Cost> {
-        let measured = self.profile.as_ref().and_then(|profile| profile.cost);
-        (self.policy.order == Order::Physical).then(|| measured.unwrap_or(Cost::SPINNING))
+        (self.policy.order == Order::Physical).then_some(Cost::SPINNING)
     }
 
     /// Says in a few lines what it is and how it will be read, and why.
@@ -154,7 +129,6 @@ impl Volume {
         if self.class == Class::Unknown && !self.is_settled() {
             lines.push("a guess: measure the disk, or say that it is a spinning disk".to_owned());
         }
-        lines.extend(self.profile.iter().map(Profile::describe));
         if !self.told.is_empty() {
             lines.push(format!("as told: {}", self.told.join(" and ")));
         }

@@ -135,9 +135,6 @@ impl Session<'_> {
             if self.volumes.device(id).shares_blocks {
                 self.machine.blocks_are_shared_on(number);
             }
-            self.volumes
-                .complaints()
-                .for_each(|problem| self.observer.problem(problem));
             let volume = self.volumes.get(id);
             // Not known before the roots were looked at.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {

@@ -47,8 +47,6 @@ pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
     texts.extend(unused.map(|row| format!("{row}: no given path is on this device")));
-    let complaints = device_map.take_complaints();
-    texts.extend(complaints.iter().map(ToString::to_string));
     texts
 }
 

@@ -5,10 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{
-    Class, Cost, DeviceMap, FilesystemKind, Order, Policy, ProfileError, Volume, VolumeId,
-};
-use crate::event::{Problem, ProblemKind};
+use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Order, Policy, Volume, VolumeId};
 use crate::file::DevIndex;
 use crate::read::{Device, Fold, Lane, Scheduler, has_rings};
 use crate::sys::extents;
@@ -244,18 +241,6 @@ impl Volumes {
     /// The mount point of a volume, for people.
     pub fn name(&self, id: VolumeId) -> String {
         self.get(id).mount_point.display().to_string()
-    }
-
-    /// The saved profiles that could not be used. Each is reported once.
-    pub fn complaints(&mut self) -> impl Iterator<Item = Problem> + use<> {
-        self.device_map.take_complaints().into_iter().map(|error| {
-            let ProfileError { path, cause, .. } = error;
-            Problem {
-                path,
-                kind: ProblemKind::BadProfile,
-                cause: Some(cause),
-            }
-        })
     }
 
     /// Walkers that suit a volume, and the executor of its disk if that has a head.

@@ -1,4 +1,4 @@
-//! A folder for what this user alone writes: journals, answers, profiles.
+//! A folder for what this user alone writes: journals, answers.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};

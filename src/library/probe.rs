@@ -12,7 +12,7 @@ use super::beside::TICK;
 use super::cancel::{Cancel, WhenLeft};
 use super::error::{Cause, Error};
 use super::reading::check_rate;
-use crate::device::{Overrides, SystemRoot};
+use crate::device::SystemRoot;
 use crate::probe::{self, Control, EXPERIMENTS, Findings, LONGEST, Spec, text};
 use crate::units::Bytes;
 
@@ -131,7 +131,7 @@ impl<'a> Probe<'a> {
         let control = Control::default();
         let measured = thread::scope(|scope| {
             let (spec, control) = (&self.spec, &control);
-            let measure = move || probe::measure(spec, Overrides::default(), control);
+            let measure = move || probe::measure(spec, control);
             let measuring = thread::Builder::new().spawn_scoped(scope, measure)?;
             let left = WhenLeft(|| control.cancel());
             while !measuring.is_finished() {

@@ -1,6 +1,6 @@
 //! Advice on disks that are computed and on disks that were measured long ago.
 
-use crate::device::{Order, Policy};
+use crate::device::Policy;
 
 use super::advice::advise;
 use super::experiment::{FOLDERS, PHYSICAL, SCATTERED, WHOLE_FILES};
@@ -290,20 +290,4 @@ fn what_is_in_force_has_to_be_measured() {
     let mut outcomes = Model::spinning(1).outcomes();
     change_lines(&mut outcomes, shorten);
     assert!(advice(&outcomes, POOLS).rotational);
-}
-
-#[test]
-fn a_profile_has_the_numbers_of_the_advice() {
-    for (model, policy) in [
-        (Model::spinning(1), POOLS),
-        (Model::solid(0.0001, 64, 500e6, 3e9), ELEVATOR),
-    ] {
-        let advice = advice(&model.outcomes(), policy);
-        let pools = advice.pools();
-        assert_eq!(
-            (pools.random_threads, pools.depth, pools.sequential_streams),
-            (advice.random_threads, advice.depth, advice.streams)
-        );
-        assert_eq!(pools.order == Order::Physical, advice.rotational);
-    }
 }

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::device::{Order, Pools};
-
 /// Number of the layout of [`Findings`] in JSON; grows when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
 
@@ -162,22 +160,6 @@ pub struct Gain {
     pub advised: f64,
     /// Of what: `reads/s`, `MB/s`.
     pub unit: &'static str,
-}
-
-impl Advice {
-    /// The numbers for a profile.
-    pub fn pools(&self) -> Pools {
-        Pools {
-            random_threads: self.random_threads,
-            depth: self.depth,
-            sequential_streams: self.streams,
-            order: if self.rotational {
-                Order::Physical
-            } else {
-                Order::Arrival
-            },
-        }
-    }
 }
 
 impl Gain {

@@ -41,11 +41,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// If the path is not there, or is neither a folder nor a regular file, or a scratch file cannot be made.
-pub fn measure(
-    spec: &Spec,
-    overrides: Overrides,
-    control: &Control,
-) -> Result<Measured, ProbeError> {
+pub fn measure(spec: &Spec, control: &Control) -> Result<Measured, ProbeError> {
     let failed = |cause| ProbeError::NoPath {
         path: spec.path.clone(),
         cause,
@@ -56,7 +52,7 @@ pub fn measure(
         return Err(ProbeError::Unsuitable(spec.path.clone()));
     }
     let cores = process::cores();
-    let mut device_map = DeviceMap::new(spec.system.clone(), overrides, cores);
+    let mut device_map = DeviceMap::new(spec.system.clone(), Overrides::default(), cores);
     let id = device_map.volume(metadata.dev(), &path);
     let volume = device_map.get(id).clone();
     let started = Instant::now();

@@ -54,7 +54,6 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::UnusableIgnoreFile
         | ProblemKind::LinkLoop
         | ProblemKind::BrokenLink
-        | ProblemKind::BadProfile
         | ProblemKind::UnusableCache
         | ProblemKind::DamagedCache
         | ProblemKind::OccupiedCache

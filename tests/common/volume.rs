@@ -185,11 +185,6 @@ impl SpinningDisk {
         disk
     }
 
-    /// The folder that stands for `/sys`.
-    pub fn sysfs(&self) -> &Path {
-        self.sysfs.path()
-    }
-
     /// To be called in the child before it starts: shows it this picture instead of `/sys`.
     pub fn show(&self) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {
         let sysfs = self.sysfs.path().as_os_str().as_bytes();

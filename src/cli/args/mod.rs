@@ -128,18 +128,16 @@ pub enum Command {
     /// Show disks and file systems, and how seekless reads them
     ///
     /// The table has one row for each disk under each file system. Below it, seekless shows for each file system the
-    /// layers down to the disk, the device class and the rule that chose it, how files are read, and warnings. Warnings
-    /// name flags that look wrong and settings that slow the disk down, each with the command that changes the setting
-    /// until the next reboot. seekless reads no file and changes nothing. It touches only the paths that you name, so
-    /// it does not trigger automounts or wait for dead servers.
+    /// layers down to the disk, the device class and the rule that chose it, and how files are read. seekless reads no
+    /// file and changes nothing. It touches only the paths that you name, so it does not trigger automounts or wait for
+    /// dead servers.
     #[command(after_long_help = DEVICES_EXAMPLES)]
     Devices(DevicesArgs),
 
     /// Measure a disk and recommend settings
     ///
     /// For half a minute, probe reads files below PATH, bypassing the page cache. It does not change your files. It
-    /// then prints how many scattered reads and how many files at a time suit this disk. With --save, 'seekless find'
-    /// uses these settings from then on.
+    /// then prints how many scattered reads and how many files at a time suit this disk, as options of 'seekless find'.
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
 
@@ -270,11 +268,11 @@ Examples:
   seekless devices                              show all mounted disks
   seekless devices ~/Pictures /mnt/backup       show the disks under these two folders
   seekless devices /dev/sdb                     show the file systems on this disk
-  seekless devices -f json | jq '.volumes[].warnings[]'
-                                                print the warnings only
+  seekless devices -f json | jq '.volumes[].class'
+                                                print the classes only
 
 Exit status:
-  0    done, with or without warnings
+  0    done
   1    done, but some paths could not be examined; stderr names them
   2    usage error, or no path could be examined";
 
@@ -366,7 +364,6 @@ Exit status:
 const PROBE_EXAMPLES: &str = "\
 Examples:
   seekless probe /mnt/backup                    measure for half a minute
-  seekless probe --save /mnt/backup             measure, and use the settings from now on
   seekless probe --scratch 4G --time 2m /mnt/new
                                                 measure a disk that is almost empty
   seekless probe --only random,order /mnt/backup
@@ -376,7 +373,7 @@ Measure while nothing else uses the disk: other load changes the result.
 
 Exit status:
   0    done; the report names what could not be measured
-  2    usage error, the charts or the profile could not be written, or there is no advice to --save
+  2    usage error, or the charts could not be written
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
 
 /// The whole command line, for help, completions and manual pages.

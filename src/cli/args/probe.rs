@@ -62,14 +62,6 @@ pub struct ProbeArgs {
     #[command(flatten)]
     pub document: DocumentArgs,
 
-    /// Save the recommended settings as the profile of this disk, which find then uses
-    ///
-    /// The profile is a file in seekless/profiles in your configuration folder, named by the serial number of the disk
-    /// or the UUID of the file system. Delete the file to go back to the defaults.
-    /// Nothing is saved if the results were unsteady: the report then gives no advice, and says why.
-    #[arg(long, help_heading = "Output")]
-    pub save: bool,
-
     /// Do not show progress
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,

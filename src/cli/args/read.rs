@@ -2,7 +2,6 @@
 
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
-use seekless::device::{Overrides, Profiles};
 use seekless::engine::{Config, LEAST_RATE, PageUse};
 use seekless::units::{BadSize, Bytes, plural};
 
@@ -80,16 +79,12 @@ pub enum PageCache {
 
 impl ReadArgs {
     /// A configuration with these rules.
-    pub fn config(&self, patience: PatienceArgs, profiles: Option<Profiles>) -> Config {
+    pub fn config(&self, patience: PatienceArgs) -> Config {
         Config {
             io_idle: self.io_idle,
             bytes_per_second: self.limit.bwlimit,
             page_use: self.page_use(false),
             patience: patience.time(),
-            overrides: Overrides {
-                profiles,
-                ..Overrides::default()
-            },
             ..Config::default()
         }
     }

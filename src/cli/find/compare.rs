@@ -148,7 +148,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             filter: filter.build()?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,
-            ..args.reads.config(args.patience, around.profiles.clone())
+            ..args.reads.config(args.patience)
         },
         question: Question {
             one_way: args.one_way,

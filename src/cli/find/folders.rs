@@ -94,7 +94,7 @@ fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
             roots: roots(&args.roots)?,
             filter: every_file.build()?,
             one_file_system: args.one_file_system,
-            ..args.reads.config(args.patience, around.profiles.clone())
+            ..args.reads.config(args.patience)
         },
         names: Globs::new(&args.name, false)?,
         is_noise: Globs::new(&args.noise, false)?,

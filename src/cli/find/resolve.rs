@@ -207,7 +207,6 @@ mod tests {
             stdin: &mut &*stdin,
             command: vec!["seekless".into(), line.into()],
             folder: "/home/me".into(),
-            profiles: None,
             now: "2024-05-10T12:00:00Z".parse().expect("a time"),
             zone: || TimeZone::UTC,
             can_ask: true,

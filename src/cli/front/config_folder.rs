@@ -4,14 +4,6 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use seekless::device::Profiles;
-
-/// The user's profiles: in `$XDG_CONFIG_HOME/seekless/profiles`, or below `~/.config`; none
-/// without a home.
-pub fn profiles() -> Option<Profiles> {
-    Some(Profiles::at(config()?.join("profiles")))
-}
-
 /// The folder of the user's files of arguments: `$XDG_CONFIG_HOME/seekless`, or in `~/.config`; none without a home.
 pub fn config() -> Option<PathBuf> {
     Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless"))

@@ -244,7 +244,7 @@ mod tests {
         );
         assert_eq!(after(&[UnreadableRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
-        assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
+        assert_eq!(after(&[LinkLoop, BrokenLink], 1), Exit::Done);
         assert_eq!(after(&[NotAnswering, Unanswered], 1), Exit::SomeLeft);
     }
 

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::device::Profiles;
 use seekless::engine::Config;
 use seekless::report::{Header, Options};
 use tracing::level_filters::LevelFilter;
@@ -16,7 +15,6 @@ use tracing_subscriber::fmt::format;
 
 use super::wrong_use::WrongUse;
 use crate::cli::args::common::Talk;
-use crate::cli::front::config_folder;
 use crate::cli::terminal::color::Terminal;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
@@ -30,8 +28,6 @@ pub struct Environment<'a> {
     pub command: Vec<OsString>,
     /// The current folder.
     pub folder: PathBuf,
-    /// The saved profiles of the user's disks.
-    pub profiles: Option<Profiles>,
     /// The present.
     pub now: Timestamp,
     /// Finds the user's time zone: only if it is needed, since all zones of the system are listed for it.
@@ -52,7 +48,6 @@ impl<'a> Environment<'a> {
             command: env::args_os().collect(),
             // Without a current folder (it was removed) relative paths lead nowhere, and say so.
             folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-            profiles: config_folder::profiles(),
             now: Timestamp::now(),
             zone: TimeZone::system,
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),

@@ -33,7 +33,7 @@ pub fn search(
     let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
-    let mut config = reads.config(patience, around.profiles.clone());
+    let mut config = reads.config(patience);
     config.overrides.rows.clone_from(&args.threads);
     config.overrides.depth_random = args.depth_random;
     config.overrides.check(&SystemRoot::default())?;

@@ -13,19 +13,14 @@ use seekless::report::devices::{write_json, write_table};
 
 use crate::cli::args::DevicesArgs;
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::front::config_folder;
 use crate::cli::terminal::color::Terminal;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::{sanitize, watch};
 
 /// Looks, prints, and complains about what could not be looked at.
 pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
-    let overrides = Overrides {
-        profiles: config_folder::profiles(),
-        ..Overrides::default()
-    };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut device_map = DeviceMap::new(SystemRoot::default(), overrides, cores);
+    let mut device_map = DeviceMap::new(SystemRoot::default(), Overrides::default(), cores);
     let mut complaints = Vec::new();
     let chosen = if args.paths.is_empty() {
         mounted(&mut device_map, args.all).or_else(|error| {
@@ -36,10 +31,8 @@ pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
     } else {
         named(&mut device_map, &args.paths, &mut complaints)
     };
-    let unused = device_map.take_complaints();
-    let unused = unused.iter().map(ToString::to_string);
-    for complaint in unused.chain(complaints.iter().cloned()) {
-        sanitize::complain(&complaint);
+    for complaint in &complaints {
+        sanitize::complain(complaint);
     }
     if chosen.is_empty() && !complaints.is_empty() {
         return Err(Exit::Nothing);

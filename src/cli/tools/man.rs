@@ -63,7 +63,7 @@ mod tests {
         program.build();
         for (name, parts) in [
             ("find", &["one\\-file\\-system", "ndjson"][..]),
-            ("devices", &["json", "Exit status", "warnings"]),
+            ("devices", &["json", "Exit status"]),
             ("remove", &["best\\-name", "trash", "Exit status"]),
             ("hardlink", &["same\\-metadata"]),
             ("symlink", &["absolute"]),

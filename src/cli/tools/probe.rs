@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use jiff::Timestamp;
-use seekless::device::{Cost, Measured, Overrides, Policy, SystemRoot, Volume};
+use seekless::device::{Policy, SystemRoot, Volume};
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 use seekless::report::fit::fitting;
 
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::args::probe::ProbeArgs;
-use crate::cli::front::config_folder;
 use crate::cli::terminal::color::Terminal;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
@@ -22,7 +20,7 @@ use crate::cli::terminal::watch::{self, End, Stops};
 /// Columns of sentences that go elsewhere than to a terminal.
 const COLUMNS: usize = 80;
 
-/// Measures, reports and saves.
+/// Measures and reports.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
@@ -39,16 +37,11 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
         bytes_per_second: args.limit.bwlimit,
         system: SystemRoot::default(),
     };
-    let profiles = config_folder::profiles();
-    let overrides = Overrides {
-        profiles: profiles.clone(),
-        ..Overrides::default()
-    };
     // What cannot be examined is named by the measurement.
     let words = "nothing was measured";
     let _examined = watch::about(&args.path, words, || args.path.metadata());
     watch::tell_on(&console);
-    let measured = measure(&spec, overrides, &console);
+    let measured = measure(&spec, &console);
     watch::over();
     let mut measured = match measured {
         Ok(measured) => measured,
@@ -77,9 +70,6 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
             return Ok(exit);
         }
         console.complain(&format!("cannot write to standard output: {error}"));
-        exit = Exit::Nothing;
-    }
-    if args.save && !save(&measured, &console) {
         exit = Exit::Nothing;
     }
     Ok(exit)
@@ -141,61 +131,8 @@ fn selector(volume: &Volume) -> String {
     }
 }
 
-/// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
-fn save(measured: &probe::Measured, console: &Console) -> bool {
-    let findings = &measured.findings;
-    let unsaved = |why| {
-        console.complain(&format!("no profile was saved: {why}"));
-        false
-    };
-    if findings.interrupted {
-        return unsaved("the measurement was interrupted");
-    }
-    let Some(advice) = &findings.advice else {
-        return unsaved("there is no advice");
-    };
-    let Some(profiles) = config_folder::profiles() else {
-        return unsaved("neither XDG_CONFIG_HOME nor HOME is set: set one of them");
-    };
-    let from = format!(
-        "{} in {:.0} s, seed {}",
-        findings.path, findings.seconds_taken, findings.seed
-    );
-    let by = findings.program.clone();
-    let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let profile = measured
-        .volume
-        .profile_with(advice.pools(), Measured { at, by, from });
-    let saved = profile.and_then(|mut profile| {
-        if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
-            profile.cost = Some(Cost {
-                seek_us: (seek * 1e6) as u64,
-                bytes_per_second: rate as u64,
-            });
-        }
-        profiles.save(&profile)
-    });
-    match saved {
-        Ok(path) => {
-            console.line(&format!(
-                "saved as {}; find uses it from now on",
-                path.display()
-            ));
-            true
-        }
-        Err(error) => {
-            console.complain(&error.to_string());
-            false
-        }
-    }
-}
-
 /// Measures, and draws how far it is.
-fn measure(
-    spec: &Spec,
-    overrides: Overrides,
-    console: &Console,
-) -> Result<probe::Measured, ProbeError> {
+fn measure(spec: &Spec, console: &Console) -> Result<probe::Measured, ProbeError> {
     let control = Arc::<Control>::default();
     let [told, shown] = [Arc::clone(&control), Arc::clone(&control)];
     let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
@@ -223,7 +160,7 @@ fn measure(
         discard: Box::new(move || bar.finish_and_clear()),
         unanswered: Box::new(|| ("nothing was measured".to_owned(), Exit::Nothing)),
     });
-    watch::during(end, progress, || probe::measure(spec, overrides, &control))
+    watch::during(end, progress, || probe::measure(spec, &control))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 
 use super::DEVICES_SCHEMA;
-use crate::device::{Advice, Array, Class, Leaf, Policy, Profile, Volume};
+use crate::device::{Array, Class, Leaf, Policy, Volume};
 use crate::report::{Name, write_document};
 
 #[derive(Serialize)]
@@ -22,9 +22,7 @@ struct VolumeRecord<'a> {
     rule: &'static str,
     why: &'a str,
     policy: PolicyRecord,
-    profile: Option<&'a Profile>,
     notes: &'a [String],
-    warnings: Vec<Advice>,
 }
 
 #[derive(Serialize)]
@@ -59,9 +57,7 @@ fn record(volume: &Volume) -> VolumeRecord<'_> {
         rule: volume.rule,
         why: &volume.why,
         policy: policy(volume.class, &volume.policy),
-        profile: volume.profile.as_ref(),
         notes: &volume.notes,
-        warnings: volume.advice(),
     }
 }
 

@@ -37,20 +37,10 @@ pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -
         }
         writeln!(out, "{}", line.trim_end())?;
     }
-    let mut said = Vec::new();
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
         let lines = volume.layers().into_iter().chain(volume.reasons());
         write_fitting(out, lines.map(|line| format!("  {line}")), columns)?;
-        for advice in volume.advice() {
-            if said.contains(&advice) {
-                continue;
-            }
-            let warning = format!("  warning: {}", escape(advice.says.as_bytes()));
-            write_fitting(out, [warning], columns)?;
-            writeln!(out, "    {}", escape(advice.command.as_bytes()))?;
-            said.push(advice);
-        }
     }
     Ok(())
 }

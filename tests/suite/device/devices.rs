@@ -3,14 +3,12 @@
 //! Each folder of `tests/fixtures/sysfs` is a system: `sys/` as the kernel would lay it out (only
 //! what is read) and its `mountinfo`. Every mount in it is looked up; what comes out is a snapshot.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profiles, RULES, SystemRoot,
-    Volume,
+    BadOverride, Class, DeviceMap, Order, Overrides, RULES, SystemRoot, Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -147,46 +145,6 @@ fn the_document_holds_what_the_table_shows() {
         let _ = writeln!(text, "=== {case}\n{document:#}");
     }
     insta::assert_snapshot!(text);
-}
-
-#[test]
-fn every_warning_is_given_somewhere_and_explained() {
-    let given: BTreeSet<_> = cases()
-        .iter()
-        .flat_map(|case| listed(case))
-        .flat_map(|volume| volume.advice())
-        .map(|advice| {
-            assert!(advice.command.starts_with("echo "), "{advice:?}");
-            advice.name
-        })
-        .collect();
-    let names = BTreeSet::from(["flash-flag", "spinning-name"]);
-    assert_eq!(given, names);
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explanation/devices.md");
-    let page = fs::read_to_string(page).expect("docs/explanation/devices.md");
-    for name in names {
-        assert!(
-            page.contains(&format!("| `{name}` |")),
-            "docs/explanation/devices.md does not explain the warning {name}"
-        );
-    }
-}
-
-#[test]
-fn a_disk_as_it_should_be_gives_no_warning() {
-    for case in [
-        "sata-partition",
-        "sata-ssd",
-        "nvme-partition",
-        "md-raid0-three-hdds",
-        "memory",
-        "nfs",
-        "zfs",
-    ] {
-        for volume in listed(case) {
-            assert_eq!(volume.advice(), [], "{case}");
-        }
-    }
 }
 
 #[test]
@@ -353,135 +311,6 @@ fn regression_every_accepted_selector_is_used() {
             volume.explain()
         );
     }
-}
-
-/// A folder with one profile: for the disk of `sata-ssd`, as if measured.
-fn saved(pools: Pools) -> (tempfile::TempDir, Profiles, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let profiles = Profiles::at(folder.path());
-    let measured = Measured {
-        at: "2026-11-21T05:00:00Z".to_owned(),
-        by: "a test".to_owned(),
-        from: "nothing".to_owned(),
-    };
-    let profile = last("sata-ssd", &[])
-        .profile_with(pools, measured)
-        .expect("it has a name");
-    let path = profiles.save(&profile).expect("it can be saved");
-    (folder, profiles, path)
-}
-
-const MEASURED: Pools = Pools {
-    random_threads: 3,
-    depth: 5,
-    sequential_streams: 9,
-    order: Order::Arrival,
-};
-
-/// The last volume of a fixture, and what is complained about.
-fn with_profiles(case: &str, rows: &[&str], profiles: &Profiles) -> (Volume, Vec<String>) {
-    let told = Overrides {
-        profiles: Some(profiles.clone()),
-        ..overrides(rows)
-    };
-    let mut device_map = DeviceMap::new(system(case), told, CORES);
-    for (st_dev, path) in mounts(case) {
-        device_map.volume(st_dev, &path);
-    }
-    let complaints = device_map.take_complaints();
-    let volume = device_map.volumes().last().expect("a volume").1.clone();
-    (volume, complaints.iter().map(ToString::to_string).collect())
-}
-
-#[test]
-fn a_saved_profile_counts_more_than_the_rules_and_less_than_the_flags() {
-    let (_folder, profiles, _) = saved(MEASURED);
-    let (volume, complaints) = with_profiles("sata-ssd", &[], &profiles);
-    assert!(complaints.is_empty(), "{complaints:?}");
-    let policy = volume.policy;
-    assert_eq!((policy.random_threads, policy.depth), (3, 5));
-    assert_eq!((policy.sequential_threads, policy.sequential_depth), (9, 1));
-    assert!(volume.is_settled());
-    assert!(
-        volume
-            .explain()
-            .contains("saved for this disk: measured 2026-11-21T05:00:00Z"),
-        "{}",
-        volume.explain()
-    );
-    let (told, _) = with_profiles("sata-ssd", &["ssd:2,1"], &profiles);
-    assert_eq!(told.policy, last("sata-ssd", &["ssd:2,1"]).policy);
-    assert_eq!(told.profile, None);
-}
-
-#[test]
-fn a_profile_is_for_its_own_disk_only() {
-    let (_folder, profiles, _) = saved(MEASURED);
-    for case in ["nvme-partition", "sata-partition", "memory", "nfs", "zfs"] {
-        let (volume, complaints) = with_profiles(case, &[], &profiles);
-        assert!(complaints.is_empty(), "{complaints:?}");
-        assert_eq!(volume.policy, last(case, &[]).policy, "{case}");
-    }
-}
-
-#[test]
-fn one_measured_thread_in_physical_order_is_the_elevator() {
-    let (_folder, profiles, _) = saved(Pools {
-        random_threads: 1,
-        order: Order::Physical,
-        ..MEASURED
-    });
-    let (volume, _) = with_profiles("sata-ssd", &[], &profiles);
-    assert!(volume.policy.is_one_thread_a_disk());
-    assert_eq!(volume.policy.sequential_threads, 1);
-    assert_eq!(volume.policy.sequential_depth, 9);
-}
-
-#[test]
-fn a_bad_profile_is_named_and_not_used() {
-    let (_folder, profiles, path) = saved(MEASURED);
-    let good = fs::read_to_string(&path).expect("text");
-    for (bad, why) in [
-        (String::new(), "EOF"),
-        ("rm -rf".to_owned(), "expected"),
-        (good.replace("\"depth\": 5", "\"depth\": 0"), "depth is 0"),
-        (good.replace("\"depth\": 5", "\"depth\": -1"), "-1"),
-        (
-            good.replace("\"depth\": 5", "\"depth\": 4097"),
-            "depth is 4097",
-        ),
-        (good.replace("\"schema\": 1", "\"schema\": 2"), "schema 2"),
-        (good.replace("arrival", "backwards"), "backwards"),
-        (good.replace("naa.", "naa.f"), "it is for naa.f"),
-    ] {
-        assert_ne!(bad, good, "{why}");
-        fs::write(&path, bad).expect("written");
-        let (volume, complaints) = with_profiles("sata-ssd", &[], &profiles);
-        assert_eq!(volume.policy, last("sata-ssd", &[]).policy, "{why}");
-        let [complaint] = complaints.as_slice() else {
-            panic!("{why}: {complaints:?}");
-        };
-        assert!(complaint.contains(why), "{complaint}");
-        assert!(complaint.contains(&*path.to_string_lossy()), "{complaint}");
-        assert_eq!(complaint.lines().count(), 1, "{complaint}");
-    }
-    fs::remove_file(&path).expect("removed");
-    fs::create_dir(&path).expect("a folder in its place");
-    let (_, complaints) = with_profiles("sata-ssd", &[], &profiles);
-    assert_eq!(complaints.len(), 1, "{complaints:?}");
-}
-
-#[test]
-fn memory_cannot_have_a_profile() {
-    let measured = Measured {
-        at: String::new(),
-        by: String::new(),
-        from: String::new(),
-    };
-    let error = last("memory", &[])
-        .profile_with(MEASURED, measured)
-        .expect_err("no disk");
-    assert!(error.to_string().starts_with("cannot save a profile for /"));
 }
 
 #[test]

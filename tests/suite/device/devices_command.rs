@@ -1,16 +1,14 @@
-//! `seekless devices`, and how `find` follows what was measured: what they accept, print, return.
+//! `seekless devices`: what it accepts, prints, returns.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use seekless::device::{DeviceMap, Measured, Order, Overrides, Pools, Profiles, SystemRoot};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::volume::{Mounted, SpinningDisk, Volume, sh};
-use crate::common::{Tree, seekless};
+use crate::common::seekless;
+use crate::common::volume::{Mounted, Volume, sh};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
@@ -96,128 +94,6 @@ fn wrong_use_is_refused() {
         let ran = seekless(folder.path(), line).run().exits(2);
         assert!(ran.stdout.is_empty(), "{line}\n{ran}");
     }
-}
-
-/// Saves a profile for the disk that `picture` shows under `path`, where `find` looks for it when
-/// `config` is the user's configuration folder. Returns its file.
-fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
-    let system = SystemRoot {
-        sysfs: picture.sysfs().to_owned(),
-        ..SystemRoot::default()
-    };
-    let mut device_map = DeviceMap::new(system, Overrides::default(), 2);
-    let id = device_map.volume(fs::metadata(path).expect("it is there").dev(), path);
-    let pools = Pools {
-        random_threads: 5,
-        depth: 3,
-        sequential_streams: 2,
-        order: Order::Physical,
-    };
-    let measured = Measured {
-        at: "2026-11-21T05:00:00Z".to_owned(),
-        by: "a test".to_owned(),
-        from: "nothing".to_owned(),
-    };
-    let profile = device_map
-        .get(id)
-        .profile_with(pools, measured)
-        .expect("the disk has a name");
-    let profiles = Profiles::at(config.join("seekless/profiles"));
-    profiles.save(&profile).expect("it can be saved")
-}
-
-#[test]
-#[ignore = "needs root: a mount namespace of its own, to show a disk that spins"]
-fn find_follows_a_saved_profile_and_names_a_bad_one() {
-    let tree = Tree::new().file("a", "same").file("b", "same");
-    let picture = SpinningDisk::under(tree.root());
-    let config = folder();
-    let run = |arguments: &str| {
-        let config = config.path().to_str().expect("a plain path");
-        let run = seekless(tree.root(), arguments).before(picture.show());
-        run.env("XDG_CONFIG_HOME", config).run().exits(0)
-    };
-    let spins = "one thread per disk";
-    let said = run("devices .");
-    assert!(said.stdout_text().contains(spins), "{said}");
-
-    let file = save(&picture, tree.root(), config.path());
-    let measured = "saved for this disk: measured 2026-11-21T05:00:00Z";
-    for line in ["devices .", "find -v ."] {
-        let run = run(line);
-        let said = run.stdout_text() + &run.stderr_text();
-        assert!(said.contains("5 threads x 3 in flight"), "{line}: {said}");
-        assert!(said.contains(measured), "{line}: {said}");
-    }
-    let told = run("find -v --threads hdd:1,1 .").stderr_text();
-    assert!(told.contains(spins) && !told.contains(measured), "{told}");
-    run("find --format nul .").finds(["a b"]);
-
-    fs::write(&file, "{}").expect("written");
-    let said = run("find --format nul .").finds(["a b"]);
-    assert_eq!(
-        said.stderr_text()
-            .matches("this saved profile is not used")
-            .count(),
-        1,
-        "{said}"
-    );
-    let said = run("devices .").says("is not used");
-    assert!(said.stdout_text().contains(spins), "{said}");
-}
-
-/// What a untrusted, or a mistake, puts in a profile's place is neither followed, nor waited for, nor shown.
-#[test]
-#[ignore = "needs root: a mount namespace of its own, to show a disk that spins"]
-fn a_profile_that_is_not_the_users_own_is_not_read() {
-    let tree = Tree::new().file("a", "same").file("b", "same");
-    let picture = SpinningDisk::under(tree.root());
-    let config = folder();
-    let file = save(&picture, tree.root(), config.path());
-    let profile = fs::read(&file).expect("read");
-    let refused = |why: &str| {
-        let path = config.path().to_str().expect("a plain path");
-        let run = seekless(tree.root(), "find --format nul .").before(picture.show());
-        let run = run
-            .env("XDG_CONFIG_HOME", path)
-            .patience(std::time::Duration::from_secs(60));
-        run.run()
-            .exits(0)
-            .finds(["a b"])
-            .says("this saved profile is not used")
-            .says(why)
-            .never_says("secret");
-    };
-    let secret = config.path().join("shadow");
-    fs::write(&secret, "\"root:secret\"").expect("written");
-    fs::remove_file(&file).expect("removed");
-    std::os::unix::fs::symlink(&secret, &file).expect("a link");
-    refused("is a symbolic link");
-    fs::remove_file(&file).expect("removed");
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).expect("made");
-    refused("is not a regular file");
-    fs::remove_file(&file).expect("removed");
-    fs::write(&file, profile).expect("written");
-    crate::common::users::give_away(&file);
-    refused("belongs to user 65534, and this runs as root");
-    crate::common::users::give_all_away(config.path());
-    refused("sudo -H");
-    let own = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::symlink(config.path(), own.path().join("config")).expect("a link");
-    let system = seekless::device::SystemRoot {
-        sysfs: picture.sysfs().to_owned(),
-        ..SystemRoot::default()
-    };
-    let mut device_map = DeviceMap::new(system, Overrides::default(), 2);
-    let dev = fs::metadata(tree.root()).expect("it is there").dev();
-    let id = device_map.volume(dev, tree.root());
-    let profiles = Profiles::at(own.path().join("config/seekless/profiles"));
-    let error = profiles.load_for(device_map.get(id)).expect_err("refused");
-    assert!(
-        error.to_string().contains("belongs to user 65534"),
-        "{error}"
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Journals, answers and profiles that somebody else made or could change are not used: root often has another
+//! Journals and answers that somebody else made or could change are not used: root often has another
 //! user's HOME (`sudo -E`, `su -p`).
 
 use std::fs;
