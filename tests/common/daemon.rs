@@ -70,7 +70,7 @@ impl Daemon {
     pub fn mount(place: PathBuf, shows: Shows) -> Self {
         let state = Arc::new(State::default());
         let own = Arc::clone(&state);
-        Self::with(place, state, move |request| {
+        Self::with(["test", "fuse"], place, state, move |request| {
             answer(request, shows, own.slow.load(Ordering::SeqCst) > 0)
         })
     }
@@ -80,10 +80,20 @@ impl Daemon {
         place: PathBuf,
         answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
     ) -> Self {
-        Self::with(place, Arc::default(), answer)
+        Self::with(["test", "fuse"], place, Arc::default(), answer)
+    }
+
+    /// The same, with the name of what is mounted and the type of the file system.
+    pub fn named(
+        names: [&str; 2],
+        place: PathBuf,
+        answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
+    ) -> Self {
+        Self::with(names, place, Arc::default(), answer)
     }
 
     fn with(
+        [name, kind]: [&str; 2],
         place: PathBuf,
         state: Arc<State>,
         answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
@@ -95,14 +105,7 @@ impl Daemon {
             device.as_raw_fd()
         );
         let options = std::ffi::CString::new(options).expect("no NUL");
-        mount(
-            "test",
-            &place,
-            "fuse",
-            MountFlags::empty(),
-            options.as_c_str(),
-        )
-        .expect("mounted");
+        mount(name, &place, kind, MountFlags::empty(), options.as_c_str()).expect("mounted");
         let thread = {
             let (device, state) = (Arc::clone(&device), Arc::clone(&state));
             thread::spawn(move || serve(&device, &state, answer))
@@ -141,13 +144,6 @@ impl Daemon {
     /// lets nobody go who waits for that.
     pub fn be_silent_at(&self, kind: u32, requests: u64) {
         *self.state.silent_at.lock().expect("nobody panics") = Some((kind, requests));
-    }
-
-    /// Falls silent once it has answered so many looks at names.
-    pub fn be_silent_after_lookups(&self, lookups: u64) {
-        self.state
-            .silent_after_lookups
-            .store(lookups, Ordering::SeqCst);
     }
 
     /// Falls silent once it has answered so many further requests, of which there is at least one.

@@ -1,4 +1,5 @@
-//! What a real folder holds, shown by a [`Daemon`]: a file system to act in, which can fall silent at any request.
+//! What a real folder holds, shown by a [`Daemon`]: a file system to act in, which can fall silent at any request, and
+//! which plays the rules of NFS, SMB or FAT.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -9,7 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, RenameFlags, Timespec, Timestamps, linkat, renameat_with};
 
@@ -33,9 +35,65 @@ pub const CREATE: u32 = 35;
 /// With flags: names are exchanged, or not replaced.
 pub const RENAME2: u32 = 45;
 
+/// Which rules it plays.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How long the kernel may answer by itself what it once asked: names and attributes.
+    pub cache: Duration,
+    /// The time of the last change of attributes is that of the last change of the content, as where there is none.
+    pub has_ctime: bool,
+    /// Hard links and symbolic links can be made.
+    pub links: bool,
+    /// Times are in whole steps of so many seconds, if any.
+    pub time_step: Option<u64>,
+    /// An inode number is the same in all mounts.
+    pub keeps_numbers: bool,
+}
+
+impl Rules {
+    /// The folder as it is.
+    const PLAIN: Self = Self {
+        cache: Duration::from_secs(1),
+        has_ctime: true,
+        links: true,
+        time_step: None,
+        keeps_numbers: true,
+    };
+
+    /// NFS as most mount it.
+    pub const NFS: Self = Self {
+        cache: Duration::from_secs(60),
+        ..Self::PLAIN
+    };
+
+    /// SMB without extensions for Unix: no links, no time of change.
+    pub const SMB: Self = Self {
+        has_ctime: false,
+        links: false,
+        ..Self::PLAIN
+    };
+
+    /// FAT: no links, no time of change, times in steps of two seconds, numbers that are made up at each mount.
+    pub const FAT: Self = Self {
+        cache: Duration::ZERO,
+        time_step: Some(2),
+        keeps_numbers: false,
+        ..Self::SMB
+    };
+}
+
+/// What the clients of a folder share.
+#[derive(Debug, Default)]
+pub struct Server {
+    /// How far its clock is ahead, in seconds.
+    pub ahead: AtomicU64,
+    /// How often it was asked about the file system (STATFS).
+    pub statfs: AtomicU32,
+}
+
 /// Shows the folder at another place.
 pub fn mount(folder: &Path, place: PathBuf) -> Daemon {
-    let mut mirror = Mirror::new(folder);
+    let mut mirror = Mirror::new(folder, Rules::PLAIN, Arc::default(), 0);
     Daemon::serving(place, move |request| mirror.answer(request))
 }
 
@@ -46,7 +104,7 @@ pub fn losing(folder: &Path, place: PathBuf, before: Arc<AtomicI64>, error: i32)
         SETATTR, SYMLINK, MKDIR, UNLINK, RMDIR, RENAME, LINK, WRITE, FSYNC, FSYNCDIR, CREATE,
         RENAME2,
     ];
-    let mut mirror = Mirror::new(folder);
+    let mut mirror = Mirror::new(folder, Rules::PLAIN, Arc::default(), 0);
     Daemon::serving(place, move |request| {
         let answer = mirror.answer(request);
         let is_made = CHANGES.contains(&request.opcode()) && matches!(answer, Some(Ok(_)));
@@ -56,21 +114,28 @@ pub fn losing(folder: &Path, place: PathBuf, before: Arc<AtomicI64>, error: i32)
 }
 
 /// Each file by its inode number, held open for nothing but its identity: names may change.
-struct Mirror {
+pub struct Mirror {
     files: HashMap<u64, File>,
+    rules: Rules,
+    server: Arc<Server>,
+    /// Which of the server's clients this is.
+    client: u64,
 }
 
 type Answer = io::Result<Vec<u8>>;
 
 impl Mirror {
-    fn new(folder: &Path) -> Self {
+    pub fn new(folder: &Path, rules: Rules, server: Arc<Server>, client: u64) -> Self {
         let root = handle(folder).expect("the folder is there");
         Self {
             files: HashMap::from([(1, root)]),
+            rules,
+            server,
+            client,
         }
     }
 
-    fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
+    pub fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
         if matches!(request.opcode(), FORGET | BATCH_FORGET | INTERRUPT) {
             return None;
         }
@@ -84,7 +149,11 @@ impl Mirror {
         let long = |at: usize| request.long(HEADER + at);
         match request.opcode() {
             INIT => Ok(greeting(request)),
-            STATFS => Ok(room()),
+            STATFS => {
+                self.server.statfs.fetch_add(1, Ordering::SeqCst);
+                Ok(room())
+            }
+            LINK | SYMLINK if !self.rules.links => Err(io::Error::from_raw_os_error(libc::EPERM)),
             OPEN | OPENDIR => Ok(vec![0; 16]),
             RELEASE | RELEASEDIR => Ok(Vec::new()),
             LOOKUP => self.entry(node, name_at(request, 0)),
@@ -100,6 +169,7 @@ impl Mirror {
                 let bytes = &request.0[HEADER + 40..][..word(16) as usize];
                 let file = OpenOptions::new().write(true).open(self.path(node)?)?;
                 file.write_all_at(bytes, long(8))?;
+                self.set_clock(&file)?;
                 let mut out = Vec::new();
                 push(&mut out, word(16));
                 push(&mut out, 0);
@@ -126,7 +196,8 @@ impl Mirror {
                 let name = name_at(request, 16);
                 let mut options = OpenOptions::new();
                 options.write(true).create_new(true).mode(word(4) & 0o7777);
-                options.open(self.child(node, name)?)?;
+                let file = options.open(self.child(node, name)?)?;
+                self.set_clock(&file)?;
                 let mut out = self.entry(node, name)?;
                 out.extend_from_slice(&[0; 16]);
                 Ok(out)
@@ -177,8 +248,8 @@ impl Mirror {
         let number = file.metadata()?.ino();
         self.files.entry(number).or_insert(file);
         let mut out = Vec::new();
-        // Names and attributes hold for a second.
-        for long in [number, 0, 1, 1] {
+        let holds = self.rules.cache.as_secs();
+        for long in [number, 0, holds, holds] {
             out.extend_from_slice(&u64::to_ne_bytes(long));
         }
         out.extend_from_slice(&[0; 8]);
@@ -187,7 +258,7 @@ impl Mirror {
     }
 
     fn attributes(&self, node: u64) -> Answer {
-        let mut out = 1_u64.to_ne_bytes().to_vec();
+        let mut out = self.rules.cache.as_secs().to_ne_bytes().to_vec();
         out.extend_from_slice(&[0; 8]);
         self.push_attributes(&mut out, node)?;
         Ok(out)
@@ -197,15 +268,25 @@ impl Mirror {
         let file = self.files.get(&node);
         let file = file.ok_or_else(|| io::Error::from_raw_os_error(libc::ESTALE))?;
         let now = file.metadata()?;
-        let times = [now.atime(), now.mtime(), now.ctime()].map(|time| time as u64);
-        for long in [now.ino(), now.size(), now.blocks()]
+        let modified = (now.mtime(), now.mtime_nsec());
+        let changed = if self.rules.has_ctime {
+            (now.ctime(), now.ctime_nsec())
+        } else {
+            modified
+        };
+        let times = [(now.atime(), now.atime_nsec()), modified, changed];
+        let times = times.map(|(seconds, rest)| match self.rules.time_step {
+            Some(step) => (seconds as u64 / step * step, 0),
+            None => (seconds as u64, rest as u32),
+        });
+        let seconds = times.map(|time| time.0);
+        for long in [self.shown(now.ino()), now.size(), now.blocks()]
             .into_iter()
-            .chain(times)
+            .chain(seconds)
         {
             out.extend_from_slice(&u64::to_ne_bytes(long));
         }
-        let parts = [now.atime_nsec(), now.mtime_nsec(), now.ctime_nsec()];
-        parts.iter().for_each(|part| push(out, *part as u32));
+        times.iter().for_each(|time| push(out, time.1));
         for word in [
             now.mode(),
             now.nlink() as u32,
@@ -216,6 +297,24 @@ impl Mirror {
             0,
         ] {
             push(out, word);
+        }
+        Ok(())
+    }
+
+    /// The inode number that this client shows for a file.
+    fn shown(&self, number: u64) -> u64 {
+        if self.rules.keeps_numbers {
+            number
+        } else {
+            number ^ (self.client << 40)
+        }
+    }
+
+    /// A file that was just written has the time of the server's clock.
+    fn set_clock(&self, file: &File) -> io::Result<()> {
+        let ahead = self.server.ahead.load(Ordering::SeqCst);
+        if ahead > 0 {
+            file.set_modified(SystemTime::now() + Duration::from_secs(ahead))?;
         }
         Ok(())
     }
@@ -234,10 +333,9 @@ impl Mirror {
             std::os::unix::fs::chown(&path, of(1, 76), of(2, 80))?;
         }
         if has(3) {
-            OpenOptions::new()
-                .write(true)
-                .open(&path)?
-                .set_len(long(16))?;
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.set_len(long(16))?;
+            self.set_clock(&file)?;
         }
         if has(4) || has(5) {
             let time = |bit: u32, now: u32, seconds, part| {
@@ -272,7 +370,7 @@ impl Mirror {
             }
             let end = out.len() + length;
             let metadata = entry.metadata()?;
-            out.extend_from_slice(&metadata.ino().to_ne_bytes());
+            out.extend_from_slice(&self.shown(metadata.ino()).to_ne_bytes());
             out.extend_from_slice(&(at as u64 + 1).to_ne_bytes());
             push(&mut out, name.len() as u32);
             push(&mut out, metadata.mode() >> 12);

@@ -129,19 +129,6 @@ impl Seekless {
         self
     }
 
-    /// Lets the program be born with so many descriptors open, as a careless parent does.
-    pub fn inheriting(mut self, count: usize) -> Self {
-        let dup = move || {
-            for _ in 0..count {
-                std::mem::forget(rustix::io::dup(std::io::stderr())?);
-            }
-            Ok(())
-        };
-        // SAFETY: between fork and exec only system calls are made.
-        unsafe { self.command.pre_exec(dup) };
-        self
-    }
-
     /// Forbids io_uring, as containers do.
     pub fn without_io_uring(mut self) -> Self {
         let forbid = || {

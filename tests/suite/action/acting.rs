@@ -11,7 +11,7 @@ use crate::common::scene::{
     CHANGING, Perform, Picture, SIZE, Scene, UNDOABLE, codes, is_changed, picture, step, target,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-use seekless::action::{ActionKind, Code, Done, Expected, Outcome, Reason, Settings, Step};
+use seekless::action::{ActionKind, Code, Done, Outcome, Reason, Settings, Step};
 
 #[track_caller]
 fn done(outcome: Outcome) -> Done {
@@ -179,15 +179,6 @@ fn trash_can_be_read_by_a_desktop_and_undone() {
     assert_eq!(picture(&trash), Picture::new());
 }
 
-#[test]
-fn reflink_where_it_is_not_supported_says_so_and_does_nothing_else() {
-    let scene = Scene::below(Path::new("/dev/shm"));
-    let before = picture(&scene.tree());
-    let said = failed(scene.perform(ActionKind::Reflink));
-    assert!(said.contains("not supported on tmpfs here"), "{said}");
-    assert_eq!(picture(&scene.tree()), before);
-}
-
 /// Nothing is done, for this reason, whatever the action.
 #[track_caller]
 fn all_refuse(spoil: impl Fn(&Scene, &mut Step), reason: impl Fn(&Reason) -> bool) {
@@ -259,20 +250,6 @@ fn a_keeper_that_is_no_safe_copy_saves_the_victim() {
 }
 
 #[test]
-fn without_a_kept_file_only_what_takes_the_content_along_is_done() {
-    for action in ActionKind::ALL {
-        let scene = Scene::new();
-        let mut step = scene.step(action);
-        step.keeper = None;
-        let outcome = scene.actor().perform(&step);
-        let is_done = matches!(outcome, Outcome::Done(_));
-        let takes_along = matches!(action, ActionKind::Trash | ActionKind::Move);
-        assert_eq!(is_done, takes_along, "{}: {outcome:?}", action.name());
-        assert_eq!(scene.victim().exists(), !takes_along, "{}", action.name());
-    }
-}
-
-#[test]
 fn bytes_decide_whatever_the_report_says() {
     let differ = |scene: &Scene, step: &mut Step| {
         let mut content = noise(1, SIZE);
@@ -327,21 +304,6 @@ fn a_circle_of_keepers_leaves_one_of_them() {
 }
 
 #[test]
-fn names_of_one_file_free_its_blocks_with_the_last() {
-    let scene = Scene::new();
-    let again = scene.tree().join("dup/again");
-    fs::hard_link(scene.victim(), &again).expect("a link");
-    let size = allocated(&again);
-    let steps =
-        [scene.victim(), again].map(|victim| step(ActionKind::Remove, &scene.keeper(), &victim));
-    let mut freed = Vec::new();
-    scene
-        .actor()
-        .perform_all(&steps, |_, outcome| freed.push(done(outcome).freed));
-    assert_eq!(freed, [0, size]);
-}
-
-#[test]
 fn a_file_open_for_writing_is_left_alone() {
     all_refuse_while(
         |scene| scene.victim(),
@@ -371,43 +333,6 @@ fn all_refuse_while(
         drop(held);
         done(scene.perform(action));
     }
-}
-
-#[test]
-fn a_report_without_facts_is_held_to_its_date() {
-    let scene = Scene::new();
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .expect("after 1970");
-    let now = i64::try_from(now.as_nanos()).expect("before 2262");
-    let known = |not_after_ns| Expected {
-        size: SIZE as u64,
-        not_after_ns: Some(not_after_ns),
-        ..Expected::default()
-    };
-    let mut step = scene.step(ActionKind::Remove);
-    step.victim.expected = known(now - 3_600_000_000_000);
-    let skip = skipped(scene.actor().perform(&step));
-    assert!(is_changed(&skip, "its change time"), "{skip:?}");
-    step.victim.expected = known(now + 1_000_000_000);
-    done(scene.actor().perform(&step));
-}
-
-#[test]
-fn same_metadata_is_demanded_where_asked_for() {
-    let scene = Scene::new();
-    let settings = Settings {
-        same_metadata: true,
-        ..scene.settings()
-    };
-    let mut actor = scene.actor_with(settings);
-    let skip = skipped(actor.perform(&scene.step(ActionKind::Hardlink)));
-    assert_eq!(
-        skip.to_string(),
-        "has another mode, modification time than the kept file"
-    );
-    scene.file("tree/dup/v", &noise(1, SIZE), 0o644, 1_000_000_000);
-    done(actor.perform(&scene.step(ActionKind::Hardlink)));
 }
 
 #[test]
@@ -460,39 +385,6 @@ fn undo_refuses_what_changed_since_and_says_which() {
         fs::write(scene.victim(), "new").expect("written");
         assert_eq!(scene.undo().refused, 1, "{action:?}");
         assert_eq!(fs::read(scene.victim()).expect("read"), b"new");
-    }
-}
-
-#[test]
-fn a_run_that_goes_on_cannot_be_undone() {
-    let scene = Scene::new();
-    let mut actor = scene.actor();
-    done(actor.perform(&scene.step(ActionKind::Hardlink)));
-    let error = seekless::action::undo(&scene.journals(), None, &mut |_| {}).expect_err("busy");
-    assert!(error.to_string().contains("is still active"), "{error}");
-    drop(actor);
-    assert_eq!(scene.undo().restored, 1);
-    let error = seekless::action::undo(&scene.journals(), Some("no-such"), &mut |_| {});
-    assert_eq!(
-        error.expect_err("missing").to_string(),
-        "no such run: no-such"
-    );
-}
-
-#[test]
-fn names_of_any_bytes_come_back() {
-    use std::os::unix::ffi::OsStrExt;
-    for action in UNDOABLE {
-        let scene = Scene::new();
-        let odd = scene
-            .tree()
-            .join(std::ffi::OsStr::from_bytes(b"dup/\xff\n 'odd'"));
-        fs::rename(scene.victim(), &odd).expect("renamed");
-        let odd_keeper = scene.tree().join(std::ffi::OsStr::from_bytes(b"keep/\xfe"));
-        fs::rename(scene.keeper(), &odd_keeper).expect("renamed");
-        let before = picture(&scene.tree());
-        done(scene.actor().perform(&step(action, &odd_keeper, &odd)));
-        undo_restores(&scene, &before);
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use crate::common::run::Run;
-use crate::common::users::{NOBODY, give};
+use crate::common::users::give;
 use crate::common::volume::{Mounted, Volume};
 use crate::common::{Tree, noise, seekless};
 
@@ -69,46 +69,6 @@ fn a_file_goes_to_the_trash_of_its_mount() {
         let inodes = ["real/1", "real/2", "real/3"].map(|name| ground.inode(name));
         assert!(inodes[0] != inodes[1] && inodes[1] != inodes[2]);
     }
-}
-
-#[test]
-#[ignore = "mounts folders: root only"]
-fn the_trash_of_a_home_in_the_same_mount_is_used() {
-    let ground = Ground::new(["real/1", "real/2"]);
-    ground
-        .with_home("bm/home", "remove --trash --yes bm/1 bm/2")
-        .exits(0);
-    assert_eq!(ground.entries("real/home/Trash/files"), 1);
-    assert_eq!(ground.entries("real/.Trash-0"), 0);
-}
-
-#[test]
-#[ignore = "mounts folders: root only"]
-fn a_plan_leaves_alone_what_no_trash_of_the_mount_takes() {
-    let ground = Ground::new(["real/1", "real/2"]);
-    let trash = ground.tree.path("real/.Trash-0");
-    fs::create_dir(&trash).expect("made");
-    give(&trash, NOBODY, 0o700);
-    for options in ["--dry-run", "--yes"] {
-        let run = ground.run(&format!("remove --trash {options} bm/1 bm/2"));
-        let said = format!("{}{}", run.stdout_text(), run.stderr_text());
-        assert!(said.contains("has no usable trash folder"), "{run}");
-        assert!(said.contains("belongs to user 65534"), "{run}");
-    }
-    // A folder of the trash that is mounted there takes no file either.
-    give(&trash, 0, 0o700);
-    for folder in ["real/.Trash-0/files", "elsewhere"] {
-        fs::create_dir(ground.tree.path(folder)).expect("made");
-        give(&ground.tree.path(folder), 0, 0o700);
-    }
-    let bind = format!("--bind {}", ground.tree.path("elsewhere").display());
-    let _mounted = Mounted::new(&bind, ground.tree.path("bm/.Trash-0/files"));
-    let run = ground.run("remove --trash --yes bm/1 bm/2");
-    assert!(
-        run.stderr_text().contains("files is on another mount"),
-        "{run}"
-    );
-    assert_ne!(ground.inode("real/1"), ground.inode("real/2"));
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::common::scene::picture;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 use seekless::{Action, Applied, Journals, Plan, Search};
@@ -47,75 +46,6 @@ fn folders(top: &Path) -> BTreeMap<PathBuf, (u32, i64)> {
 }
 
 const ALL: &str = "--yes --remove-empty-folders --reference keep x";
-
-#[test]
-fn folders_that_the_run_emptied_go_and_undo_brings_them_back() {
-    for action in ["move --to out", "remove --trash"] {
-        let stage = Stage::new(tree());
-        let root = stage.tree.root().to_owned();
-        let before = picture(&root);
-        let emptied = ["x/p", "x/p/q"].map(|name| stage.tree.path(name));
-        let were = emptied.each_ref().map(|path| folders(&root)[path]);
-        stage
-            .run(&format!("{action} {ALL}"))
-            .exits(0)
-            .says("Then remove 2 folders that are empty afterwards.")
-            .says("2 empty folders removed.");
-        for (name, stays) in [("x/p", false), ("x/noise", true), ("x/empty", true)] {
-            assert_eq!(stage.has(name), stays, "{action}: {name}");
-        }
-        stage
-            .run("undo --yes")
-            .exits(0)
-            .says("3 files restored.")
-            .says("2 folders restored.");
-        assert!(picture(&root) == before, "{action}: not as before");
-        let are = emptied.each_ref().map(|path| folders(&root)[path]);
-        assert_eq!(are, were, "{action}");
-        stage.run("undo --yes").exits(0);
-        assert!(
-            picture(&root) == before,
-            "{action}: a second undo changes something"
-        );
-    }
-}
-
-#[test]
-fn undo_says_beforehand_what_comes_back() {
-    let stage = Stage::new(tree());
-    stage.run(&format!("move --to out {ALL}")).exits(0);
-    let run = stage.run("undo --dry-run").exits(0);
-    let run = run.says("2 folders would be restored.");
-    let run = run.says("3 files would be restored.");
-    let text = run.stdout_text();
-    let restored = text
-        .lines()
-        .filter(|line| line.ends_with(": would be restored"));
-    assert_eq!(restored.count(), 5, "{run}");
-    assert!(!stage.has("x/p"), "only looked at");
-}
-
-#[test]
-fn what_is_removed_for_good_does_not_come_back() {
-    let stage = Stage::new(tree());
-    let run = stage.run(&format!("remove {ALL}")).exits(0);
-    run.says("cannot be undone")
-        .says("2 empty folders removed.");
-    assert!(!stage.has("x/p"));
-    stage.run("undo --yes").says("3 files removed permanently");
-    assert!(!stage.has("x/p"));
-}
-
-#[test]
-fn without_the_option_folders_stay() {
-    let stage = Stage::new(tree());
-    let before = folders(stage.tree.root()).into_keys();
-    let before: Vec<_> = before.collect();
-    let run = stage.run("remove --yes --reference keep x").exits(0);
-    run.never_says("folder");
-    let after: Vec<_> = folders(stage.tree.root()).into_keys().collect();
-    assert_eq!(after, before);
-}
 
 #[test]
 fn the_plan_names_the_folders_and_changes_nothing() {
@@ -159,41 +89,6 @@ fn what_was_named_stays() {
     ] {
         assert_eq!(stage.has(name), stays, "{name}");
     }
-}
-
-#[test]
-fn beside_a_reference_nothing_outside_the_path_is_touched() {
-    let copy = noise(1, 5000);
-    let tree = Tree::new()
-        .copies(["keep/one", "keep/again", "x/p/one", "other/one"], &copy)
-        .symlink("x/link", "../other");
-    let stage = Stage::new(tree);
-    let report = stage.report("-f json .");
-    let words = "remove --yes --remove-empty-folders --reference keep";
-    stage.run(&format!("{words} --follow-links x"));
-    assert_eq!(
-        stage.names(),
-        ["keep/again", "keep/one", "other/one", "x/link"]
-    );
-    assert!(!stage.has("x/p"));
-    fs::create_dir(stage.tree.path("x/p")).expect("made");
-    stage.tree.write("x/p/one", &copy);
-    stage.on_report(&format!("{words} --from - x"), report);
-    assert!(stage.has("other/one") && stage.has("keep/again"));
-}
-
-#[test]
-fn a_report_needs_a_path_below_which_folders_may_go() {
-    let stage = Stage::new(tree());
-    let report = stage.report("-f json .");
-    let words = "remove --yes --remove-empty-folders --keep shallowest --from -";
-    stage
-        .on_report(words, report.clone())
-        .exits(2)
-        .says("--remove-empty-folders: give a PATH as well");
-    let words = format!("{words} --only-under x .");
-    stage.on_report(&words, report).exits(0);
-    assert!(!stage.has("x/p") && stage.has("x/noise/.DS_Store"));
 }
 
 /// A plan that leaves `x/p` and `x/p/q` empty, whose copies are in `keep`.

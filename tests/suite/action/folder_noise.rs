@@ -1,7 +1,7 @@
 //! `--with-noise`: noise goes with the folders that are empty otherwise, no copy of it is lost, and undo restores it.
 
 use std::fs::{self, Metadata};
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::MetadataExt;
 
 use tempfile::TempDir;
 
@@ -129,30 +129,6 @@ fn the_plan_names_the_noise_and_changes_nothing() {
 }
 
 #[test]
-fn only_files_of_the_given_names_are_noise_then() {
-    let stage = Stage::new(tree());
-    let words = format!("move --to out --noise Thumbs.* {ALL}");
-    stage.run(&words).exits(0).never_says("noise taken");
-    assert!(stage.has("x/p/q/.DS_Store") && stage.has("x/p/Thumbs.db"));
-    let stage = Stage::new(tree());
-    let words = format!("move --to out --noise Thumbs.* --noise .DS_Store {ALL}");
-    stage.run(&words).exits(0).says("3 files of noise moved");
-    assert_eq!(left(&stage), STAYS);
-}
-
-#[test]
-fn what_is_protected_or_no_file_is_no_noise() {
-    let stage = Stage::new(tree());
-    symlink("elsewhere", stage.tree.path("x/p/desktop.ini")).expect("a link");
-    let words = format!("move --to out --protect x/p/q/empty {ALL}");
-    stage.run(&words).exits(0).never_says("of noise");
-    for name in ["x/p/q/.DS_Store", "x/p/q/empty", "x/p/Thumbs.db"] {
-        assert!(stage.has(name), "{name}");
-    }
-    assert!(stage.has("x/p/desktop.ini") || stage.names().contains(&"x/p/desktop.ini".into()));
-}
-
-#[test]
 fn noise_that_stays_for_a_copy_keeps_its_folder() {
     let tree = Tree::new()
         .copies(["keep/one", "x/a/one", "x/b/one"], noise(1, 5000))
@@ -167,25 +143,6 @@ fn noise_that_stays_for_a_copy_keeps_its_folder() {
     stage.run(&format!("remove --trash {ALL}")).exits(0);
     assert_eq!(left(&stage), [""; 0]);
     assert!(!stage.has("x/a") && !stage.has("x/b"));
-}
-
-#[test]
-fn a_report_of_folders_takes_the_noise_as_well() {
-    let stage = Stage::new(tree());
-    let before = state(&stage);
-    let report = stage.run("folders --name p keep x").exits(0).stdout_text();
-    let words = "remove --trash --yes --remove-empty-folders --with-noise --from -";
-    let run = stage.on_report(words, report).exits(0);
-    run.says("3 files of noise moved as well.");
-    let stays = [
-        "x/.DS_Store",
-        "x/stays/.DS_Store",
-        "x/stays/one",
-        "x/stays/only",
-    ];
-    assert_eq!(left(&stage), stays);
-    stage.run("undo --yes").exits(0);
-    assert!(state(&stage) == before);
 }
 
 /// Takes duplicates and noise, and lets `meanwhile` happen between the last duplicate and the noise.

@@ -1,14 +1,12 @@
 //! Acting on a report of folders: what goes, what stays, and that no content is ever lost.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 use crate::common::rng::Rng;
-use crate::common::scene::picture;
 use crate::common::stage::Stage;
 use crate::common::tree::contents_below;
-use crate::common::{Run, Tree, noise};
+use crate::common::{Tree, noise};
 
 const REMOVE: &str = "remove --yes --from -";
 
@@ -67,94 +65,6 @@ fn what_the_other_folder_has_goes_and_all_else_stays() {
     ];
     assert_eq!(stage.names(), [&left[..], &photos].concat());
     assert!(stage.has("card/deep"), "folders stay unless told");
-}
-
-#[test]
-fn folders_that_are_deleted_from_the_report_are_left_alone() {
-    let tree = Tree::new()
-        .copies(["a/1", "b/1", "c/1"], noise(1, 5000))
-        .copies(["a/2", "b/2", "c/2"], noise(2, 5000));
-    let whole = Stage::new(tree);
-    let all = report(&whole, "a b c");
-    // The first one stays, whichever folder a line names.
-    let edited = without(&all, &["a"]);
-    let run = |report: &str| whole.on_report("remove --dry-run -f json --from -", report);
-    let going = |run: Run| run.exits(0).json()["totals"]["steps"].clone();
-    assert_eq!(going(run(&edited)), 4);
-    assert_eq!(going(run(&without(&all, &["a", "b"]))), 2);
-    // The two that are left stand for each other.
-    run(&without(&all, &["c"]))
-        .exits(2)
-        .says("which side stays");
-    let none = without(&all, &["a", "b", "c"]);
-    assert_eq!(going(run(&none)), 0);
-    let nothing = whole.on_report("remove --yes --from -", none.as_str());
-    nothing
-        .exits(0)
-        .says("Nothing to remove.")
-        .never_says("seekless: ");
-    whole.on_report(REMOVE, edited).exits(0);
-    assert_eq!(whole.names(), ["a/1", "a/2"]);
-}
-
-#[test]
-fn of_folders_that_stand_for_each_other_somebody_says_which_one_stays() {
-    let stage = || {
-        let tree = Tree::new()
-            .copies(["a/1", "b/1 (copy)", "c/in/1"], noise(1, 5000))
-            .file("c/more", noise(2, 90))
-            .copies(["mix/1", "mix/2"], noise(3, 90));
-        Stage::new(tree)
-    };
-    let whole = stage();
-    let all = report(&whole, ".");
-    let head = "all but one of these 3 folders can go";
-    assert!(all.contains(head), "{all}");
-    let before = whole.names();
-    let asked = "say which side stays: --reference DIR or --keep RULE; nothing was done";
-    whole.on_report(REMOVE, all.clone()).exits(2).says(asked);
-    assert_eq!(whole.names(), before);
-    for (direction, left) in [
-        ("--reference a", "a/1"),
-        ("--reference b", "b/1 (copy)"),
-        ("--reference c", "c/in/1"),
-        ("--reference c/in/1", "c/in/1"),
-        ("--keep shallowest,longest-path", "a/1"),
-        ("--keep deepest", "c/in/1"),
-        ("--reference c --keep shallowest", "c/in/1"),
-    ] {
-        let stage = stage();
-        let run = stage.on_report(&format!("{REMOVE} {direction}"), report(&stage, "."));
-        run.exits(0);
-        let rest = ["c/more", "mix/1", "mix/2"];
-        let mut names = [&[left][..], &rest].concat();
-        names.sort_unstable();
-        assert_eq!(stage.names(), names, "{direction}");
-    }
-    // What lies outside of the given paths stays.
-    let limited = stage();
-    let run = limited.on_report(&format!("{REMOVE} a"), report(&limited, "."));
-    run.exits(0);
-    assert!(!limited.has("a/1") && limited.has("b/1 (copy)"));
-}
-
-#[test]
-fn a_folder_with_something_of_its_own_is_left_alone() {
-    let tree = Tree::new()
-        .copies(["a/1", "b/1"], noise(1, 50_000))
-        .file("a/only", noise(2, 50))
-        .file("b/other", noise(3, 50));
-    let stage = Stage::new(tree);
-    let all = report(&stage, ".");
-    assert!(
-        all.contains("1 of 2 files, 50 B, is ONLY here; 50.0 kB also in ./b"),
-        "{all}"
-    );
-    let run = stage.on_report(REMOVE, all);
-    run.exits(0)
-        .says("2 folders of the report cannot go as a whole; left alone")
-        .says("Nothing to remove.");
-    assert_eq!(stage.names().len(), 4);
 }
 
 /// A tree of a few folders, where most files are copies.
@@ -261,38 +171,6 @@ fn a_report_that_says_what_is_not_so_costs_nothing() {
 }
 
 #[test]
-fn folders_outside_of_what_was_compared_are_not_searched() {
-    let stage = Stage::new(Tree::new().copies(["in/x/1", "in/y/1", "out/1"], noise(1, 5000)));
-    let report = by_hand(
-        &stage,
-        &[("in/x", "in/y"), ("in/x", "in/../out"), ("out", "in/y")],
-    );
-    let report = report.replace("# root: .", "# root: ./in");
-    let run = stage.on_report(REMOVE, report).exits(1);
-    run.says("in/../out: ")
-        .says("out: not below a path of the report's lines '# root: '; left alone");
-    assert_eq!(stage.names(), ["in/y/1", "out/1"]);
-}
-
-#[test]
-fn a_chain_of_folders_ends_in_the_one_that_stays() {
-    const LONG: usize = 100;
-    let mut tree = Tree::new();
-    for number in 0..LONG {
-        tree = tree.file(format!("{number}/file"), noise(1, 3000));
-    }
-    let stage = Stage::new(tree);
-    let names: Vec<String> = (0..LONG).map(|number| number.to_string()).collect();
-    let pairs: Vec<_> = names
-        .windows(2)
-        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
-        .collect();
-    stage.on_report(REMOVE, by_hand(&stage, &pairs)).exits(0);
-    // A file relies on the end of a chain of at most 64 folders.
-    assert_eq!(stage.names(), ["64/file", "99/file"]);
-}
-
-#[test]
 fn what_changed_since_the_report_is_seen() {
     let stage = card();
     let all = report(&stage, "--name card card photos");
@@ -327,102 +205,6 @@ fn a_folder_that_became_a_link_is_left_alone() {
         stage.on_report(REMOVE, all).exits(0);
         assert!(!stage.has("top/x/1") && stage.has("aside/1"), "{given}");
     }
-}
-
-#[test]
-fn a_path_limits_what_goes() {
-    let stage = card();
-    let all = report(&stage, "--name card card photos");
-    stage
-        .on_report(&format!("{REMOVE} card/deep"), all.clone())
-        .exits(0);
-    assert!(stage.has("card/1") && !stage.has("card/deep/2"));
-    let run = stage.on_report(&format!("{REMOVE} card --only-under card"), all);
-    run.exits(2).says("omit one of them");
-}
-
-#[test]
-fn folders_that_become_empty_go_and_come_back() {
-    let stage = card();
-    let all = report(&stage, "--name card card photos");
-    let root = stage.tree.root().to_owned();
-    let before = picture(&root);
-    let run = stage.on_report("move --yes --remove-empty-folders --to out --from -", all);
-    run.exits(0).says("1 empty folder removed.");
-    assert!(!stage.has("card/deep") && stage.has("card/link"));
-    stage.run("undo --yes").exits(0).says("2 files restored.");
-    assert!(picture(&root) == before, "not as before");
-}
-
-#[test]
-fn names_of_all_kinds_come_back() {
-    let odd: [&[u8]; 5] = [
-        b"#x",
-        b" lead",
-        b"two\nlines",
-        b"\xff",
-        b"a, contained in b",
-    ];
-    for name in odd {
-        let mut path = name.to_vec();
-        let tree = Tree::new()
-            .file("other/one", noise(1, 4000))
-            .file("other/more", noise(2, 90));
-        path.extend(b"/one");
-        let stage = Stage::new(tree.file(&path, noise(1, 4000)));
-        let given = stage.seekless("folders --min-overlap 100 other");
-        let shown = given.arg(std::ffi::OsStr::from_bytes(name)).run().exits(0);
-        let all = shown.stdout_text();
-        stage.on_report(REMOVE, all.clone()).exits(0);
-        assert_eq!(stage.names(), ["other/more", "other/one"], "{all}");
-    }
-}
-
-#[test]
-fn relative_paths_start_where_the_report_was_made() {
-    let stage = card();
-    let all = report(&stage, "--name card card photos");
-    let elsewhere = crate::common::seekless(stage.state.path(), REMOVE);
-    let elsewhere = elsewhere.env(
-        "XDG_STATE_HOME",
-        stage.state.path().to_str().expect("plain"),
-    );
-    elsewhere.stdin(all.clone()).run().exits(0);
-    assert!(!stage.has("card/1"));
-    let headless: String = all
-        .lines()
-        .filter(|line| !line.starts_with("# folder"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    stage
-        .on_report(REMOVE, headless)
-        .exits(2)
-        .says("'# folder: ' is missing");
-}
-
-#[test]
-fn what_does_not_fit_a_report_of_folders_is_refused() {
-    let stage = card();
-    let all = report(&stage, "--name card card photos");
-    for (words, why) in [
-        ("hardlink --yes --from -", "only remove and move can"),
-        ("reflink --yes --from -", "only remove and move can"),
-        ("remove --yes --keep-n 2 --from -", "--keep-n works on sets"),
-        (
-            "remove --yes --hard-links --from -",
-            "--hard-links works on names",
-        ),
-    ] {
-        stage.on_report(words, all.clone()).exits(2).says(why);
-    }
-    for format in ["json", "ndjson", "csv"] {
-        let written = report(&stage, &format!("-f {format} --name card card photos"));
-        let run = stage.on_report(REMOVE, written).exits(2);
-        run.says("reports of folders as text only");
-    }
-    let cut = all.rsplit_once("# complete").expect("an end").0;
-    stage.on_report(REMOVE, cut).exits(2).says("truncated");
-    assert_eq!(stage.names().len(), 9);
 }
 
 #[test]

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::noise;
 use crate::common::scene::{Perform, Scene, is_changed, step};
-use crate::common::stage::Stage;
-use crate::common::{Run, Tree, noise};
 use seekless::action::{ActionKind, Outcome, Step};
 
 const MANY: usize = 60;
@@ -134,50 +133,4 @@ fn steps_that_share_files_are_checked_in_turn() {
     for (number, (keeper, _)) in pairs.iter().enumerate() {
         assert!(is_one_file(keeper, &third(number)));
     }
-}
-
-/// How many files a run names, and what it says of the others.
-#[track_caller]
-fn names_files(run: &Run, named: usize, rest: Option<&str>) {
-    let said = run.stderr_text();
-    let is_named = |line: &&str| line.contains("/t/copy");
-    assert_eq!(said.lines().filter(is_named).count(), named, "{run}");
-    let more = said.lines().find(|line| line.contains(" more: "));
-    assert_eq!(more.is_some(), rest.is_some(), "{run}");
-    let words = rest.unwrap_or_default();
-    assert!(more.unwrap_or_default().contains(words), "{run}");
-}
-
-#[test]
-fn refusals_for_one_reason_are_not_all_named() {
-    let names: Vec<String> = (10..35).map(|number| format!("t/copy{number}")).collect();
-    let tree = names
-        .iter()
-        .fold(Tree::new().file("t/a", "same"), |tree, name| {
-            tree.file(name, "same").modified(name, 1000)
-        });
-    let stage = Stage::new(tree.modified("t/a", 1000));
-    stage.run("-q -o report t").exits(0);
-    // Only the comparison before each step notices.
-    for name in &names {
-        let mut file = fs::File::options()
-            .write(true)
-            .open(stage.tree.path(name))
-            .expect("a file");
-        std::io::Write::write_all(&mut file, b"Same").expect("written");
-        let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
-        file.set_modified(time).expect("a time");
-    }
-    let differs =
-        "seekless: 5 more: differs from the kept file at byte 0; left alone (-v names all)";
-    let act = |options: &str| stage.run(&format!("hardlink --yes {options} --from report"));
-    names_files(&act("").exits(2), 20, Some(differs));
-    names_files(&act("-v").exits(2), 25, None);
-    // All of these are equal now, and other files take the places of those that go.
-    stage.run("move --yes --to aside t").exits(0);
-    for name in &names {
-        fs::write(stage.tree.path(name), "another file").expect("written");
-    }
-    names_files(&stage.run("undo").exits(2), 20, Some("seekless: 4 more: "));
-    names_files(&stage.run("undo -v").exits(2), 24, None);
 }

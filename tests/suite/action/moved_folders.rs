@@ -114,43 +114,6 @@ fn what_nobody_may_give_is_not_opened_to_others_either() {
 }
 
 #[test]
-#[ignore = "acts as two users: root only"]
-fn folders_of_roots_that_are_as_open_as_before_are_no_news() {
-    let stage = open_stage(tree());
-    // As /home and a folder in it.
-    for (name, owner) in [("", 0), ("p", NOBODY), ("p/q", NOBODY), ("p/q/r", NOBODY)] {
-        give(&stage.tree.path(name), owner, 0o755);
-    }
-    for name in ["p/w", "p/q/v2", "p/q/r/v", "k", "k2"] {
-        give(&stage.tree.path(name), NOBODY, 0o644);
-    }
-    give(stage.state.path(), NOBODY, 0o700);
-    let to = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
-    give(to.path(), NOBODY, 0o700);
-    let line = format!(
-        "move --yes --keep shortest-path --to {} .",
-        to.path().display()
-    );
-    stage
-        .seekless(&line)
-        .by_nobody()
-        .run()
-        .exits(0)
-        .says("moved 3 files")
-        .never_says("of the original folder");
-    // Of this one, the mode is narrowed, which is said.
-    stage.seekless("undo --yes").by_nobody().run().exits(0);
-    give(&stage.tree.path("p"), 0, 0o777);
-    give(&stage.tree.path("p/q"), 0, 0o757);
-    stage
-        .seekless(&line)
-        .by_nobody()
-        .run()
-        .exits(0)
-        .says("does not have the owner of the original folder");
-}
-
-#[test]
 #[ignore = "gives folders away: root only"]
 fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
     // More calls than a step makes: the last child comes to its end.

@@ -62,41 +62,6 @@ fn undone_after(stage: &Stage, change: impl FnOnce()) -> Run {
 }
 
 #[test]
-fn undo_removes_the_folders_that_the_move_created() {
-    let stage = stage();
-    let before = entries(&stage);
-    stage.run(MOVE).exits(0);
-    let shown = stage.run("undo --dry-run").exits(0);
-    let text = removed(&stage, 0).replace("removed: the run had", "would be removed: the run");
-    let line = format!(
-        "{}: the run created this folder; it would be removed if it is empty by then",
-        moved(&stage, "x/p/q").display()
-    );
-    assert!(shown.says(&text).stdout_text().contains(&line));
-    assert!(
-        moved(&stage, "x/p/q/one").exists(),
-        "a dry run changes nothing"
-    );
-    stage
-        .run("undo --yes")
-        .exits(0)
-        .says("2 files restored.")
-        .says(&removed(&stage, 0));
-    assert!(entries(&stage) == before);
-    stage.run("undo --yes").exits(0);
-    assert!(entries(&stage) == before, "after a second undo");
-}
-
-#[test]
-fn a_folder_that_was_there_before_stays() {
-    let stage = stage();
-    fs::create_dir_all(moved(&stage, "x/p")).expect("folders");
-    let before = entries(&stage);
-    undone_after(&stage, || {}).says("1 empty folder removed: the run had created it.");
-    assert!(entries(&stage) == before);
-}
-
-#[test]
 fn a_folder_with_something_else_in_it_stays() {
     let stage = stage();
     let mine = moved(&stage, "x/mine");
@@ -106,19 +71,6 @@ fn a_folder_with_something_else_in_it_stays() {
     fs::remove_file(&mine).expect("removed");
     stage.run("undo --yes").exits(0);
     assert!(moved(&stage, "x").exists(), "the undo had come to its end");
-}
-
-#[test]
-fn an_empty_folder_that_took_the_place_of_one_stays() {
-    let stage = stage();
-    let [p, aside] = [moved(&stage, "x/p"), stage.tree.path("aside")];
-    let told = undone_after(&stage, || {
-        fs::rename(&p, &aside).expect("aside");
-        fs::create_dir(&p).expect("another folder");
-        fs::rename(aside.join("q"), p.join("q")).expect("back");
-    });
-    told.says("1 empty folder removed: the run had created it.");
-    assert!(p.exists() && !p.join("q").exists());
 }
 
 #[test]

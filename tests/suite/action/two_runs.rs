@@ -17,8 +17,6 @@ use rustix::process::{Signal, kill_process};
 
 /// A call in the middle of the first step, and one before anything is changed.
 const MIDDLE: u64 = 40;
-const EARLY: u64 = 8;
-
 #[test]
 fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
     let scene = Scene::new();
@@ -66,51 +64,6 @@ fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
             .iter()
             .all(|(path, seen)| { before.get(&Path::new("tree").join(path)) == Some(seen) })
     );
-}
-
-#[test]
-fn a_run_is_known_whatever_its_program_is_called() {
-    let scene = Scene::new();
-    let program = scene.top.join("sk-2.0-x86_64");
-    fs::copy(env!("CARGO_BIN_EXE_seekless"), &program).expect("copied");
-    let first = Command::new(&program)
-        .args("symlink --yes --keep oldest tree".split(' '))
-        .current_dir(&scene.top)
-        .env("XDG_STATE_HOME", scene.top.join("state"))
-        .env("SEEKLESS_FAULT", format!("stop@{MIDDLE}"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let first = Stopped::stands(first.expect("it starts"));
-    let second = prepared(&scene, "symlink --yes --keep newest tree").run();
-    second.exits(2).says("sk-2.0-x86_64");
-    assert_eq!(first.goes_on(), Some(0));
-}
-
-#[test]
-fn a_report_of_files_at_work_is_refused_too() {
-    let scene = Scene::new();
-    prepared(&scene, "find -f json -o found.json tree")
-        .run()
-        .exits(0);
-    let first = Stopped::start(prepared(&scene, "symlink --yes tree"), EARLY);
-    prepared(&scene, "remove --yes --from found.json")
-        .run()
-        .exits(2)
-        .says("another seekless run");
-    first.goes_on();
-    let first = prepared(&scene, "undo").run().exits(0);
-    first.says("1 file restored");
-    let found = prepared(&scene, "find -f json -o found.json tree").run();
-    found.exits(0);
-    let line = "symlink --yes --from found.json";
-    let first = Stopped::start(prepared(&scene, line), EARLY);
-    prepared(&scene, "remove --yes tree")
-        .run()
-        .exits(2)
-        .says("another seekless run");
-    assert_eq!(first.goes_on(), Some(0));
 }
 
 #[test]
@@ -316,24 +269,4 @@ fn locks_of_other_programs_mean_something_else() {
     prepared(&scene, "remove --yes tree").run().exits(0);
     drop(other.stdin.take());
     other.wait().expect("it ends");
-}
-
-#[test]
-fn a_run_of_the_library_is_met_in_a_program_of_any_name() {
-    let scene = Scene::new();
-    let sets = seekless::Search::new([scene.tree()]).run().expect("found");
-    let plan = seekless::Action::symlink().plan(&sets).expect("planned");
-    let journals = seekless::Journals::new(scene.top.join("journals"));
-    let mut met = 0;
-    let plan = plan.on_step(|_| {
-        let second = prepared(&scene, "remove --yes tree").run();
-        second
-            .exits(2)
-            .says("another seekless run")
-            .says("nothing was done");
-        met += 1;
-    });
-    assert_eq!(plan.apply(&journals).expect("done").done, 1);
-    assert_eq!(met, 1);
-    prepared(&scene, "remove --yes tree").run().exits(0);
 }

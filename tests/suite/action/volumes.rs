@@ -5,7 +5,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::real;
 use crate::common::scene::{CHANGING, Perform, SIZE, Scene, picture, step};
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
@@ -116,99 +115,6 @@ fn used_at_rest(volume: &Volume, kind: &str) -> u64 {
     used(&path)
 }
 
-/// Sums what a plan says of each set: `…, frees 5.2 MB (5246976 bytes), …`.
-fn promised(plan: &str) -> u64 {
-    let sets = plan.lines().filter_map(|line| {
-        let (_, frees) = line.split_once(", frees ")?;
-        let (_, number) = frees.split_once('(')?;
-        number.split(' ').next()?.parse::<u64>().ok()
-    });
-    sets.sum()
-}
-
-/// The plan's figure, not what is counted while it is carried out: with whole copies, with one that
-/// shares its blocks already, with a file of many holes, and with a second name.
-fn frees_what_the_plan_says(kind: &str, options: &str) {
-    const EACH: usize = 3 << 20;
-    let volume = Volume::on_loop(kind, 512, options);
-    let scene = Scene::below(&volume.path());
-    let tree = scene.tree();
-    for set in 0..6 {
-        // Lengths that end with a block and lengths that do not.
-        let content = noise(10 + set, EACH + 777 * usize::try_from(set).expect("small"));
-        for copy in 0..5 {
-            fs::write(tree.join(format!("dup/{set}-{copy}")), &content).expect("written");
-        }
-    }
-    let shared = tree.join("dup/0-shared");
-    sh(&format!(
-        "cp --reflink=always {} {}",
-        tree.join("dup/0-0").display(),
-        shared.display()
-    ));
-    fs::hard_link(tree.join("dup/1-1"), tree.join("dup/1-name")).expect("a link");
-    for name in ["holes-1", "holes-2"] {
-        let file = fs::File::create(tree.join("dup").join(name)).expect("a file");
-        file.set_len(64 << 20).expect("length");
-        for at in 0..8 {
-            std::os::unix::fs::FileExt::write_all_at(&file, &noise(90 + at, 1 << 19), at << 23)
-                .expect("written");
-        }
-    }
-    let before = picture(&tree);
-    let full = used_at_rest(&volume, kind);
-    let act = |arguments: &str| {
-        seekless(&scene.top, arguments)
-            .env(
-                "XDG_STATE_HOME",
-                scene.top.join("state").to_str().expect("UTF-8"),
-            )
-            .run()
-            .exits(0)
-    };
-    let promised = promised(&act("reflink --dry-run tree").stdout_text());
-    assert!(promised >= (6 * 4 * EACH) as u64, "{promised} promised");
-    let done = act("reflink --yes tree");
-    let freed = full.saturating_sub(used_at_rest(&volume, kind));
-    assert!(!done.stderr_text().contains("seekless undo"), "{done}");
-    let done = done.says("Nothing to undo");
-    let difference = freed.abs_diff(promised);
-    assert!(
-        difference * 100 <= promised,
-        "{freed} freed, {promised} promised\n{done}"
-    );
-    assert!(
-        picture(&tree) == before,
-        "contents, modes or times have changed"
-    );
-    // Nothing is left to promise.
-    let again = act("reflink --dry-run tree").stdout_text();
-    assert_eq!(self::promised(&again), 0, "{again}");
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn reflink_frees_what_the_plan_says() {
-    frees_what_the_plan_says("btrfs", "");
-    frees_what_the_plan_says("xfs", "-m reflink=1");
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn reflink_says_that_ext4_cannot() {
-    let volume = Volume::on_loop("ext4", 64, "");
-    let scene = Scene::below(&volume.path());
-    let before = picture(&scene.tree());
-    match scene.perform(ActionKind::Reflink) {
-        Outcome::Failed(failure) => {
-            let said = failure.to_string();
-            assert!(said.contains("not supported on ext4 here"), "{said}");
-        }
-        other => panic!("{other:?}"),
-    }
-    assert_eq!(picture(&scene.tree()), before);
-}
-
 #[test]
 #[ignore = "sets flags on files: root only"]
 fn immutable_files_are_left_alone() {
@@ -269,24 +175,6 @@ fn files_in_folders_that_cannot_be_changed_are_left_alone() {
             assert_eq!(picture(&scene.tree()), before);
             assert_eq!(fs::read_dir(folder).expect("a list").count(), 0);
         }
-    }
-}
-
-#[test]
-#[ignore = "sets flags on files: root only"]
-fn a_kept_file_that_can_have_no_further_name_is_named_with_the_way_out() {
-    for (flag, back) in [("+i", "-i"), ("+a", "-a")] {
-        let scene = Scene::new();
-        let before = picture(&scene.tree());
-        sh(&format!("chattr {flag} {}", scene.keeper().display()));
-        let outcome = scene.perform(ActionKind::Hardlink);
-        sh(&format!("chattr {back} {}", scene.keeper().display()));
-        let Outcome::Failed(failure) = outcome else {
-            panic!("{outcome:?}");
-        };
-        let said = failure.to_string();
-        assert!(said.contains(&format!("run chattr {back} on it")), "{said}");
-        assert_eq!(picture(&scene.tree()), before);
     }
 }
 
@@ -434,77 +322,4 @@ fn protected_folders_are_so_whichever_mount_leads_there() {
             "{option} {mounted}\n{run}"
         );
     }
-}
-
-/// Bytes of the device that files below a folder refer to, each counted once, as FIEMAP tells.
-fn mapped(top: &Path) -> u64 {
-    let line = format!(
-        "find {} -type f -print0 | xargs -0 -n 500 filefrag -e 2>/dev/null",
-        top.display()
-    );
-    let told = Command::new("sh").args(["-c", &line]).output();
-    let told = String::from_utf8_lossy(&told.expect("filefrag is there").stdout).into_owned();
-    let mut runs: Vec<(u64, u64)> = told.lines().filter_map(run_of_blocks).collect();
-    runs.sort_unstable();
-    let (mut total, mut end) = (0, 0);
-    for (from, to) in runs {
-        total += to.saturating_sub(from.max(end));
-        end = end.max(to);
-    }
-    total * 4096
-}
-
-/// `   0:        0..      12:     34816..     34828:     13:   last,eof`
-fn run_of_blocks(line: &str) -> Option<(u64, u64)> {
-    let fields: Vec<&str> = line.split(':').collect();
-    let [_, _, physical, _, flags] = fields[..] else {
-        return None;
-    };
-    let (from, to) = physical.split_once("..")?;
-    let block = |text: &str| text.trim().parse::<u64>().ok();
-    // What lies inside the metadata has no blocks.
-    let inline = flags.contains("inline");
-    (!inline).then_some((block(from)?, block(to)? + 1))
-}
-
-/// `SEEKLESS_FILES=100000 cargo test --test suite -- --ignored --nocapture volumes::real_` is the long form.
-fn real_files_free_what_the_plan_says(kind: &str, options: &str) {
-    let volume = Volume::on_loop(kind, 6 << 10, options);
-    let scene = Scene::below(&volume.path());
-    let top = scene.top.join("real");
-    real::fill(&top, real::files());
-    let before = real::looks(&top);
-    let (full, covered) = (used_at_rest(&volume, kind), mapped(&top));
-    // The journal must not take what was freed.
-    let state = tempfile::tempdir().expect("a folder");
-    let act = |arguments: &str| {
-        seekless(&scene.top, arguments)
-            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
-            .patience(std::time::Duration::from_secs(3600))
-            .run()
-            .exits(0)
-    };
-    let promised = promised(&act("reflink --dry-run real").stdout_text());
-    let done = act("reflink --yes real");
-    let freed = full.saturating_sub(used_at_rest(&volume, kind));
-    let uncovered = covered.saturating_sub(mapped(&top));
-    println!("{kind}: promised {promised}, df says {freed}, FIEMAP says {uncovered}\n{done}");
-    assert!(promised > 0);
-    for (who, freed) in [("df", freed), ("FIEMAP", uncovered)] {
-        assert!(
-            freed.abs_diff(promised) * 100 <= promised,
-            "{kind}: promised {promised}, and {freed} came free as {who} tells\n{done}"
-        );
-    }
-    assert!(
-        real::looks(&top) == before,
-        "contents, modes or times have changed"
-    );
-}
-
-#[test]
-#[ignore = "copies files of this machine, and mounts a file system: root only"]
-fn real_files_free_the_same_on_both() {
-    real_files_free_what_the_plan_says("btrfs", "");
-    real_files_free_what_the_plan_says("xfs", "-m reflink=1");
 }

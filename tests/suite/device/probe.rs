@@ -13,10 +13,9 @@ use tempfile::TempDir;
 
 use crate::common::children::all_at_once;
 use crate::common::limits::skipped;
-use crate::common::run::{Run, catches};
-use crate::common::terminal::on_terminal;
+use crate::common::run::catches;
 use crate::common::volume::{Volume, sh};
-use crate::common::{Tree, noise, seekless};
+use crate::common::{noise, seekless};
 
 /// Why nothing was measured.
 const IN_MEMORY: &str = "the build folder is in memory";
@@ -45,13 +44,6 @@ fn fill(folder: &Path, files: usize) {
     fs::write(folder.join("large"), noise(1, 8 << 20)).expect("written");
     let handle = fs::File::open(folder).expect("opened");
     rustix::fs::syncfs(handle).expect("synced");
-}
-
-/// The report without its line breaks, which depend on the lengths of numbers and paths.
-fn unbroken(run: &Run) -> String {
-    let text = run.stdout_text();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
 }
 
 /// All names below a folder, with what a change would show in.
@@ -127,75 +119,6 @@ fn a_folder_is_measured_in_every_way_and_not_changed() {
 }
 
 #[test]
-fn tables_are_for_people() {
-    let folder = files();
-    let run = seekless(folder.path(), "probe --time 2s --only order,random .")
-        .run()
-        .exits(0);
-    let text = run.stdout_text();
-    let place = |word: &str| {
-        text.find(word)
-            .unwrap_or_else(|| panic!("no {word}\n{run}"))
-    };
-    assert!(
-        place("\nrandom: ") < place("\norder: "),
-        "in the order of the registry\n{run}"
-    );
-    assert!(!text.contains("\nstreams: "), "{run}");
-    let advice = text.rfind("\nAdvice: seekless find ");
-    let (_, conclusion) = text.split_at(advice.unwrap_or_else(|| place("\nNo advice: ")));
-    assert!(
-        conclusion.lines().all(|line| line.chars().count() <= 80),
-        "{run}"
-    );
-}
-
-#[test]
-fn an_empty_folder_is_no_error() {
-    let folder = folder();
-    let run = seekless(folder.path(), "probe --time 1s .").run().exits(0);
-    let text = run.stdout_text();
-    assert_eq!(
-        text.matches("not measured: ").count(),
-        EXPERIMENTS.len(),
-        "{run}"
-    );
-    assert!(text.contains("No advice"), "{run}");
-}
-
-#[test]
-fn one_small_file_is_measured_as_far_as_it_goes() {
-    let folder = folder();
-    fs::write(folder.path().join("one"), noise(1, 100_000)).expect("written");
-    for path in [".", "one"] {
-        let run = seekless(folder.path(), "probe --time 1s")
-            .arg(path)
-            .run()
-            .exits(0);
-        let text = run.stdout_text();
-        let told = text.contains("or a scratch file") || text.contains("in memory");
-        assert!(told, "it does not say what to do\n{run}");
-    }
-}
-
-#[test]
-fn wrong_use_is_told_before_anything_is_read() {
-    let folder = folder();
-    for (arguments, said) in [
-        ("probe", "<PATH>"),
-        ("probe nowhere", "nowhere: No such file"),
-        ("probe /dev/null", "neither a folder nor a regular file"),
-        ("probe --only speed .", "random, streams"),
-        ("probe --time soon .", "write 30s or 2m"),
-        ("probe --time 0 .", "or more"),
-        ("probe --scratch 10 .", "1MiB or more"),
-    ] {
-        seekless(folder.path(), arguments).run().exits(2).says(said);
-    }
-    assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-}
-
-#[test]
 fn a_scratch_file_is_read_and_gone() {
     let folder = folder();
     let before = state(folder.path());
@@ -211,24 +134,6 @@ fn a_scratch_file_is_read_and_gone() {
     }
     let names = |state: BTreeMap<PathBuf, _>| state.into_keys().collect::<Vec<_>>();
     assert_eq!(names(state(folder.path())), names(before));
-}
-
-#[test]
-fn a_scratch_file_that_does_not_fit_is_refused() {
-    let folder = folder();
-    let run = seekless(folder.path(), "probe --scratch 900000T --time 1s .").run();
-    if !run.stdout_text().contains("in memory") {
-        run.exits(2).says(" requested, ");
-    }
-}
-
-#[test]
-fn the_kernels_own_files_are_not_measured() {
-    let folder = folder();
-    let run = seekless(folder.path(), "probe --time 1s -f json /proc/self")
-        .run()
-        .exits(0);
-    assert_eq!(charts(&run.json()).len(), 0, "{run}");
 }
 
 /// Sends a signal some time after the start, or after it is caught; returns what was printed and the exit code.
@@ -279,22 +184,6 @@ fn an_interruption_at_any_time_leaves_no_scratch_file() {
 }
 
 #[test]
-#[ignore = "needs root, to mount a tmpfs"]
-fn memory_is_no_disk() {
-    let volume = Volume::tmpfs("");
-    fill(&volume.path(), 100);
-    let run = seekless(&volume.path(), "probe --time 1s --scratch 2MiB .").run();
-    let run = run.exits(0);
-    let text = run.stdout_text();
-    assert_eq!(
-        text.matches("there is no disk to measure").count(),
-        EXPERIMENTS.len(),
-        "{run}"
-    );
-    assert!(text.contains("No advice"), "{run}");
-}
-
-#[test]
 #[ignore = "needs root, loop devices and mkfs.ext4"]
 fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
     let volume = Volume::on_loop("ext4", 64, "");
@@ -308,41 +197,4 @@ fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
         .run()
         .exits(2)
         .says("Read-only file system");
-}
-
-#[test]
-#[ignore = "needs root, loop devices, mkfs.ext4 and fuse2fs"]
-fn what_fuse_cannot_tell_is_said() {
-    let volume = Volume::on_loop("ext4", 64, "");
-    fill(&volume.path(), 1200);
-    volume.unmount();
-    let (image, path) = (volume.image(), volume.path());
-    sh(&format!("fuse2fs {} {}", image.display(), path.display()));
-    let run = seekless(&path, "probe --time 2s .").run().exits(0);
-    let text = unbroken(&run);
-    assert!(text.contains("has a cache"), "{run}");
-    assert!(
-        text.contains("does not report the positions of files"),
-        "{run}"
-    );
-    let run = seekless(&path, "probe --time 1s --scratch 2MiB .")
-        .run()
-        .exits(0);
-    assert!(run.stdout_text().contains("a scratch file"), "{run}");
-    let names = fs::read_dir(&path).expect("listed").count();
-    // Twenty folders, one large file, lost+found.
-    assert_eq!(names, 22);
-}
-
-#[test]
-fn sentences_fit_the_terminal() {
-    let tree = Tree::new().copies(["a", "b"], "too little to measure");
-    for columns in [40, 80] {
-        let line = "probe --no-progress --time 1s --only random,streams .";
-        let shown = on_terminal(tree.root(), line, columns);
-        assert!(shown.contains("  not measured: "), "{shown}");
-        for line in shown.lines() {
-            assert!(line.chars().count() <= columns.into(), "{columns}: {line}");
-        }
-    }
 }

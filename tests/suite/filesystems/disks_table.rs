@@ -762,28 +762,6 @@ const ROWS: &[Row] = &[
         actions: ALL_WORK,
     },
     Row {
-        name: "NFS, root squashed (stand-in)",
-        mount: || standin(Rules::NFS_ROOT_SQUASH),
-        tick: EXACT,
-        actions: [
-            Works,
-            Works,
-            Works,
-            Refuses(
-                "belongs to user 65534, and this runs as root; new files there do not belong to you (a server may \
-                squash root): use move, or remove without --trash",
-            ),
-            Works,
-            Works,
-        ],
-    },
-    Row {
-        name: "NFS, names seen late (stand-in)",
-        mount: || standin(Rules::LATE),
-        tick: EXACT,
-        actions: ALL_WORK,
-    },
-    Row {
         name: "SMB (stand-in)",
         mount: || standin(Rules::SMB),
         tick: EXACT,
@@ -836,8 +814,6 @@ rows! {
     // Its key takes 1 GB of memory and many seconds to derive.
     in_full_cryfs: "cryfs",
     nfs_standin: "NFS (stand-in)",
-    nfs_root_squash_standin: "NFS, root squashed (stand-in)",
-    nfs_late_standin: "NFS, names seen late (stand-in)",
     smb_standin: "SMB (stand-in)",
     squashfs: "squashfs",
     squashfuse: "squashfuse",

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -174,81 +173,6 @@ one_file_survives! {
     a_file_seen_through_an_overlay_survives: Overlay, &["remove", "symlink", "move"];
 }
 
-/// A server may refuse links that lead out of their folder; others work, and undo takes them back.
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn copies_beside_each_other_become_symbolic_links_on_sshfs() {
-    let (shows, desk) = (Shows::new(Shown::Sshfs), Desk::new());
-    let top = shows.point().join("d");
-    fs::create_dir(&top).expect("a folder");
-    for name in ["a", "b"] {
-        fs::write(top.join(name), noise(7, 9_000)).expect("written");
-    }
-    let before = files(&top);
-    let run = desk.act("symlink", &[&top], None, false).exits(0);
-    let leads = fs::read_link(top.join("b")).ok();
-    assert_eq!(leads, Some(PathBuf::from("a")), "{run}");
-    let undone = desk.run("undo --yes").exits(0);
-    assert_eq!(files(&top), before, "{run}\n{undone}");
-    assert_nothing_left(&shows.point(), &undone.to_string());
-}
-
-/// Requests that overtake one another make fusefat walk through a file: the kernel is to read ahead no further than it
-/// does by itself.
-#[test]
-#[ignore = "mounts file systems of programs, and needs strace: root only"]
-fn the_readahead_is_not_doubled_where_a_program_walks_through_files() {
-    for (what, is_in_order) in [(Shown::Fusefat, true), (Shown::Bindfs, false)] {
-        let shows = Shows::new(what);
-        let desk = Desk::new();
-        for name in ["a", "b"] {
-            fs::write(shows.point().join(name), noise(7, 900_000)).expect("written");
-        }
-        let log = desk.path("log");
-        let run = std::process::Command::new("strace")
-            .args(["-f", "-e", "trace=fadvise64", "-o"])
-            .arg(&log)
-            .args([env!("CARGO_BIN_EXE_seekless"), "find"])
-            .arg(shows.point())
-            .output();
-        let found = run.expect("strace is there");
-        let said = String::from_utf8_lossy(&found.stderr);
-        assert!(said.contains("Found 1 set"), "{what:?}\n{said}");
-        let advice = fs::read_to_string(log).expect("text");
-        let is_doubled = advice.contains("POSIX_FADV_SEQUENTIAL");
-        assert_eq!(is_doubled, !is_in_order, "{what:?}\n{advice}");
-    }
-}
-
-/// Nothing is changed, and this number of lines says why.
-fn is_refused(what: Shown, action: &str, reason: &str, number: usize) {
-    let shows = Shows::new(what);
-    let desk = Desk::new();
-    let top = shows.point().join("d");
-    fs::create_dir(&top).expect("a folder");
-    for name in ["a", "b", "c"] {
-        fs::write(top.join(name), noise(7, 9_000)).expect("written");
-    }
-    let before = files(&top);
-    let run = desk.act(action, &[&top], None, false);
-    let context = format!("{what:?}\n{run}");
-    assert_eq!(files(&shows.point()).len(), 3, "{context}");
-    assert_eq!(files(&top), before, "{context}");
-    assert_ne!(run.code(), 0, "{context}");
-    let said = run.stderr_text();
-    let lines: Vec<_> = said.lines().filter(|line| line.contains(reason)).collect();
-    assert_eq!(lines.len(), number, "{context}");
-    assert_nothing_left(&top, &context);
-}
-
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn sharing_blocks_is_refused_before_the_question() {
-    for what in [Shown::Ntfs3g, Shown::ExfatFuse, Shown::Sshfs] {
-        is_refused(what, "reflink", "cannot share blocks", 1);
-    }
-}
-
 /// Two different files with equal bytes, one in memory and one on a mount.
 fn two_files(what: Shown) -> (Shows, Desk, PathBuf) {
     let shows = Shows::new(what);
@@ -310,108 +234,6 @@ fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
         let run = desk.run(&format!("{action} --dry-run {places}"));
         // Whatever it is, trash and move lose nothing.
         run.exits(0).says("1 file (9.0 kB) in 1 set");
-    }
-}
-
-/// A daemon numbers files anew when the kernel has forgotten them.
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn a_new_inode_number_is_no_change_where_a_daemon_gives_them() {
-    let options = "-o entry_timeout=0,attr_timeout=0,dir_cache=no";
-    let shows = Shows::with_options(Shown::Sshfs, options);
-    let desk = Desk::new();
-    for name in ["a", "b"] {
-        fs::write(shows.source().join(name), noise(7, 9_000)).expect("written");
-    }
-    let inode = || {
-        fs::metadata(shows.point().join("b"))
-            .expect("metadata")
-            .ino()
-    };
-    let before = inode();
-    let report = desk.path("report");
-    let (report, point) = (report.display(), shows.point());
-    let point = point.display();
-    desk.run(&format!("find -f json -o {report} {point}"))
-        .exits(0);
-    // A name that leads nowhere is forgotten, soon.
-    let (there, away) = (shows.source().join("b"), shows.source().join("away"));
-    let start = Instant::now();
-    while inode() == before {
-        let waited = start.elapsed();
-        assert!(waited < Duration::from_secs(60), "the number stays");
-        fs::rename(&there, &away).expect("renamed");
-        assert!(fs::metadata(shows.point().join("b")).is_err());
-        fs::rename(&away, &there).expect("renamed");
-    }
-    let run = desk.run(&format!("remove --yes --from {report} {point}"));
-    let run = run.exits(0).says("Done: removed 1 file");
-    assert_eq!(files(&shows.source()).len(), 1, "{run}");
-}
-
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn a_report_says_what_may_be_one_file() {
-    for what in [Shown::Sshfs, Shown::Rclone, Shown::Bindfs, Shown::Overlay] {
-        let shows = Shows::new(what);
-        let desk = Desk::new();
-        fs::write(shows.source().join("x"), noise(7, 9_000)).expect("written");
-        let places = format!("{} {}", shows.point().display(), shows.source().display());
-        let text = desk.run(&format!("find {places}")).exits(0);
-        assert!(
-            text.stdout_text().contains("1, 2 may be one file"),
-            "{what:?}\n{text}"
-        );
-        let json = desk.run(&format!("find -f json {places}")).exits(0).json();
-        let members = json["sets"][0]["members"]
-            .as_array()
-            .expect("members")
-            .clone();
-        assert_eq!(members.len(), 2);
-        let all = members.iter().all(|member| member["ambiguous"] == true);
-        assert!(all, "{what:?} {json}");
-    }
-}
-
-/// A file that one daemon shows under two names, and a second daemon under two more.
-#[test]
-#[ignore = "mounts file systems of programs: root only"]
-fn a_file_that_one_or_two_daemons_show_twice_survives() {
-    for (what, options) in [
-        (Shown::Sshfs, "-o follow_symlinks"),
-        (Shown::Rclone, "-L"),
-        (Shown::RcloneCached, "-L"),
-    ] {
-        for action in [
-            "remove",
-            "remove --allow uncompared",
-            "remove --trash",
-            "move --to to",
-        ] {
-            let shows = Shows::with_options(what, options);
-            let desk = Desk::new();
-            let content = noise(7, 9_000);
-            let source = shows.source();
-            fs::create_dir(source.join("one")).expect("a folder");
-            fs::write(source.join("one/x"), &content).expect("written");
-            std::os::unix::fs::symlink("one", source.join("two")).expect("a link");
-            let run = desk.act(action, &[&shows.point()], None, false);
-            let read = fs::read(source.join("one/x"));
-            assert!(read.is_ok_and(|read| read == content), "{what:?}\n{run}");
-            assert_nothing_left(&source, &run.to_string());
-            if what == Shown::Sshfs {
-                let again = shows.again();
-                let run = desk.act(
-                    action,
-                    &[&shows.point().join("one"), &again.point().join("one")],
-                    None,
-                    false,
-                );
-                let read = fs::read(source.join("one/x"));
-                assert!(read.is_ok_and(|read| read == content), "{what:?}\n{run}");
-                assert_nothing_left(&source, &run.to_string());
-            }
-        }
     }
 }
 

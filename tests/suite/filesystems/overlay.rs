@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::common::run::{Seekless, finish};
+use crate::common::run::Seekless;
 use crate::common::scene::{Picture, picture};
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Run, noise, seekless};
@@ -249,16 +247,6 @@ fn works(action: &str, kind: Lower) -> bool {
 
 #[test]
 #[ignore = "mounts overlays: root only"]
-fn hardlink_names_the_reason_where_a_link_gets_another_number() {
-    let container = Container::new(Lower::Image, &[(&["a/1"], 1), (&["b/1"], 1)]);
-    let before = picture(&container.tree());
-    let run = container.acting("hardlink", "").run();
-    let run = run.exits(2).says("as separate files: use remove or move");
-    assert!(picture(&container.tree()) == before, "{run}");
-}
-
-#[test]
-#[ignore = "mounts overlays: root only"]
 fn each_action_works_where_copies_get_other_numbers() {
     for action in ACTIONS {
         for kind in ALL.into_iter().filter(|kind| works(action, *kind)) {
@@ -274,14 +262,6 @@ fn undo_works_after_a_container_was_started_again() {
         for action in ACTIONS {
             works_and_is_undone(kind, action, "", true);
         }
-    }
-}
-
-#[test]
-#[ignore = "mounts overlays: root only"]
-fn digests_are_trusted_where_copies_get_other_numbers() {
-    for action in ACTIONS {
-        works_and_is_undone(Lower::OtherDisk, action, "--allow uncompared", false);
     }
 }
 
@@ -338,54 +318,4 @@ fn a_file_that_somebody_else_changed_is_left_alone() {
         assert_eq!(run.code(), 1, "{context}");
         nothing_is_lost(&container, &context);
     }
-}
-
-/// Kills an action before each of its calls, or before one in so many of them: nothing is lost, and undo takes back what it
-/// did.
-#[cfg(debug_assertions)]
-fn killed_at_any_call(action: &str, every: usize) {
-    for at in (1..).step_by(every) {
-        assert!(at < 500, "it never ends");
-        let names: &[(&[&str], u64)] =
-            &[(&["a/keep-1", "a/keep-1-too"], 1), (&["b/1", "../c/1"], 1)];
-        let container = Container::new(Lower::OtherDisk, names);
-        fs::create_dir(container.top.join("to")).expect("a folder");
-        let before = picture(&container.tree());
-        let command = container.acting(action, "");
-        let command = command.env("SEEKLESS_FAULT", &format!("kill@{at}"));
-        let run = finish(command.spawn(), Duration::from_secs(60));
-        let context = format!("{action} killed at {at}\n{run}");
-        let held = contents(&picture(&container.top));
-        assert!(held.contains_key(&noise(1, 9_000)), "{context}");
-        let undone = container.run("undo --yes");
-        let context = format!("{context}\n{undone}");
-        let after = picture(&container.tree());
-        nothing_is_left(&container, &context);
-        match action {
-            "remove" => assert!(after.contains_key(Path::new("a/keep-1")), "{context}"),
-            _ => assert!(after == before, "{context}"),
-        }
-        if run.status.signal() != Some(9) {
-            assert!(at > 16, "{context}");
-            return;
-        }
-    }
-}
-
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "mounts overlays: root only"]
-fn an_action_may_be_killed() {
-    ACTIONS
-        .iter()
-        .for_each(|action| killed_at_any_call(action, 6));
-}
-
-#[test]
-#[cfg(debug_assertions)]
-#[ignore = "takes minutes, mounts overlays: root only"]
-fn in_full_an_action_may_be_killed() {
-    ACTIONS
-        .iter()
-        .for_each(|action| killed_at_any_call(action, 1));
 }

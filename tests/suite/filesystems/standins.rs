@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::common::run::Seekless;
 use crate::common::standin::{Rules, Standin};
@@ -41,9 +39,7 @@ fn contents(standin: &Standin) -> BTreeSet<Vec<u8>> {
 fn leftovers(standin: &Standin) -> Vec<String> {
     let files = standin.contents().into_iter();
     let names = files.map(|(path, _)| path.display().to_string());
-    names
-        .filter(|name| name.contains(".seekless-") || name.contains(".nfs"))
-        .collect()
+    names.filter(|name| name.contains(".seekless-")).collect()
 }
 
 /// A server needs a round trip to answer, and cryfs counts all its blocks.
@@ -78,8 +74,6 @@ const ACTIONS: [&str; 5] = [
     "move --to away",
 ];
 
-const TO_ANOTHER_DISK: &str = "move to another disk";
-
 /// One file, seen by two clients of a server, looks like two: they have two device numbers.
 #[track_caller]
 fn survives_two_clients(rules: Rules) {
@@ -87,7 +81,6 @@ fn survives_two_clients(rules: Rules) {
         for trust in ["", "--allow uncompared"] {
             let one = Standin::new(rules);
             fill(&one, &["keep"]);
-            std::thread::sleep(rules.delay);
             let two = one.again();
             let before = contents(&one);
             let files = one.contents().len();
@@ -132,12 +125,6 @@ fn one_file_seen_by_two_clients_of_smb_survives() {
     survives_two_clients(Rules::SMB);
 }
 
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn one_file_seen_by_two_clients_that_hear_of_names_late_survives() {
-    survives_two_clients(Rules::LATE);
-}
-
 /// The other client removes the file to be kept while this one's cache still shows it.
 #[test]
 #[ignore = "mounts FUSE: root only"]
@@ -171,125 +158,4 @@ fn a_kept_file_that_another_client_removes_is_not_relied_on() {
         assert_eq!(leftovers(&one), [""; 0], "{context}");
         assert_ne!(run.code(), 0, "{context}");
     }
-}
-
-/// A file that is open when it loses its name stays under a name `.nfs…` until it is closed: nothing of ours keeps it.
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn no_silly_name_outlives_a_run() {
-    for action in ACTIONS {
-        let standin = Standin::new(Rules {
-            cache: Duration::ZERO,
-            ..Rules::NFS
-        });
-        fill(&standin, &["keep", "copies"]);
-        let before = contents(&standin);
-        let top = tempfile::tempdir().expect("a folder");
-        let run = act(
-            standin.point(),
-            top.path(),
-            &format!("{action} --yes --allow shared keep copies"),
-        )
-        .exits(0);
-        assert_eq!(leftovers(&standin), [""; 0], "{action}\n{run}");
-        assert!(contents(&standin).is_superset(&before), "{action}\n{run}");
-    }
-}
-
-/// A server that takes root for nobody refuses what only root could do: before anything, or leaving all as it was.
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn where_root_is_nobody_a_folder_of_somebody_else_stays_as_it_is() {
-    for action in [&ACTIONS[..], &[TO_ANOTHER_DISK]].concat() {
-        let standin = Standin::new(Rules {
-            root_squash: true,
-            cache: Duration::ZERO,
-            ..Rules::NFS
-        });
-        fill(&standin, &["keep", "copies"]);
-        for folder in ["keep", "copies"] {
-            let mode = fs::Permissions::from_mode(0o555);
-            fs::set_permissions(standin.point().join(folder), mode).expect("its owner may");
-        }
-        let before = standin.contents();
-        let top = tempfile::tempdir().expect("a folder");
-        let away = top.path().join("away");
-        let line = match action {
-            TO_ANOTHER_DISK => format!(
-                "move --to {} --yes --allow shared keep copies",
-                away.display()
-            ),
-            action => format!("{action} --yes --allow shared keep copies"),
-        };
-        let run = act(standin.point(), top.path(), &line);
-        assert_eq!(standin.contents(), before, "{action}\n{run}");
-        assert_ne!(run.code(), 0, "{action}\n{run}");
-        let moved: Vec<_> = walkdir::WalkDir::new(&away)
-            .min_depth(1)
-            .into_iter()
-            .collect();
-        assert!(
-            moved.iter().all(Result::is_err),
-            "{moved:?} {action}\n{run}"
-        );
-    }
-}
-
-/// Waits for something that will be so.
-fn until(is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "never");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// The rules are played: what the tests above rely on.
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn the_standin_plays_the_rules() {
-    let one = Standin::new(Rules {
-        cache: Duration::ZERO,
-        delay: Duration::from_secs(2),
-        ..Rules::NFS
-    });
-    let two = one.again();
-    let (here, there) = (one.point().join("x"), two.point().join("x"));
-    fs::write(&here, "content").expect("written");
-    assert!(!there.exists(), "a new name is seen late");
-    until(|| there.exists());
-    assert_eq!(fs::read(&there).expect("seen now"), b"content");
-    // Open while it loses its name.
-    let file = fs::File::open(&here).expect("opened");
-    fs::remove_file(&here).expect("removed");
-    let silly = leftovers(&one);
-    assert_eq!(silly.len(), 1, "{silly:?}");
-    drop(file);
-    until(|| leftovers(&one).is_empty());
-    // What another client removed is stale.
-    fs::write(&here, "again").expect("written");
-    until(|| there.exists());
-    let file = fs::File::open(&there).expect("opened");
-    fs::remove_file(&here).expect("removed");
-    let stale = file.metadata().expect_err("it is gone");
-    assert_eq!(stale.raw_os_error(), Some(libc::ESTALE));
-    // No time of the last change, no links.
-    let smb = Standin::new(Rules {
-        cache: Duration::ZERO,
-        ..Rules::SMB
-    });
-    fs::write(smb.point().join("x"), "x").expect("written");
-    let time = |path: &Path| fs::metadata(path).expect("metadata").ctime_nsec();
-    let before = time(&smb.point().join("x"));
-    let mode = fs::Permissions::from_mode(0o600);
-    fs::set_permissions(smb.point().join("x"), mode).expect("set");
-    assert_eq!(time(&smb.point().join("x")), before);
-    assert!(fs::hard_link(smb.point().join("x"), smb.point().join("y")).is_err());
-    // Root is nobody.
-    let squashed = Standin::new(Rules::NFS_ROOT_SQUASH);
-    fs::create_dir(squashed.point().join("d")).expect("everybody may");
-    let owner = fs::metadata(squashed.point().join("d"))
-        .expect("metadata")
-        .uid();
-    assert_eq!(owner, 65534);
 }

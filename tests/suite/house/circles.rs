@@ -133,54 +133,6 @@ mod the_reader_of_imports {
         Room::of(&files.collect::<Vec<_>>(), "read")
     }
 
-    fn found(one: &str, other: &str) -> usize {
-        let room = room(&[
-            ("read/mod.rs", "mod one; pub use one::Passed; pub struct B;"),
-            ("read/one.rs", one),
-            ("read/deep/mod.rs", "mod other; pub(crate) use other::C;"),
-            ("read/deep/other.rs", other),
-        ]);
-        circles_of_files(&room).len()
-    }
-
-    #[test]
-    fn sees_circles_between_files_of_a_room() {
-        let down = "use crate::read::one::{A, B};";
-        assert_eq!(found("", down), 0);
-        for up in [
-            "use super::deep::other::C;",
-            "fn f() -> super::deep::other::C {}",
-            "use super::{B, deep::{other::{self, X}, Y}};",
-            // Wherever it is passed on.
-            "use super::deep::C;",
-            "use crate::read::{deep::C as D};",
-        ] {
-            assert_eq!(found(up, down), 2, "{up}");
-        }
-        for down in [
-            "use super::super::one;",
-            "use super::super::Passed;",
-            "use crate::{read::Passed, sys};",
-            "fn f() { crate::read::one::f() }",
-        ] {
-            assert_eq!(found("use super::deep::C;", down), 2, "{down}");
-        }
-    }
-
-    #[test]
-    fn lets_files_be_used_in_one_direction() {
-        let up = "use super::deep::C;";
-        for other in [
-            "use super::super::B; use crate::sys;",
-            "#[cfg(test)] mod tests { use super::super::one; }",
-            "// use crate::read::one;",
-            "use std::one; fn f(one: one::T) {}",
-        ] {
-            assert_eq!(found(up, other), 0, "{other}");
-        }
-        assert_eq!(found("#[cfg(test)] mod x; use super::deep::C;", ""), 0);
-    }
-
     #[test]
     fn sees_circles_and_wrong_order_between_folders() {
         let files = |low: &'static str, file: &'static str| {

@@ -71,44 +71,6 @@ fn what_a_file_sets_is_followed_and_named_once() {
 }
 
 #[test]
-fn a_value_is_the_rest_of_its_line() {
-    let values = "--name=a ~ old*\n--name=*.jpg\n--exclude=x = # ~ y\n--regex=a ~ b|jpg\n";
-    let tree = tree(&[("config.find", values)]);
-    tree.write("t/x = # ~ y", "short");
-    run(&tree, "-f nul .").run().exits(0).finds(["a.jpg b.jpg"]);
-    run(&tree, "-f nul --name * --regex . .").run().finds(ALL);
-}
-
-#[test]
-fn each_command_follows_what_it_has_of_the_file_for_all() {
-    let tree = tree(&[(
-        "config",
-        "--progress=json:1\n--io-idle\n--keep=oldest\n--trash\n",
-    )]);
-    for (line, code, has_keep, has_trash) in [
-        ("compare a.jpg b.jpg", 0, false, false),
-        ("compare a.jpg none", 2, false, false),
-        ("folders .", 0, false, false),
-        ("find .", 0, true, false),
-        ("hardlink -n .", 0, true, false),
-        ("remove -n .", 0, true, true),
-    ] {
-        let run = run(&tree, line).run().exits(code);
-        let said = run.stderr_text();
-        let named: Vec<&str> = said
-            .lines()
-            .filter(|line| line.contains("Options from "))
-            .collect();
-        assert_eq!(named.len(), 1, "{line}: {run}");
-        assert!(named[0].contains("--progress=json:1, --io-idle"), "{run}");
-        assert_eq!(named[0].contains("--keep=oldest"), has_keep, "{run}");
-        assert_eq!(named[0].contains("--trash"), has_trash, "{run}");
-        let without = format!("{line} --no-config");
-        self::run(&tree, &without).run().never_says("Options from");
-    }
-}
-
-#[test]
 fn what_counts_more_replaces_what_counts_less() {
     let tree = tree(&[
         (
@@ -136,28 +98,6 @@ fn what_counts_more_replaces_what_counts_less() {
         "remove -n --cache off --preset y .",
     ];
     insta::assert_snapshot!(lines.map(in_force).join("\n"));
-}
-
-#[test]
-fn a_flag_that_is_typed_undoes_its_opposite_in_the_file() {
-    let find = "--unique\n--no-hidden\n--cache=off\n--no-progress\n";
-    let tree = tree(&[("config.find", find), ("config.remove", "--trash\n")]);
-    run(&tree, "-f nul .").run().exits(0).finds([""; 0]);
-    tree.write("t/.e", "short");
-    let typed = "-f nul --copies 2.. --ext txt --hidden --cache mtime --progress never .";
-    run(&tree, typed)
-        .run()
-        .exits(0)
-        .finds(["c.txt d.txt"])
-        .never_says("Options from");
-    assert!(tree.path("caches/seekless").is_dir());
-    let data = tree.path("data");
-    let act = |line: &str| {
-        let run = run(&tree, line).env("XDG_DATA_HOME", data.to_str().expect("text"));
-        run.run().exits(0)
-    };
-    act("remove --dry-run .").says("config.remove: --trash.");
-    act("remove --dry-run --no-trash .").never_says("Options from");
 }
 
 #[test]
@@ -240,21 +180,7 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
             "--allow=uncompared\n",
             ":1: --allow must",
         ),
-        ("config.remove", "--no-trash\n", ":1: --no-trash must"),
-        ("config.move", "--reference=/a\n", ":1: --reference must"),
         ("config.remove", "--protect=/a\n", ":1: --protect must"),
-        (
-            "config.remove",
-            "--only-under=/a\n",
-            ":1: --only-under must",
-        ),
-        ("config.remove", "--allow=managed\n", ":1: --allow must"),
-        (
-            "config.remove",
-            "--remove-empty-folders\n",
-            ":1: --remove-empty",
-        ),
-        ("config.remove", "--with-noise\n", ":1: --with-noise must"),
         (
             "config.remove",
             "--min-size=1k\n",
@@ -266,48 +192,24 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
             "--exclude=.git\n",
             "move this line to config.find",
         ),
-        ("config.remove", "--hard-links\n", ":1: --hard-links must"),
-        ("config.move", "--to=/a\n", ":1: --to must"),
         ("config.find", "--output=r\n", ":1: --output must"),
-        ("config.find", "--from=r\n", ":1: --from must"),
-        ("config", "--cache=mtime\n", ":1: --cache=mtime must"),
         ("config.find", "--cache=mtime\n", ":1: --cache=mtime must"),
-        ("config.compare", "--one-way\n", ":1: --one-way must"),
-        ("config.folders", "--min-size=1\n", ":1: --min-size must"),
-        ("config.find", "--preset=nas\n", ":1: --preset must"),
-        ("config.find", "--no-config\n", ":1: --no-config must"),
         // What is no option.
         ("config.find", "--nope\n", ":1: find has no option --nope"),
-        ("config.find", "--trash\n", ":1: find has no option --trash"),
         ("config", "--nope=1\n", ":1: seekless has no option --nope"),
-        ("config.find", "--min-siz=1\n", "has no option --min-siz"),
-        ("config.find", "--quiet\n-x\n", ":2: -x: write one option"),
-        ("config.find", "--min-size 1k\n", "--name=value"),
         ("config.find", "[find]\n", "--name=value"),
-        ("config.find", "--exclude=\".git\"\n", "omit the quotes"),
         (
             "config.fnid",
             "--quiet\n",
             "config.fnid: no command 'fnid' reads a file",
         ),
-        ("config.undo", "--quiet\n", "config.undo: no command 'undo'"),
         // A value that is missing would be the next word.
         ("config.find", "--exclude\n", ":1: --exclude needs a value"),
-        (
-            "config.find",
-            "--io-idle=on\n",
-            ":1: --io-idle takes no value",
-        ),
         ("config.find", "--cache=x\n", ":1: --cache: a relative path"),
         (
             "config.find",
             "--cache=~/x\n",
             ":1: --cache: a ~ stands for",
-        ),
-        (
-            "config.find",
-            "--exclude=~/x\n",
-            ":1: --exclude: a ~ stands",
         ),
     ] {
         let tree = tree(&[(file, text)]);
@@ -329,143 +231,6 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         }
         run(&tree, "-q -f nul --no-config .").run().exits(0);
     }
-}
-
-#[test]
-fn a_wrong_value_is_named_with_its_line() {
-    for (file, text, line, words) in [
-        ("config.find", "--min-size=10x\n", ".", "unknown size unit"),
-        ("config.find", "--color=red\n", ".", "auto, always, never"),
-        ("config.find", "--regex=\n", ".", "omit --regex"),
-        ("config.find", "--top=\n", ".", "--top needs a value"),
-        (
-            "config.find",
-            "--newer=soon\n",
-            ".",
-            "--newer: \"soon\" is not a time",
-        ),
-        (
-            "config.find",
-            "--keep=best\n",
-            ".",
-            "--keep: \"best\" is not a rule",
-        ),
-        (
-            "config",
-            "--bwlimit=20\n",
-            "compare a.jpg b.jpg",
-            "--bwlimit 20",
-        ),
-        (
-            "config.folders",
-            "--bwlimit=20\n",
-            "folders .",
-            "--bwlimit 20",
-        ),
-        (
-            "config.remove",
-            "--keep=best\n",
-            "remove -n .",
-            "--keep: \"best\"",
-        ),
-        (
-            "config.move",
-            "--bwlimit=20\n",
-            "move -n --to x .",
-            "--bwlimit 20",
-        ),
-        (
-            "config.remove",
-            "--keep-n=0\n",
-            "remove -n .",
-            "--keep-n 0: write",
-        ),
-        ("preset.x", "--newer=soon\n", "--preset x .", "--newer"),
-        ("config.find", "--max-size=0\n", ".", "include them"),
-        // Two that exclude each other, or of which one is one too many.
-        (
-            "config.find",
-            "--unique\n--copies=3..\n",
-            ".",
-            "cannot be used with --copies",
-        ),
-        (
-            "config.find",
-            "--top=1\n--top=2\n",
-            ".",
-            "--top was given twice",
-        ),
-        (
-            "config.find",
-            "--min-size=10k\n--max-size=1k\n",
-            ".",
-            "swap the two sizes",
-        ),
-        // Places need to be there for a run only.
-        (
-            "config.find",
-            "--threads=dev:/dev/nope:1\n",
-            ".",
-            "there is no block device",
-        ),
-        (
-            "config.find",
-            "--keep=under /nope\n",
-            ".",
-            "under: cannot find /nope",
-        ),
-    ] {
-        let tree = tree(&[(file, text)]);
-        let run = run(&tree, line).run().exits(2).says(words);
-        let said = run.stderr_text();
-        assert!(said.contains(&format!("{file}:")), "{text}{run}");
-        assert!(said.lines().count() <= 2, "{run}");
-    }
-    let tree = tree(&[("config.find", "--max-size=0\n")]);
-    tree.write("t/e", "");
-    tree.write("t/f", "");
-    run(&tree, "-f nul --empty .").run().exits(0).finds(["e f"]);
-    // The command that shows the files refuses what the parser refuses.
-    let wrong = self::tree(&[("config.find", "--min-size=10x\n")]);
-    let wrong = run(&wrong, "config").run().exits(2);
-    wrong
-        .says("unknown size unit")
-        .says("config.find: --min-size=10x.");
-}
-
-#[test]
-fn a_cache_can_be_set_for_searches_and_actions() {
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let kept = elsewhere.path().join("kept");
-    let option = format!("--cache={}", kept.display());
-    let tree = tree(&[("config", &option)]);
-    for line in ["find .", "remove --dry-run ."] {
-        for without in ["--no-config", "--cache off"] {
-            let run = run(&tree, &format!("{line} {without}")).run().exits(0);
-            run.never_says(&option);
-            assert!(!kept.exists(), "{line}");
-        }
-        fs::write(&kept, "a file").expect("written");
-        let run = run(&tree, line).run().exits(0).says(&option);
-        run.says("is not a folder");
-        fs::remove_file(&kept).expect("removed");
-    }
-    // An action on a report searches nothing.
-    run(&tree, "-o report --no-config .").run().exits(0);
-    run(&tree, "remove --yes --from report").run().exits(0);
-    assert!(!kept.exists());
-}
-
-#[test]
-fn an_action_that_could_do_nothing_names_the_file_once() {
-    let tree = tree(&[("config.remove", "--keep=oldest\n")]);
-    run(&tree, "-o report --no-config .").run().exits(0);
-    for name in ["a.jpg", "c.txt"] {
-        fs::remove_file(tree.path(format!("t/{name}"))).expect("removed");
-    }
-    let run = run(&tree, "remove --yes --from report").run().exits(2);
-    let said = run.stderr_text();
-    assert_eq!(said.matches("Options from ").count(), 1, "{run}");
 }
 
 #[test]

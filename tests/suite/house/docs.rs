@@ -202,66 +202,6 @@ fn paths_of_this_repository_exist() {
 }
 
 #[test]
-fn each_journey_of_a_stranger_takes_fifteen_files_at_most() {
-    let page = read("docs/explanation/architecture.md");
-    let (_, journeys) = page.split_once("\n## Three journeys\n").expect("a section");
-    let (journeys, _) = journeys.split_once("\n## ").expect("its end");
-    let journeys: Vec<&str> = journeys.split("\n**From ").skip(1).collect();
-    assert_eq!(journeys.len(), 3);
-    for journey in journeys {
-        let files: BTreeSet<_> = spans(journey).into_iter().collect();
-        let files = files.iter().filter(|span| span.starts_with("src/")).count();
-        assert!((5..=15).contains(&files), "{files} files: {journey}");
-    }
-}
-
-#[test]
-fn the_changelog_has_a_place_for_what_comes_next() {
-    let changelog = read("CHANGELOG.md");
-    assert!(changelog.lines().any(|line| line == "## [Unreleased]"));
-}
-
-/// Pages that somebody reads to the end, and the words that each group of them has at most.
-const LIMITS: [(&[&str], usize); 12] = [
-    (&["README.md"], 650),
-    (&["CHANGELOG.md"], 300),
-    (&["docs/guide/"], 3000),
-    (&["docs/reference/actions.md"], 1800),
-    (
-        &["docs/reference/compare.md", "docs/reference/folders.md"],
-        1400,
-    ),
-    (&["docs/reference/formats.md"], 2200),
-    (
-        &[
-            "docs/reference/config.md",
-            "docs/reference/exit-status.md",
-            "docs/reference/disks.md",
-        ],
-        1100,
-    ),
-    (&["docs/reference/cache.md"], 700),
-    (&["docs/explanation/correctness.md"], 1800),
-    (&["docs/explanation/devices.md"], 1200),
-    (&["docs/measurements/benchmarks.md"], 1200),
-    (&["docs/"], 25_000),
-];
-
-#[test]
-fn pages_are_short() {
-    let pages = pages();
-    for (names, limit) in LIMITS {
-        let is_of = |page: &&Page| names.iter().any(|name| page.path.starts_with(name));
-        let words = |page: &Page| page.text.split_whitespace().count();
-        let words: usize = pages.iter().filter(is_of).map(words).sum();
-        assert!(
-            (1..=limit).contains(&words),
-            "{names:?}: {words} words, {limit} at most"
-        );
-    }
-}
-
-#[test]
 fn every_reason_is_listed() {
     let page = read("docs/reference/reasons.md");
     let listed = page.lines().filter(|line| line.starts_with("| `"));

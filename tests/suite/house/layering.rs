@@ -237,17 +237,4 @@ mod the_reader_of_sources {
         let acts = tokens("fn f<'a>(x: &'a u8) { unsafe { std::process::exit(1) } }");
         assert!(contains(&acts, &["unsafe"]) && contains(&acts, &["process", "::", "exit"]));
     }
-
-    #[test]
-    fn sees_who_reads() {
-        let named = |text: &str| reads_named(&Source::new("scan/walk.rs", text));
-        for text in [
-            "use crate::sys::pread;",
-            "use crate::sys::{stat, pread::full};",
-            "fn f() { crate::sys::pread::full(fd, bytes, 0) }",
-        ] {
-            assert_eq!(named(text), ["pread"], "{text}");
-        }
-        assert!(named("use crate::sys::{stat, page_cache}; fn f() { ring::new() }").is_empty());
-    }
 }

@@ -1,7 +1,6 @@
 //! The repository itself: sources, pages, and the examples that they show; and the command line around the commands.
 
 mod circles;
-mod command_words;
 mod config;
 mod containers;
 mod docs;
@@ -13,9 +12,6 @@ mod library_ends;
 mod library_process;
 mod mutations;
 mod options;
-mod repository;
-mod sessions;
-mod slips;
 mod sources;
 mod style;
 mod wrong_uses;

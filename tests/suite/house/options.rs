@@ -1,6 +1,5 @@
 //! The commands of the program, and what the help of each says.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Every command.
@@ -62,36 +61,5 @@ fn every_command_of_the_program_is_known_and_in_a_group() {
         listed.sort_unstable();
         known.sort_unstable();
         assert_eq!(listed, known);
-    }
-}
-
-#[test]
-fn short_help_shows_the_common_options_and_long_help_all() {
-    let options = |help: &str| {
-        let lines = help.lines().map(str::trim_start);
-        let lines = lines.filter(|line| line.starts_with('-'));
-        let words =
-            lines.filter_map(|line| line.split([' ', '=']).find(|word| word.starts_with("--")));
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let common = "--from --null --max-depth --one-file-system --follow-links --min-size --max-size --name --exclude \
-                  --type --ext --newer --no-hidden --isolate --hard-links --unique --threads --keep --format --output \
-                  --top --sort-by --summary-only --exit-code --quiet --preset --help --version";
-    let common: BTreeSet<&str> = common.split_whitespace().collect();
-    for command in ["", "find"] {
-        let short = options(&short_help(command));
-        let short: BTreeSet<&str> = short.iter().map(String::as_str).collect();
-        assert_eq!(short, common, "{command}");
-        let long = options(&help(command));
-        assert!(long.len() > 45, "{command}: {long:?}");
-    }
-    // What only an action has is shown.
-    let remove = options(&short_help("remove"));
-    for (option, is_shown) in [
-        ("--dry-run", true),
-        ("--allow", true),
-        ("--patience", false),
-    ] {
-        assert_eq!(remove.iter().any(|it| it == option), is_shown, "{option}");
     }
 }

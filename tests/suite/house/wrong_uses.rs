@@ -7,118 +7,62 @@ use crate::common::{Tree, seekless};
 /// What is typed, what the message names, and the way out that it shows.
 const WRONG: &[(&str, &str, &str)] = &[
     // Values that are malformed.
-    ("--patience 1m t", "--patience 1m", "--patience 5"),
     ("--patience 0 t", "--patience 0", "1 or more"),
     ("--top 0 t", "--top 0", "1 or more"),
     // A shell replaces no tilde behind '=', or in quotes.
-    ("--cache=~/c t", "--cache: ", "$HOME/c"),
     ("move -n --to=~/d t", "--to: ", "./~/d"),
     ("remove -n --protect ~/p/* t", "--protect: ", "$HOME/p/*"),
-    ("remove -n --reference=~/p t", "--reference: ", "$HOME/p"),
     ("-E ~/old t", "--exclude: ", "$HOME/old"),
-    ("-o=~/found t", "--output: ", "$HOME/found"),
     ("~/p t", "~/p", "$HOME/p"),
-    ("--top -3 t", "-3", "--help"),
     (
         "--top 99999999999999999999 t",
         "--top 99999999999999999999",
         "whole number",
     ),
-    (
-        "--keep newest,foo t",
-        "--keep: \"newest,foo\"",
-        "shortest-path",
-    ),
-    ("--verbose=x t", "--verbose", "--help"),
     ("--bwlimit 1 t", "allows 1 byte per second", "1M"),
     ("--copies x t", "--copies x", "3, 3.., ..3 or 2..3"),
-    ("--copies ..0 t", "--copies ..0", "1 or more"),
     ("--copies 3..2 t", "--copies 3..2", "swap them"),
-    ("--max-depth x t", "--max-depth x", "whole number"),
-    ("--max-depth -1 t", "-1", "--help"),
-    ("--depth-random x t", "--depth-random x", "whole number"),
-    ("--depth-random 0 t", "--depth-random 0", "1 or more"),
     ("--color red t", "--color red", "auto, always, never"),
     ("--type picture t", "--type picture", "image, video, audio"),
-    ("--digest x t", "--digest x", "always, when-needed"),
-    (
-        "--sort-by x t",
-        "--sort-by x",
-        "reclaimable, size, count, path",
-    ),
-    ("--order x t", "--order x", "inode, physical"),
     ("--cache mtime --cache off t", "--cache off", "omit one"),
-    ("--page-cache x t", "--page-cache x", "auto, keep, drop"),
     ("--format xml t", "--format xml", "json, ndjson"),
-    (
-        "--progress x t",
-        "--progress x",
-        "auto, plain, json or never",
-    ),
     ("--progress plain:0 t", "--progress plain:0", "plain:60"),
     ("--min-size 10x t", "--min-size 10x", "k, M, G, T"),
-    ("--min-size -5 t", "--min-size -5", "10k"),
     ("--max-size 1,500 t", "--max-size 1,500", "1.5M"),
-    ("--memory x t", "--memory x", "10k"),
-    ("--bwlimit x t", "--bwlimit x", "10k"),
     ("--bwlimit 20 t", "20 bytes per second", "20M"),
-    ("remove -n --bwlimit 999 t", "--bwlimit 999", "999M"),
     ("--threads 0 t", "--threads 0", "1 to 4096"),
-    ("--threads ssd: t", "--threads ssd:", "ssd:64,4"),
     ("--threads floppy:1 t", "--threads floppy:1", "ssd"),
     ("--threads dev:/dev/nope:1 t", "/dev/nope", "its disks are"),
     ("--newer 5 t", "--newer", "3d"),
     ("--newer 2024-13 t", "2024-13", "2024-05"),
     ("--older tomorrow t", "tomorrow", "today"),
     ("--ext *.x t", "--ext '*.x'", "write --ext x"),
-    ("--ext *.jp* t", "--ext '*.jp*'", "--name"),
     ("--name [ t", "\"[\"", "\\["),
     ("--name a/b t", "a/b", "--path"),
     ("remove --regex= t", "empty expression", "omit --regex"),
     ("--ignore-file none/x t", "none/x", ".gitignore"),
-    ("--keep best t", "best", "best-name"),
     ("--keep under t", "under", "'under "),
     ("--preset nope t", "nope", "nas, photos"),
-    ("remove --keep foo t", "foo", "newest"),
     ("remove -n --keep-n 0 t", "--keep-n 0", "1 or more"),
-    ("remove -n --sidecars x t", "--sidecars x", "keep-together"),
-    ("remove -n --format xml t", "--format xml", "text, json"),
     ("probe --time x t", "--time x", "30s"),
     ("probe --scratch 1 t", "--scratch 1", "1MiB"),
     ("completions foo", "foo", "bash"),
-    ("--threads -1 t", "-1", "--help"),
     ("--threads dev:vda t", "\"dev:vda\"", "dev:/dev/sdb:1,1"),
-    ("--bwlimit -5M t", "-5", "--help"),
-    ("--memory -1 t", "-1", "--help"),
-    ("probe --seed x t", "--seed x", "whole number"),
-    ("probe --time -1 t", "-1", "--help"),
     (
         "folders --min-overlap 101 t",
         "--min-overlap 101",
         "from 1 to 100",
     ),
-    ("folders --noise [ t", "\"[\"", "\\["),
     ("--ext jpg,,png t", "--ext", "jpg,png"),
     ("--exclude= t", "\"\"", "is empty"),
     ("--max-size 1.500 t", "1.500", "1.5M"),
-    ("--min-size 1.5 t", "1.5", "1.5k"),
     ("--keep= t", "--keep: \"\"", "newest"),
     ("--unique --omit-first -f nul t", "--omit-first", "omit"),
     ("compare t/ t", "t/ was given twice", "different sides"),
-    ("compare ./t t", "./t was given twice", "different sides"),
-    ("-d -1 t", "-1", "--help"),
     ("undo last", "no such run: last", "omit the name"),
     // Values that are missing.
-    ("--min-size", "--min-size", "value"),
-    ("--threads", "--threads", "value"),
     ("move --yes t", "--to <DIR>", "add it"),
     ("remove", "PATH", "--from REPORT"),
-    (
-        "remove --trash",
-        "remove --trash needs a PATH",
-        "--from REPORT",
-    ),
-    ("compare t", "<SIDE>", "add it"),
     ("compare", "<SIDE>", "add it"),
     // Values that contradict each other.
     ("--copies 3.. --unique t", "--unique", "omit one"),
@@ -127,19 +71,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--newer 1d --older 3d t", "--newer", "swap"),
     ("--newer 2262-01-01 t", "--newer", "in the past"),
     ("remove -n -d 0 t", "--max-depth 0", "1 or more"),
-    ("--isolate t", "--isolate", "two or more"),
     ("--isolate t t/", "--isolate", "two or more"),
     ("--cache c --cache d t", "--cache d", "give one"),
     ("-E t t", "--exclude t skips t itself", "omit one"),
-    ("-E t/ -E x ./t t", "skips all 2 given paths", "omit it"),
     ("--ignore-file * t", "--ignore-file '*'", "--exclude GLOB"),
     ("--keep Newest t", "Newest", "use newest"),
     ("--from gen.py -o gen.py", "-o gen.py", "another file"),
-    (
-        "remove -n --from gen.py -o ./gen.py",
-        "-o ./gen.py",
-        "another",
-    ),
     (
         "remove -n --with-noise t",
         "--remove-empty-folders",
@@ -156,7 +93,6 @@ const WRONG: &[(&str, &str, &str)] = &[
         "../.. leads to /",
         "'/home /srv'",
     ),
-    ("--bwlimit 0 t", "--bwlimit 0", "1M"),
     ("--memory 1M t", "--memory", "or more"),
     ("--omit-first -f json t", "--omit-first", "-f nul"),
     (
@@ -166,8 +102,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("--summary-only -f csv t", "csv", "text, json"),
     ("-o - t", "-o -", "./-"),
-    ("remove -o plan --yes t", "--output", "--dry-run"),
-    ("remove --yes -f json t", "--format json", "--dry-run"),
     ("hardlink -n -H t", "--hard-links", "omit"),
     ("remove -n --from t/a t", "t/a", "create it again"),
     // Without a terminal nobody can be asked.
@@ -178,34 +112,17 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("-o /proc/report t", "/proc/report", "another folder"),
     ("-o t t", "cannot write t", "t/duplicates.txt"),
     (
-        "remove -n -o none/plan t",
-        "none/plan",
-        "create the folder none",
-    ),
-    (
         "remove -n --reference none t",
         "--reference: cannot find none",
         "mounted",
     ),
-    (
-        "remove -n --only-under none t",
-        "--only-under: cannot find none",
-        "mounted",
-    ),
-    (
-        "remove -n --protect none t",
-        "--protect: cannot find none",
-        "mounted",
-    ),
     ("move -n --to t/a t", "t/a", "not a folder"),
     ("move -n --to /proc/x t", "/proc/x", "name a folder"),
-    ("move --yes --to /sys/x t", "/sys/x", "name a folder"),
     (
         "remove --yes --journal /proc/j t",
         "/proc/j",
         "--journal DIR",
     ),
-    ("remove --yes --journal t/a t", "t/a", "--journal DIR"),
     (
         "hardlink --yes --from none",
         "none",
@@ -213,21 +130,13 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     // In rmlint, the files before // are duplicates of the files after it.
     ("t // t", "//", "--reference"),
-    ("remove -n t // t", "//", "--protect"),
-    ("remove -n --from report //", "//", "--protect"),
     ("folders t //", "//", "write /"),
-    ("compare t //", "//", "write /"),
     ("cache t", "'t'", "seekless cache --help"),
     ("cache info --cache t/a", "is not a folder", "--cache DIR"),
     (
         "cache prune --older-than 2099-01-01",
         "2099-01-01",
         "seekless cache clear",
-    ),
-    (
-        "cache prune --older-than soon",
-        "--older-than: \"soon\"",
-        "write a span",
     ),
     ("undo nope", "nope", "seekless undo --list"),
     ("undo --journal none", "none", "no such folder"),
@@ -240,42 +149,51 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--from none t", "none", "seekless -o FILE PATH"),
     ("--from t/a t", "t/a", "create it again"),
     ("--from gen.py", "gen.py: not a report", "-f json"),
-    ("remove -n --from gen.py", "gen.py: not a report", "-f text"),
     ("--from t/a --unique", "--unique", "omit one or the other"),
     ("--dry-run t", "--dry-run", "--help"),
     ("folders --from report", "--from", "--help"),
     ("--yes t", "--yes", "--help"),
     ("hardlink --trash t", "--trash", "--help"),
-    ("help nope", "nope", "--help"),
     ("-X rm t", "option -X", "--help"),
     ("remove -f t", "--format t", "text, json"),
-    ("remove -rf t", "-r", "omit it"),
-    ("-1 t", "-1", "--help"),
-    ("--sidecars ignore t", "--sidecars", "--help"),
-    ("devices --cache d", "--cache", "--help"),
     ("undo --all", "--all", "--help"),
-    ("compare --exit-code t t", "--exit-code", "--help"),
-    ("cache --yes", "--yes", "--help"),
     ("remove --dryrun t", "--dryrun", "Did you mean"),
     ("t -delete", "-d", "whole number"),
-    ("-f t", "--format t", "text, json"),
-    ("remove -n -o - t", "-o -", "./-"),
     // Slips.
     ("-q remove t", "remove", "write it before all options"),
     ("remove --dry-rum t", "--dry-rum", "Did you mean"),
-    ("--min-siz 1 t", "--min-siz", "Did you mean"),
-    ("undo --lst", "--lst", "Did you mean"),
     ("undo a b", "b", "seekless undo --help"),
-    ("completions bash zsh", "zsh", "seekless completions --help"),
     ("remove --trash=no t", "--trash", "--help"),
     ("--nope t", "--nope", "--help"),
-    ("remove --trust t", "--trust", "--help"),
+    // Commands of other programs, and slips in commands and options.
+    ("remov A B", "", "seekless remove"),
+    ("group A", "", "seekless find"),
+    ("rm A", "", "seekless remove"),
+    ("REMOVE A", "", "seekless remove'?"),
+    ("-r .", "", "always descends into folders"),
+    ("--delete .", "", "seekless remove"),
+    ("--minsize=1k .", "", "use --min-size"),
+    ("-B .", "", "seekless reflink"),
+    ("remove --yess .", "no option --yess", ""),
+    (
+        "remove --yes --trash --no-trash t",
+        "",
+        "cannot be used with",
+    ),
+    ("--ext jpg;png .", "", "write extensions as jpg,png"),
+    ("-f JSON .", "--format JSON", "use one of"),
+    ("remove --from x --stdin", "", "cannot be used with"),
+    (
+        "--keep newest oldest .",
+        "no such file: oldest",
+        "write --keep newest,oldest",
+    ),
 ];
 
 #[test]
 fn each_wrong_use_names_the_thing_and_the_way_out() {
     assert!(WRONG.len() >= 60);
-    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    let tree = Tree::new().copies(["t/a", "t/b", "A/1", "B/1"], "same");
     tree.write("gen.py", "#!/usr/bin/env python3\nimport sys\n");
     let state = tree.path("state");
     for (line, thing, way_out) in WRONG {
@@ -294,82 +212,6 @@ fn each_wrong_use_names_the_thing_and_the_way_out() {
     let names = fs::read_dir(tree.path("t")).expect("a folder").count();
     assert_eq!(names, 2);
     assert!(!state.exists(), "a wrong use keeps no journal");
-}
-
-#[test]
-fn a_value_with_spaces_is_answered_with_the_right_form() {
-    let tree = Tree::new().copies(["t/a", "t/b"], "same");
-    for (option, value, thing, way_out) in [
-        ("--ext", "jpg png", "--ext 'jpg png'", "write --ext jpg,png"),
-        (
-            "--keep",
-            "under t,newest",
-            "'under t'",
-            "--keep 'under t' --keep newest",
-        ),
-        ("--exclude", "", "\"\"", "omit"),
-    ] {
-        let run = seekless(tree.root(), option).arg(value).arg("t");
-        let run = run.run().exits(2).says(thing).says(way_out);
-        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    }
-}
-
-#[test]
-fn an_empty_list_is_no_answer_to_a_question() {
-    let tree = Tree::new().copies(["t/a", "t/b"], "same");
-    for (line, code) in [
-        ("--stdin", 0),
-        ("--stdin --exit-code", 2),
-        ("-0 --exit-code", 2),
-    ] {
-        let run = seekless(tree.root(), line).run().exits(code);
-        run.says("standard input is empty: nothing to search");
-    }
-}
-
-#[test]
-fn the_beginning_of_a_run_is_answered_with_its_name() {
-    let tree = Tree::new().copies(["t/a", "t/b"], "same");
-    let journals = |line: &str| seekless(tree.root(), line).arg("--journal").arg("j").run();
-    journals("hardlink --yes t").exits(0);
-    let list = journals("undo --list").exits(0).stdout_text();
-    let name = list.split(' ').next().expect("a name");
-    journals(&format!("undo {}", &name[..10]))
-        .exits(2)
-        .says(&format!("write the whole name, {name};"));
-    tree.write("t/c", "same");
-    journals("hardlink --yes t").exits(0);
-    journals("undo 2").exits(2).says("2 runs begin with it");
-}
-
-#[test]
-fn a_value_is_answered_in_one_line() {
-    let tree = Tree::new().copies(["t/a", "t/b"], "same");
-    for line in [
-        "--patience 1m t",
-        "--top 0 t",
-        "--copies x t",
-        "--color red t",
-        "--top -3 t",
-        "--ext= t",
-        "--top= t",
-        "move --yes t",
-        "remove -o plan t",
-        "remove --from t/a --min-size 1",
-        "compare t",
-        "help nope",
-        "--sidecars ignore t",
-        "-n t",
-        "t // t",
-        "-q remove t",
-        "undo a b",
-        "remove --trash=no t",
-        "t -delete",
-    ] {
-        let run = seekless(tree.root(), line).run().exits(2);
-        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    }
 }
 
 #[test]
@@ -393,5 +235,59 @@ fn malformed_values_are_named() {
             let run = run.run().exits(2).says(value);
             assert!(run.stdout.is_empty(), "{run}");
         }
+    }
+}
+
+#[test]
+fn a_file_whose_name_looks_like_an_option_gives_no_consent() {
+    for (line, name) in [
+        ("a b -rf", "-rf"),
+        ("a --nope", "--nope"),
+        ("remove --yes a b", "--yes"),
+        ("remove a b -qy", "-qy"),
+        ("remove --allow=uncompared a b", "--allow=uncompared"),
+        ("remove --dry-run -oy a b", "-oy"),
+    ] {
+        let tree = Tree::new().copies(["a", "b"], "same");
+        tree.write(name, "same");
+        let run = seekless(tree.root(), line).run().exits(2);
+        run.says(&format!(
+            "{name} is read as an option, and is also a file here"
+        ))
+        .says(&format!("write ./{name}, or --"));
+        assert!(tree.path("a").exists() && tree.path("b").exists());
+    }
+    let tree = Tree::new().copies(["a", "-rf"], "same");
+    for line in ["-f nul a ./-rf", "-f nul -- a -rf"] {
+        assert_eq!(
+            seekless(tree.root(), line)
+                .run()
+                .exits(0)
+                .stdout_text()
+                .matches("-rf")
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn sizes_and_times_are_understood_or_refused_with_the_right_form() {
+    let tree = Tree::new()
+        .copies(["a", "b"], vec![b'a'; 1_600_000])
+        .copies(["c", "d"], "c");
+    let tree = tree.modified("c", 1_000_000).modified("d", 1_000_000);
+    for (options, found) in [
+        ("--min-size 1,5M", "a b"),
+        ("--min-size 1.5M", "a b"),
+        ("--newer today", "a b"),
+        ("--newer yesterday", "a b"),
+        ("--newer 2024", "a b"),
+        ("--newer 2024-05", "a b"),
+        ("--newer -5d", "a b"),
+        ("--older 2024", "c d"),
+    ] {
+        let line = format!("-q -f nul {options} .");
+        seekless(tree.root(), &line).run().exits(0).finds([found]);
     }
 }

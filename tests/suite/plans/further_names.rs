@@ -30,16 +30,6 @@ fn links(path: &Path) -> u64 {
 }
 
 #[test]
-fn without_the_option_further_names_stay() {
-    let stage = linked();
-    stage.run("remove --yes .").exits(0);
-    assert_eq!(
-        stage.names(),
-        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
-    );
-}
-
-#[test]
 fn one_name_of_each_set_stays() {
     let stage = linked();
     let run = stage.run("remove -n -H --keep shortest-path .").exits(0);
@@ -66,99 +56,6 @@ fn one_name_of_each_set_stays() {
         .run("remove --yes -H .")
         .exits(0)
         .says("Nothing to remove");
-}
-
-#[test]
-fn rules_references_and_numbers_choose_among_names() {
-    for (line, left) in [
-        ("--keep 'under_ccc'", "a/two alone ccc/one"),
-        (
-            "--keep shortest-path --keep-n 2",
-            "a/one a/two alone bb/one bb/two",
-        ),
-        ("--protect bb", "alone bb/one bb/two"),
-        (
-            "--protect bb --protect dddd",
-            "alone bb/one bb/two dddd/two",
-        ),
-        ("--reference ccc", "alone ccc/one ccc/two"),
-        (
-            "--only-under bb",
-            "a/one a/two alone ccc/one ccc/two dddd/two",
-        ),
-        (
-            "--keep-n 9",
-            "a/one a/two alone bb/one bb/two ccc/one ccc/two dddd/two",
-        ),
-    ] {
-        let stage = linked();
-        let mut run = stage.seekless("remove --yes -H .");
-        for word in line.split_whitespace() {
-            run = run.arg(word.replace('_', " ").replace('\'', ""));
-        }
-        run.run().exits(0);
-        let left = match line.contains("under_ccc") {
-            // In the second set ccc/two lies there as well.
-            true => "alone ccc/one ccc/two",
-            false => left,
-        };
-        assert_eq!(stage.names().join(" "), left, "{line}");
-    }
-}
-
-#[test]
-fn a_report_of_names_is_acted_on_by_name() {
-    for format in ["text", "json", "ndjson"] {
-        let stage = linked();
-        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
-        stage.on_report("remove --yes --from -", report).exits(0);
-        assert_eq!(stage.names(), ["a/one", "a/two", "alone"], "{format}");
-        // Links and shared blocks have nothing to do with names of one file.
-        let stage = linked();
-        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
-        stage.on_report("hardlink --yes --from -", report).exits(0);
-        assert_eq!(stage.names().len(), 8, "{format}");
-        // A report of files says nothing of the kind; the option does.
-        let stage = linked();
-        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
-        stage
-            .on_report("remove --yes --from -", report.clone())
-            .exits(0);
-        assert_eq!(stage.names().len(), 6, "{format}");
-        let stage = linked();
-        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
-        stage
-            .on_report("remove --yes -H --keep shortest-path --from -", report)
-            .exits(0);
-        assert_eq!(
-            stage.names(),
-            ["a/one", "a/two", "alone", "bb/one", "ccc/one"],
-            "{format}"
-        );
-    }
-    // Find's own rules choose the name that is marked.
-    let stage = linked();
-    let run = stage.seekless("find -H . --keep").arg("under ccc").run();
-    let report = run.exits(0).stdout_text();
-    assert!(report.contains("  1 * ./ccc/one\n"), "{report}");
-    stage.on_report("remove --yes --from -", report).exits(0);
-    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
-}
-
-#[test]
-fn a_star_that_was_moved_to_another_file_keeps_its_first_name() {
-    let stage = linked();
-    let report = stage.report("find -H --keep shortest-path .");
-    let set = report
-        .split("\n\n")
-        .find(|set| set.contains("two"))
-        .expect("the set");
-    let moved = set.replace("  1 * ", "  1   ").replace("  2   ", "  2 * ");
-    let report = report.replace(set, &moved);
-    stage
-        .on_report("remove --yes --from - --keep longest-path", report)
-        .exits(0);
-    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
 }
 
 #[test]
@@ -199,38 +96,6 @@ fn names_that_were_moved_or_replaced_come_back_as_names_of_their_file() {
         }
         assert_eq!(stage.names().len(), 8, "{line}");
     }
-}
-
-#[test]
-fn what_has_no_meaning_is_refused() {
-    let stage = linked();
-    for (line, said) in [
-        (
-            "hardlink -H --yes .",
-            "hard links to one file are already hard links: omit --hard-links",
-        ),
-        (
-            "reflink -H --yes .",
-            "hard links to one file already share all blocks: omit --hard-links",
-        ),
-    ] {
-        stage.run(line).exits(2).says(said);
-    }
-    assert_eq!(stage.names().len(), 8);
-}
-
-#[test]
-fn a_name_cannot_move_to_another_file_system() {
-    let stage = linked();
-    let away = tempfile::TempDir::new_in("/dev/shm").expect("Linux has shared memory");
-    let to = away.path().join("to");
-    let line = format!("move --yes -H --to {} .", to.display());
-    stage.run(&line).exits(0);
-    // The second file of its set goes, with all its names; further names of files that stay do not.
-    assert_eq!(
-        stage.names(),
-        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
-    );
 }
 
 #[test]

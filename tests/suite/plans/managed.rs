@@ -6,7 +6,6 @@ use std::process::Command;
 
 use crate::common::run::Run;
 use crate::common::stage::Stage;
-use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 
 /// The actions that change what a program can see.
@@ -191,13 +190,6 @@ fn two_repositories_with_the_same_files_stay_as_they_are() {
 }
 
 #[test]
-fn one_repository_stays_as_it_is() {
-    let stage = repository();
-    stage.run("remove -y git").exits(0).says(ALLOW);
-    is_clean(&stage.tree.path("git"));
-}
-
-#[test]
 fn linked_work_trees_and_submodules_stay_as_they_are() {
     let stage = repository();
     let root = stage.tree.path("git");
@@ -259,26 +251,6 @@ fn each_name_of_a_folder_of_a_program_is_known() {
 }
 
 #[test]
-fn files_of_photo_programs_are_left_alone_and_the_pictures_beside_them_are_not() {
-    for name in ["digikam4.db", "thumbnails-digikam.db", "My.lrcat"] {
-        let tree = Tree::new()
-            .copies(["a/x.jpg", "b/x.jpg"], noise(1, 5000))
-            .file(format!("a/{name}"), noise(2, 5000))
-            .file(format!("b/{name}"), noise(2, 5000));
-        let stage = Stage::new(tree);
-        stage.run("remove -y .").exits(0).says("2 files in hidden");
-        assert_eq!(
-            stage.names(),
-            [
-                format!("a/{name}"),
-                "a/x.jpg".to_owned(),
-                format!("b/{name}")
-            ]
-        );
-    }
-}
-
-#[test]
 fn folders_that_only_look_like_those_of_a_program_are_ordinary() {
     let names = [
         "target",
@@ -315,21 +287,6 @@ fn the_copy_outside_stays_if_all_others_are_in_such_folders() {
                     .says("Nothing else to");
                 assert_eq!(names(&stage), before, "{action} {rule} {inside}");
             }
-        }
-    }
-}
-
-#[test]
-fn of_the_copies_outside_as_many_stay_as_if_there_were_no_others() {
-    for (options, stay) in [("", 1), ("--keep-n 2", 2), ("--isolate", 2)] {
-        let inside = ["w/.hidden/a", "w/p/.git/c", "v/node_modules/d"];
-        let tree = Tree::new().copies(inside, noise(1, 5000));
-        let stage = Stage::new(tree.copies(["v/1", "w/2", "w/3"], noise(1, 5000)));
-        let run = stage.run(&format!("remove -y {options} w v")).exits(0);
-        run.says("3 files in hidden");
-        assert_eq!(stage.names().len(), 3 + stay, "{options}");
-        for name in inside {
-            assert!(stage.has(name), "{name}");
         }
     }
 }
@@ -440,73 +397,6 @@ fn a_reference_is_a_reason_if_only_its_own_name_is_hidden() {
     }
 }
 
-/// A user's folder as programs leave it: of the files that belong to no program, one copy stays; of the others, all.
-#[test]
-fn in_a_home_only_the_files_of_the_user_go() {
-    let programs = [
-        ".bashrc",
-        ".config/app/settings",
-        ".cache/app/1",
-        ".local/share/app/db",
-        "code/tool/.git/objects/aa/1",
-        "code/tool/src/__init__.py",
-        "code/venv/lib/python3/site-packages/x.py",
-        "code/venv/pyvenv.cfg",
-        "code/web/node_modules/left-pad/index.js",
-        "Mail/cur/1:2,S",
-        "backup/restic/data/00/1",
-        "backup/borg/data/0/1",
-        "Pictures/My.photoslibrary/originals/1.jpg",
-    ];
-    let mut tree = Tree::new().folder("h/Mail/new").folder("h/Mail/tmp");
-    for part in ["keys", "snapshots"] {
-        tree = tree.folder(format!("h/backup/restic/{part}"));
-    }
-    tree.write("h/backup/restic/config", "?");
-    tree.write("h/backup/borg/config", "[repository]\n");
-    tree.write("h/backup/borg/README", "x");
-    for name in programs {
-        tree.write(format!("h/{name}"), noise(1, 5000));
-    }
-    for name in ["Pictures/1.jpg", "Pictures/2.jpg", "Documents/3.jpg"] {
-        tree.write(format!("h/{name}"), noise(1, 5000));
-    }
-    let stage = Stage::new(tree);
-    let said = format!("{} files in hidden", programs.len());
-    stage
-        .run("remove -y h")
-        .exits(0)
-        .says(&said)
-        .says("To remove: 2 files");
-    for name in programs {
-        assert!(stage.has(&format!("h/{name}")), "{name}");
-    }
-}
-
-#[test]
-fn the_plan_names_what_is_left_alone_and_why() {
-    let tree = Tree::new().copies([".a/x", "p/x", "w/x", "w/y"], noise(1, 5000));
-    let stage = Stage::new(tree.folder("p/.git"));
-    let text = stage.run("remove -n .").exits(0).stdout_text();
-    for why in ["a hidden folder or file", "a Git work tree"] {
-        let words = format!("belongs to {why} (--allow managed includes it)");
-        assert!(text.contains(&words), "{text}");
-    }
-    let plan = stage.run("remove -n -f json .").exits(0).json();
-    assert_eq!(plan["totals"]["left"], 2);
-}
-
-#[test]
-fn a_hidden_file_is_noise_all_the_same() {
-    let tree = Tree::new().copies(["a/x", "b/x"], noise(1, 5000));
-    let stage = Stage::new(tree.copies(["a/.DS_Store", "b/.DS_Store"], noise(2, 500)));
-    let options = "--remove-empty-folders --with-noise --reference a";
-    stage
-        .run(&format!("remove --trash -y {options} ."))
-        .exits(0);
-    assert_eq!(stage.names(), ["a/.DS_Store", "a/x"]);
-}
-
 /// Makes a report of the folders, changes something, and removes by it.
 fn by_folders(stage: &Stage, given: &str, change: impl FnOnce(), options: &str) -> Run {
     let report = stage.report(&format!("folders {given}"));
@@ -554,48 +444,6 @@ fn a_copy_of_a_repository_stays_as_a_whole() {
 }
 
 #[test]
-fn folders_of_a_repository_that_stays_are_not_named_as_empty() {
-    let stage = repository_and_copy();
-    let change = || stage.tree.write("copy/c", "new");
-    let options = "-n --remove-empty-folders --reference git";
-    let plan = by_folders(&stage, "copy git", change, options).exits(0);
-    let text = plan.stdout_text();
-    assert!(!text.contains("empty afterwards"), "{text}");
-}
-
-#[test]
-fn a_folder_inside_a_managed_one_neither_goes_nor_is_a_reason() {
-    for (goes, stays, may_go) in [
-        ("w/1/a", "w/2/a", true),
-        ("w/.1/a", "w/2/a", true),
-        ("w/1/.a", "w/2/.a", true),
-        ("p/1/a", "w/2/a", false),
-        ("w/1/a", "p/2/a", false),
-        ("w/.1/a", "p/2/a", false),
-        ("p/1/a", "p/2/a", false),
-        (".h/1/a", "w/2/a", false),
-        ("w/1/a", "w/2/.h/a", false),
-        ("w/1/a", "w/2/.a", false),
-        ("w/1/.a", "w/2/a", true),
-    ] {
-        let folder = |name: &str| {
-            let mut parts = name.splitn(3, '/');
-            [parts.next(), parts.next()]
-                .map(Option::unwrap_or_default)
-                .join("/")
-        };
-        let (first, second) = (folder(goes), folder(stays));
-        let tree = Tree::new().copies([goes, stays], noise(1, 5000));
-        let beside = stays.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let tree = tree.file(format!("{beside}/more"), noise(2, 5000));
-        let stage = Stage::new(tree.folder("p/.git"));
-        let run = by_folders(&stage, &format!("{first} {second}"), || (), "").exits(0);
-        assert!(stage.has(stays), "{goes} {stays}");
-        assert_eq!(!stage.has(goes), may_go, "{goes} {stays}\n{run}");
-    }
-}
-
-#[test]
 fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
     let tree = Tree::new()
         .copies(["a/x", "b/x"], noise(1, 5000))
@@ -615,22 +463,6 @@ fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
     ] {
         assert_eq!(stage.has(name), stays, "{name}");
     }
-}
-
-/// A file with names in two hidden folders stays, so both do.
-#[test]
-fn a_managed_folder_stays_with_a_file_that_another_one_holds() {
-    let mut tree = Tree::new().copies(["a/.1/y", "b/.1/y"], noise(1, 5000));
-    tree = tree.copies(["a/.2/z", "b/.2/z"], noise(2, 5000));
-    tree = tree.copies(["a/.1/x", "b/.1/x"], noise(3, 5000));
-    for side in ["a", "b"] {
-        tree = tree.hard_link(format!("{side}/.2/x"), format!("{side}/.1/x"));
-    }
-    let stage = Stage::new(tree);
-    let change = || stage.tree.write("a/.2/new", "");
-    let run = by_folders(&stage, "a b", change, "--reference b").exits(0);
-    run.says("Nothing else to remove");
-    assert!(stage.has("a/.1/y") && stage.has("a/.2/z"));
 }
 
 /// Fails unless a search says how much of the space an action leaves alone. Returns this amount.
@@ -701,14 +533,4 @@ fn a_search_lists_a_file_outside_of_managed_folders_first() {
     );
     assert!(agree(&stage, ".") > 0);
     assert!(agree(&stage, ".a p") == 0);
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn shared_blocks_change_nothing_that_a_program_sees() {
-    let volume = Volume::on_loop("btrfs", 128, "");
-    let tree = Tree::inside(&volume.path());
-    let stage = Stage::new(tree.copies(["git/.git/x", ".h/x", "node_modules/x"], noise(1, 50_000)));
-    let run = stage.run("reflink -y .").exits(0);
-    run.never_says(ALLOW).says("2 files");
 }

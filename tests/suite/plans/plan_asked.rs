@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use crate::common::Tree;
 use crate::common::stage::Stage;
 use crate::common::terminal;
-use unicode_width::UnicodeWidthStr;
 
 /// Columns of the terminal: messages are wrapped at its width, and the longest that is looked for fits on a line.
 const WIDE: u16 = 500;
@@ -63,95 +62,6 @@ fn three_sets() -> Stage {
     )
 }
 
-#[test]
-fn the_summary_is_shown_and_asked_for_once() {
-    for (typed, left) in [("n\n", 3), ("\n", 3), ("", 3), ("what\n", 3), ("yes\n", 1)] {
-        let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
-        let talk = stage.talk("remove .", typed);
-        let talk = talk.ends(0, "Permanently remove 2 files? [y/N]");
-        assert!(talk.said.contains("cannot be undone"), "{}", talk.said);
-        assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
-        let said = "The answer was not y or yes: nothing was changed.";
-        assert_eq!(talk.said.contains(said), left == 3, "{}", talk.said);
-    }
-    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
-    let talk = stage.talk("remove --yes .", "");
-    assert!(!talk.said.contains("[y/N]"), "{}", talk.said);
-    assert_eq!(stage.names(), ["a"]);
-}
-
-/// The lines of the preview, without the spaces around them.
-fn preview(said: &str) -> Vec<&str> {
-    let lines = said.lines().map(str::trim);
-    let lines = lines.filter(|line| !line.starts_with("This report is about "));
-    lines.take_while(|line| !line.starts_with("To ")).collect()
-}
-
-/// The largest sets, in the order of what goes and in the spelling of the given path; what does not fit is counted.
-#[test]
-fn the_question_is_below_the_largest_sets() {
-    let stage = three_sets();
-    let lines = [
-        "90.0 kB  keep    ./l1",
-        "remove  ./l2",
-        "remove  ./l3",
-        "50.0 kB  keep    ./m1",
-        "remove  ./m2",
-        "10.0 kB  keep    ./s1",
-        "remove  ./s2",
-        "",
-    ];
-    let top = stage.tree.root().canonicalize().expect("real");
-    let report = stage.state.path().join("found.txt");
-    stage.run(&format!("-o {} .", report.display())).exits(0);
-    let above = format!("../{}", top.file_name().expect("named").display());
-    // With a report paths start in the current folder.
-    let from = format!("--from {}", report.display());
-    let whole = top.display().to_string();
-    for (given, spelled) in [
-        (".", ""),
-        (&from, ""),
-        (&above, &format!("{above}/")),
-        (&whole, &format!("{whole}/")),
-    ] {
-        let talk = stage.talk_when(&format!("remove {given}"), "[y/N] ", "n\n");
-        let lines = lines.map(|line| line.replace("./", spelled));
-        assert_eq!(preview(&talk.said), lines, "{}", talk.said);
-    }
-    for quiet in ["remove -q .", "remove --yes ."] {
-        let talk = stage.talk(quiet, "n\n");
-        assert!(!talk.said.contains("l2"), "{quiet}: {}", talk.said);
-    }
-    let mut tree = Tree::new();
-    for copy in 0..30 {
-        tree = tree.file(format!("long/{copy:02}"), "long");
-    }
-    for set in 0..20 {
-        let content = format!("{:1$}", set, set + 10);
-        tree = tree.file(format!("a/{set:02}"), &content);
-        tree = tree.file(format!("b/{set:02}"), &content);
-    }
-    let stage = Stage::new(tree);
-    let talk = stage.talk_when("remove --keep first-root a b long", "[y/N] ", "n\n");
-    let talk = talk.ends(0, "Permanently remove 49 files? [y/N]");
-    let lines = [
-        "4 B  keep    long/00",
-        "remove  long/01",
-        "remove  … and 28 more",
-        "29 B  keep    a/19",
-        "remove  b/19",
-        "28 B  keep    a/18",
-        "remove  b/18",
-        "27 B  keep    a/17",
-        "remove  b/17",
-        "26 B  keep    a/16",
-        "remove  b/16",
-        "… and 16 files in 16 more sets: --dry-run shows the whole plan",
-        "",
-    ];
-    assert_eq!(preview(&talk.said), lines, "{}", talk.said);
-}
-
 /// What cannot be undone is the last line before the question.
 #[test]
 fn what_cannot_be_undone_is_said_last() {
@@ -167,70 +77,6 @@ fn what_cannot_be_undone_is_said_last() {
     );
     let said = stage.talk("remove --trash .", "n\n").said;
     assert!(!said.contains("cannot be undone"), "{said}");
-}
-
-/// At 80 columns no line of the question is broken, and a name of 40 columns stays whole.
-#[test]
-fn long_names_are_shortened_in_the_question_only() {
-    let names = [
-        format!("{}.jpg", "n".repeat(36)),
-        format!("{}.jpg", "写".repeat(18)),
-        format!("{}.jpg", "n".repeat(120)),
-    ];
-    let mut tree = Tree::new();
-    for (name, size) in names.iter().zip([9000, 8000, 7000]) {
-        for folder in ["one", "other"] {
-            let path = format!("a folder of a folder/of a folder of a folder/{folder}/{name}");
-            tree = tree.file(path, vec![b'x'; size]);
-        }
-    }
-    let stage = Stage::new(tree);
-    let said = stage.talk_at(80, "remove .", "[y/N] ", "n\n").said;
-    for line in said.lines() {
-        assert!(line.width() <= 80, "{line}");
-    }
-    for name in &names[..2] {
-        assert_eq!(
-            said.matches(&format!("/{name}")).count(),
-            2,
-            "{name}: {said}"
-        );
-    }
-    assert!(
-        said.contains("…/nnn") && said.contains("n….jpg") || said.contains("nn.jpg"),
-        "{said}"
-    );
-    let plan = stage.talk_at(80, "remove --dry-run .", "", "").said;
-    for name in &names {
-        assert_eq!(
-            plan.matches(&format!("/{name}")).count(),
-            2,
-            "{name}: {plan}"
-        );
-    }
-}
-
-#[test]
-fn the_question_says_what_happens_to_the_files() {
-    for (action, question) in [
-        (
-            "remove",
-            "Permanently remove 2 files, then remove 1 empty folder? [y/N]",
-        ),
-        ("move --to out", "Move 2 files to "),
-        ("hardlink", "Replace 2 files with hard links? [y/N]"),
-        ("symlink", "Replace 2 files with symbolic links? [y/N]"),
-    ] {
-        let stage = Stage::new(Tree::new().copies(["a/1", "b/2", "b/3"], "x"));
-        let folders = match action {
-            "remove" => " --remove-empty-folders",
-            _ => "",
-        };
-        stage
-            .talk(&format!("{action}{folders} ."), "n\n")
-            .ends(0, question);
-        assert_eq!(stage.names(), ["a/1", "b/2", "b/3"]);
-    }
 }
 
 #[test]
@@ -292,25 +138,6 @@ fn an_answer_without_a_file_leaves_no_file_to_the_trash_alone() {
     }
 }
 
-/// A set that is left alone for a group is asked for as well: the answer can let the group go.
-#[test]
-fn sets_are_counted_as_they_are_asked_for() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["a/1.jpg", "b/1.jpg"], vec![b'p'; 50_000])
-            .file("a/1.xmp", "longer edits")
-            .file("b/1.xmp", "edits")
-            .copies(["a/2", "b/2"], vec![b'q'; 10_000]),
-    );
-    let command = "remove --ask --keep first-root a b";
-    let talk = stage.talk(command, "\n2\ny\n").ends(0, "Set 1 of 2");
-    assert!(talk.said.contains("Set 2 of 2"), "{}", talk.said);
-    assert_eq!(
-        stage.names(),
-        ["a/1.jpg", "a/1.xmp", "b/1.jpg", "b/1.xmp", "b/2"]
-    );
-}
-
 #[test]
 fn answers_are_remembered() {
     let stage = three_sets();
@@ -328,37 +155,6 @@ fn answers_are_remembered() {
         .ends(0, "Nothing to remove");
     fs::remove_file(stage.state.path().join("seekless/answers.ndjson")).expect("it was there");
     stage.talk("remove --ask .", "q\n").ends(0, "Set 1 of 1");
-}
-
-#[test]
-fn the_question_names_what_a_report_is_about() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["a/1", "a/2"], "x")
-            .copies(["b/1", "b/2"], "yy"),
-    );
-    let root = stage.tree.root().canonicalize().expect("a real path");
-    let root = root.display();
-    let report = stage.state.path().join("report");
-    fs::write(&report, stage.report("find a b")).expect("written");
-    let from = format!("remove --from {}", report.display());
-    let talk = stage.talk(&from, "n\n");
-    talk.ends(0, &format!("This report is about {root}/a, {root}/b."));
-    let talk = stage.talk(&format!("{from} -q b"), "n\n");
-    talk.ends(
-        0,
-        &format!(
-            "This report is about {root}/a, {root}/b; seekless only acts on files in {root}/b."
-        ),
-    );
-    // One that others could have written needs no more than a yes, where somebody is asked.
-    let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    fs::set_permissions(&report, open_to_all).expect("mode");
-    let talk = stage.talk(&from, "y\n").ends(
-        0,
-        "report can be written to by other users (mode 666). This report is about",
-    );
-    assert_eq!(stage.names(), ["a/1", "b/1"], "{}", talk.said);
 }
 
 /// Whoever can write to the place of the answers must not have root write elsewhere, nor answer for root.
@@ -423,25 +219,6 @@ fn ctrl_c_at_a_question_leaves() {
     assert_eq!(stage.names().len(), 7, "{}", talk.said);
 }
 
-#[test]
-fn undo_says_what_it_would_do_and_asks_once() {
-    for (arguments, typed, links) in [
-        ("undo", "n\n", 2),
-        ("undo", "", 2),
-        ("undo", "y\n", 1),
-        ("undo --yes", "", 1),
-    ] {
-        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
-        stage.run("hardlink --yes .").exits(0);
-        let talk = stage.talk(arguments, typed).ends(0, "Run 2");
-        let asked = talk.said.contains("1 file would be restored");
-        assert_eq!(asked, arguments == "undo", "{}", talk.said);
-        let now = fs::metadata(stage.tree.path("a")).expect("metadata");
-        let now = std::os::unix::fs::MetadataExt::nlink(&now);
-        assert_eq!(now, links, "{arguments} {typed:?}\n{}", talk.said);
-    }
-}
-
 /// A run that is killed with a file half done; false if it came to its end.
 #[cfg(debug_assertions)]
 fn is_cut_short(stage: &Stage, at: u32) -> bool {
@@ -480,14 +257,4 @@ fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
     assert!(stage.tree.path("b").is_symlink());
     stage.talk("undo", "1\ny\n").ends(0, "1 file restored");
     assert!(!stage.tree.path("b").is_symlink());
-}
-
-#[test]
-fn a_report_that_would_have_to_be_typed_is_announced() {
-    let stage = three_sets();
-    for command in ["--from -", "remove --from -"] {
-        let said = "--from - reads a report from standard input, which is this terminal";
-        let talk = stage.talk(command, "").ends(2, said);
-        assert_eq!(talk.said.matches(said).count(), 1, "{}", talk.said);
-    }
 }

@@ -116,42 +116,6 @@ fn a_trash_that_is_named_is_searched_and_its_copy_goes() {
 }
 
 #[test]
-fn what_is_protected_in_a_named_trash_does_not_stand_for_other_copies() {
-    for option in ["--protect .Trash-1000", "--only-under w"] {
-        let stage = Stage::new(tree(".Trash-1000").file("w/a", noise(1, 5000)));
-        stage
-            .run(&format!("remove --yes {option} .Trash-1000 w"))
-            .exits(0);
-        assert_eq!(stage.names(), [".Trash-1000/photo", "w/a"], "{option}");
-    }
-    let stage = Stage::new(tree(".Trash-1000"));
-    let reference = "remove --yes --reference .Trash-1000 w";
-    stage.run(reference).exits(0);
-    assert_eq!(stage.names(), [".Trash-1000/photo"], "as the user says");
-}
-
-#[test]
-fn what_is_held_in_a_named_trash_is_no_target_of_links() {
-    for options in [
-        "--protect */.Trash-1000/*",
-        "-H --protect */.Trash-1000/*",
-        "--only-under m/x/b --keep oldest",
-    ] {
-        let names = ["m/.Trash-1000/files/a", "m/x/a", "m/x/b"];
-        let tree = Tree::new()
-            .copies(names, noise(1, 5000))
-            .modified(names[0], 1_000_000)
-            .modified(names[1], 2_000_000);
-        let stage = Stage::new(tree);
-        stage
-            .run(&format!("symlink --yes {options} m/.Trash-1000 m"))
-            .exits(0);
-        let target = fs::read_link(stage.tree.path("m/x/b")).expect("a link");
-        assert_eq!(target.to_str(), Some("a"), "{options}");
-    }
-}
-
-#[test]
 fn a_reference_has_no_copies_in_its_trash() {
     for trash in TRASHES {
         let tree = Tree::new()
@@ -206,86 +170,6 @@ fn a_report_removes_no_file_for_a_copy_in_a_trash() {
 }
 
 #[test]
-fn a_report_of_a_named_trash_removes_the_copies_there() {
-    let stage = Stage::new(tree(".Trash-1000"));
-    let report = stage.report("find .Trash-1000 w");
-    let remove = "remove --yes --from -";
-    stage
-        .on_report(remove, report.clone())
-        .exits(0)
-        .says("trash");
-    assert_eq!(stage.names().len(), 2, "the report does not give the trash");
-    stage
-        .on_report(&format!("{remove} .Trash-1000 w"), report)
-        .exits(0);
-    assert_eq!(stage.names(), ["w/x/y/z/deep/photo"]);
-}
-
-#[test]
-fn a_search_lists_a_copy_in_a_trash_last() {
-    for trash in TRASHES {
-        let tree = tree(trash);
-        let hard_link = tree.path(format!("{trash}/further"));
-        fs::hard_link(tree.path("w/x/y/z/deep/photo"), hard_link).expect("linked");
-        let stage = Stage::new(tree);
-        for options in ["", "-H", "--keep shortest-path", "-H --keep shortest-path"] {
-            let named = [".", &format!("{trash} ."), &format!("{trash}/photo .")];
-            // The named trash is the same for all of them.
-            for named in &named[..if options.is_empty() { 3 } else { 1 }] {
-                let run = stage.run(&format!("find -f nul {options} {named}"));
-                let text = run.exits(0).stdout_text();
-                let first = text.split('\0').next().expect("a name");
-                assert!(is_outside(first), "{options} {named}: {text:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_folder_with_a_trash_is_not_fully_seen() {
-    for trash in TRASHES {
-        let tree = Tree::new()
-            .copies(
-                ["a/1", "b/1", &format!("c/{trash}/1"), "a/s/2", "d/s/2"],
-                noise(1, 5000),
-            )
-            .folder("c/data/Trash/info")
-            .file("c/own", noise(2, 9000));
-        let stage = Stage::new(tree);
-        let run = stage.run("folders -f json b c").exits(0);
-        let report = run.json();
-        assert_eq!(report["entries"].as_array().map(Vec::len), Some(0));
-        run.says("1 trash folder was not searched");
-        let run = stage.run("folders -f json a b c").exits(0);
-        let text = run.json()["entries"].to_string();
-        assert!(
-            ["Trash", "RECYCLE", "TRASH"]
-                .iter()
-                .all(|part| !text.contains(part)),
-            "{text}"
-        );
-        let tree = Tree::new()
-            .copies(["a/1", &format!("b/{trash}/x"), "b/1"], noise(1, 5000))
-            .folder("b/data/Trash/info");
-        let report = Stage::new(tree).run("folders -f json a b").exits(0).json();
-        let folders = report["entries"].as_array().expect("entries").iter();
-        let folders = folders.flat_map(|entry| entry["folders"].as_array().expect("folders"));
-        let verdicts = folders.map(|folder| {
-            let path = folder["path"]["text"].as_str().expect("text").to_owned();
-            let verdict = folder["verdict"].as_str().expect("a verdict").to_owned();
-            (path, verdict)
-        });
-        for (path, verdict) in verdicts {
-            assert_eq!(
-                verdict == "not-fully-seen",
-                path == "b",
-                "{path}: {verdict}"
-            );
-        }
-    }
-}
-
-#[test]
 fn a_report_of_folders_removes_no_file_for_a_copy_in_a_trash() {
     let tree = Tree::new()
         .copies(["a/1", "c/old/1"], noise(1, 5000))
@@ -313,17 +197,6 @@ fn a_report_of_folders_removes_no_file_for_a_copy_in_a_trash() {
         .exits(0)
         .says("1 trash folder was not searched");
     assert_eq!(stage.names(), names);
-}
-
-#[test]
-fn a_report_of_folders_of_a_named_trash_removes_only_the_copies_there() {
-    for roots in [".Trash-1000/old a", "a .Trash-1000/old"] {
-        let stage = Stage::new(Tree::new().copies([".Trash-1000/old/1", "a/1"], noise(1, 5000)));
-        let report = stage.report(&format!("folders {roots}"));
-        let remove = "remove --yes --from - .Trash-1000/old";
-        stage.on_report(remove, report).exits(0);
-        assert_eq!(stage.names(), ["a/1"], "{roots}");
-    }
 }
 
 #[test]
@@ -365,76 +238,6 @@ fn no_content_is_only_in_a_trash_however_often_files_are_put_there() {
                 "seed {seed}: {:?}",
                 stage.names()
             );
-        }
-    }
-}
-
-/// A trash below a reference folder is no reference, also if the user gives its path to be searched.
-#[test]
-fn a_trash_below_the_reference_is_no_reference() {
-    for paths in ["y/.Trash-1000 w", "y w y/.Trash-1000/files"] {
-        let stage =
-            Stage::new(Tree::new().copies(["y/.Trash-1000/files/a", "w/deep/a"], noise(1, 5000)));
-        let names = stage.names();
-        stage
-            .run(&format!("remove --yes --reference y {paths}"))
-            .exits(0);
-        assert_eq!(stage.names(), names, "{paths}");
-        stage
-            .run("remove --yes --reference y/.Trash-1000 y/.Trash-1000 w")
-            .exits(0);
-        assert_eq!(stage.names(), ["y/.Trash-1000/files/a"], "{paths}");
-    }
-}
-
-/// Roots in another spelling, or behind a link, are in the trash to which they lead, and in no other.
-#[test]
-fn a_root_lies_where_its_real_path_says() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies([".Trash-1000/files/a", "w/deep/a"], noise(1, 5000))
-            .symlink("l", ".Trash-1000/files"),
-    );
-    for paths in [".Trash-1000 .Trash-1000/../w", "l w", "l/ w"] {
-        let run = stage
-            .run(&format!("find -f nul --omit-first {paths}"))
-            .exits(0);
-        assert!(!run.stdout_text().contains("w/deep/a"), "{paths}: {run}");
-    }
-}
-
-/// The trash of this user is one also while a part of it is missing.
-#[test]
-fn the_own_trash_is_one_without_all_of_its_folders() {
-    let stage = Stage::new(Tree::new().copies(["data/Trash/files/a", "w/deep/a"], noise(1, 5000)));
-    let data = stage.tree.path("data");
-    stage
-        .seekless("remove --yes --keep longest-path .")
-        .env("XDG_DATA_HOME", data.to_str().expect("plain"))
-        .run()
-        .exits(0)
-        .says("Nothing to");
-}
-
-/// A search that follows links lists what it finds behind a link into a trash as what it is.
-#[test]
-fn what_a_link_into_a_trash_leads_to_is_listed_last() {
-    for (link, target) in [
-        ("w/0", "../.Trash-1000/files"),
-        ("w/0", "../.Trash-1000/files/sub"),
-        ("w/0", "../.Trash-1000/files/sub/a"),
-    ] {
-        let stage = Stage::new(
-            Tree::new()
-                .copies([".Trash-1000/files/sub/a", "w/deep/er/a"], noise(1, 5000))
-                .symlink(link, target),
-        );
-        for paths in ["w", "w/0 w", "w w/0"] {
-            let run = stage
-                .run(&format!("find -L -f nul --omit-first {paths}"))
-                .exits(0);
-            let text = run.stdout_text();
-            assert!(text.starts_with("w/0"), "{target} {paths}: {text:?}");
         }
     }
 }
@@ -525,22 +328,4 @@ fn a_trash_that_is_mounted_elsewhere_is_one() {
         assert_eq!(stage.names(), names, "{shown}");
         drop(mounted);
     }
-}
-
-#[test]
-fn long_names_in_the_trash_have_whole_characters() {
-    let long = format!("{}.jpg", "é".repeat(120));
-    let stage = Stage::new(Tree::new().copies(["a/b", &format!("b/{long}")], "the same"));
-    stage.run("remove --trash --yes --reference a b").exits(0);
-    let trashed = walkdir::WalkDir::new(stage.state.path()).into_iter();
-    let trashed = trashed.map(|entry| entry.expect("an entry").into_path());
-    let trashed: Vec<_> = trashed
-        .chain(stage.names().into_iter().map(Into::into))
-        .collect();
-    let is_it = |path: &&std::path::PathBuf| path.extension().is_some_and(|end| end == "jpg");
-    let names: Vec<_> = trashed.iter().filter(is_it).collect();
-    assert_eq!(names.len(), 1, "{trashed:?}");
-    assert!(names[0].to_str().is_some(), "{names:?}");
-    stage.run("undo").exits(0);
-    assert!(stage.has(&format!("b/{long}")));
 }

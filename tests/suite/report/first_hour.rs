@@ -327,24 +327,6 @@ fn a_first_hour_loses_nothing_that_a_person_would_miss() {
     is_clean(&home);
 }
 
-/// Reports do not shorten names.
-#[test]
-fn a_report_has_every_name_whole() {
-    let tree = home();
-    let home = tree.root().canonicalize().expect("real");
-    let mut person = Person {
-        home,
-        said: String::new(),
-    };
-    let shown = person.types("seekless Videos", 0);
-    let plan = person.types("seekless remove --trash --dry-run Videos", 0);
-    for name in [FORTY, LONGER] {
-        for shown in [&shown, &plan] {
-            assert_eq!(shown.matches(name).count(), 2, "{name}: {shown}");
-        }
-    }
-}
-
 fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")
@@ -369,44 +351,4 @@ fn is_on_the_page(said: &str) {
         written == wanted,
         "INSTA_UPDATE=always writes docs/guide/first-hour.md anew; these lines are missing: {missing:#?}"
     );
-}
-
-/// The picture of the README has its first commands as the page has them.
-#[test]
-fn the_picture_shows_the_first_hour() {
-    let hour = fs::read_to_string(page("guide/first-hour.md")).expect("a page");
-    let written: Vec<&str> = hour
-        .split("```")
-        .nth(1)
-        .expect("a block")
-        .split("$ ")
-        .collect();
-    let text = Regex::new("<text [^>]*>([^<]*)</text>").expect("a pattern");
-    for theme in ["light", "dark"] {
-        let picture = page(&format!("pictures/terminal-{theme}.svg"));
-        let picture = fs::read_to_string(picture).expect("a picture");
-        let drawn: String = text
-            .captures_iter(&picture)
-            .map(|part| part[1].to_owned())
-            .collect();
-        let bare = |text: &str| text.split_whitespace().collect::<String>();
-        let mut drawn = bare(&drawn);
-        for command in [
-            "seekless Pictures\n",
-            "seekless remove --trash Pictures\n",
-            "seekless undo\n",
-        ] {
-            let screen = written
-                .iter()
-                .find(|screen| screen.starts_with(command))
-                .expect("on the page");
-            let rest = drawn.strip_prefix(&bare(&format!("${screen}")));
-            drawn = rest
-                .unwrap_or_else(|| {
-                    panic!("'cargo bench --bench pictures' draws it anew: {theme}: {drawn}")
-                })
-                .to_owned();
-        }
-        assert_eq!(drawn, "", "{theme}");
-    }
 }

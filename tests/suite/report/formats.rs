@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use seekless::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::hash::ContentDigest;
-use seekless::report::read::{BadLine, Ending, ReadError, ReadReport, ReadSet};
+use seekless::report::read::{Ending, ReadReport, ReadSet};
 use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format, printable};
 
 type Tested = Result<(), Box<dyn Error>>;
@@ -190,31 +190,6 @@ fn each_format_looks_as_documented() -> Tested {
 }
 
 #[test]
-fn text_is_coloured_only_when_asked() -> Tested {
-    let text = format("text").ok_or("no text")?;
-    let mut out = Vec::new();
-    write(
-        text,
-        Style {
-            color: true,
-            ..Style::default()
-        },
-        &hostile_sets()[..1],
-        &mut out,
-    )?;
-    insta::assert_snapshot!(shown(&out));
-    assert!(matches!(
-        ReadReport::read(&out[..]),
-        Err(ReadError::Line {
-            line: 1,
-            reason: BadLine::Colored
-        })
-    ));
-    assert!(!written("text", &hostile_sets())?.contains(&0x1b));
-    Ok(())
-}
-
-#[test]
 fn every_format_survives_every_byte_and_is_documented() -> Tested {
     let docs = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -284,29 +259,6 @@ fn a_report_is_read_back_as_it_was_written() -> Tested {
             assert_eq!(report.sets, expected, "{}", format.name);
         }
     }
-    Ok(())
-}
-
-#[test]
-fn lines_taken_out_of_text_change_nothing_else() -> Tested {
-    let text = String::from_utf8(written("text", &hostile_sets())?)?;
-    let without = |part: &str| -> Result<ReadReport, ReadError> {
-        let lines = text.split_inclusive('\n');
-        let kept: String = lines.filter(|line| !line.contains(part)).collect();
-        ReadReport::read(kept.as_bytes())
-    };
-    // The first name of a file: its hard link stays a file of its own, not one of the file above.
-    let members = &without("not utf-8")?.sets[0].set.members;
-    assert_eq!(members[0].names.len(), 2);
-    assert_eq!(members[1].names, [b"\xff"]);
-    // The one to be kept.
-    assert_eq!(without(" * plain")?.sets[0].set.members.len(), 4);
-    // A whole set's files, but not its head.
-    assert_eq!(without("* -")?.sets.len(), 2);
-    // Lines of the header and the end.
-    assert_eq!(without("# folder")?.frame.header, None);
-    let error = without("# complete").err().ok_or("should be refused")?;
-    assert!(matches!(error, ReadError::NoEnd { .. }), "{error}");
     Ok(())
 }
 
@@ -447,39 +399,6 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
         (&format!("{good}{{}}"), "trailing characters"),
     ] {
         assert_refused(report, said);
-    }
-    Ok(())
-}
-
-/// Takes so many bytes and fails from then on.
-struct FailsAfter(usize, io::ErrorKind);
-
-impl Write for FailsAfter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0 == 0 {
-            return Err(self.1.into());
-        }
-        let taken = bytes.len().min(self.0);
-        self.0 -= taken;
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[test]
-fn a_failing_writer_ends_the_report_with_its_own_error() -> Tested {
-    for format in FORMATS {
-        let length = written(format.name, &hostile_sets())?.len();
-        for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::StorageFull] {
-            for room in 0..length {
-                let mut out = FailsAfter(room, kind);
-                let end = write(format, Style::default(), &hostile_sets(), &mut out);
-                assert_eq!(end.map_err(|e| e.kind()), Err(kind), "{}", format.name);
-            }
-        }
     }
     Ok(())
 }

@@ -2,11 +2,9 @@
 
 mod first_hour;
 mod folders;
-mod folders_sidecars;
 mod folders_written;
 mod formats;
 mod large_reports;
-mod long_reads;
 mod plan_reports;
 mod screens;
 mod scripts;

@@ -117,29 +117,6 @@ fn a_star_that_the_user_moved_wins_over_rules() {
 }
 
 #[test]
-fn a_star_counts_as_moved_by_its_files_number() {
-    // The line that had it was taken out, or the set was cut in two.
-    let (stage, _) = starred(&[]);
-    let sets = "14 B (14 bytes) * 3, reclaimable 1 B (1 byte)\n  3 * c\n  2   b\n";
-    let cut = with_header(&stage, sets);
-    stage
-        .on_report("remove --yes --keep newest --from -", cut)
-        .exits(0);
-    assert_eq!(stage.names(), ["a", "c"]);
-    // With a further file to keep, the rule chooses it; references stay as well.
-    let (stage, report) = starred(&[2]);
-    stage
-        .on_report("remove --yes --keep-n 2 --keep newest --from -", report)
-        .exits(0);
-    assert_eq!(stage.names(), ["b", "c"]);
-    let (stage, report) = starred(&[2]);
-    stage
-        .on_report("remove --yes --reference a --from -", report)
-        .exits(0);
-    assert_eq!(stage.names(), ["a", "c"]);
-}
-
-#[test]
 fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
     for format in ["text", "json", "ndjson"] {
         let report = abc().report_in(format);
@@ -156,49 +133,6 @@ fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
             }
         }
     }
-}
-
-#[test]
-fn a_report_cut_off_at_the_end_of_a_line_is_refused_with_the_line_that_ends_it() {
-    for (format, ends) in [
-        ("text", "# interrupted: ended by hand"),
-        ("ndjson", r#"{"type":"summary","incomplete":true}"#),
-    ] {
-        let stage = abc();
-        let report = stage.report_in(format);
-        let ends_of_lines = report.match_indices('\n').map(|(at, _)| at + 1);
-        let mut cuts: Vec<usize> = ends_of_lines.collect();
-        assert_eq!(cuts.pop(), Some(report.len()));
-        for cut in cuts {
-            let cut = &report[..cut];
-            let run = stage
-                .remove(cut)
-                .exits(2)
-                .says("the report is truncated here");
-            let line = cut.lines().count();
-            let run = run.says(&format!("line {line}: ")).says(ends);
-            assert_eq!(stage.names().len(), 3, "{run}");
-        }
-        let last = report.trim_end().rfind('\n').expect("more than one line") + 1;
-        let ended = format!("{}{ends}\n", &report[..last]);
-        stage.remove(ended).exits(0);
-        assert_eq!(stage.names(), ["a"], "{format}");
-    }
-}
-
-#[test]
-fn a_report_of_an_interrupted_run_is_acted_on() {
-    let stage = abc();
-    let report = stage
-        .report_in("text")
-        .replace("# complete: ", "# interrupted: ");
-    stage.remove(report).exits(0);
-    assert_eq!(stage.names(), ["a"]);
-    let stage = abc();
-    let report = stage.report_in("ndjson");
-    let report = report.replace(r#""incomplete":false"#, r#""incomplete":true"#);
-    stage.remove(report).exits(0);
-    assert_eq!(stage.names(), ["a"]);
 }
 
 #[test]
@@ -231,34 +165,6 @@ fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
         .replace("(14 bytes) *", "(15 bytes) *");
     stage.remove(longer).exits(2).says("has a different size");
     assert_eq!(stage.names().len(), 3);
-}
-
-#[test]
-fn the_kept_file_under_two_names_is_one_file() {
-    let stage = Stage::new(
-        Tree::new()
-            .file("a", "x")
-            .copies(["b"], "x")
-            .symlink("way", "."),
-    );
-    let here = stage.tree.root().canonicalize().expect("there");
-    let here = here.to_str().expect("plain");
-    let head = "1 B (1 byte) * 2, reclaimable 1 B (1 byte)\n";
-    for second in [
-        "a",
-        "./a",
-        "./././a",
-        "way/a",
-        "way/way/a",
-        "x/../a",
-        &format!("{here}/a"),
-    ] {
-        let dir = stage.tree.path("x");
-        fs::create_dir_all(dir).expect("made");
-        let report = with_header(&stage, &format!("{head}  1 * a\n  2   {second}\n"));
-        stage.remove(report).exits(0).says("Nothing to remove");
-        assert!(stage.names().contains(&"a".to_owned()), "{second}");
-    }
 }
 
 /// A report in text with the header that a real one has.
@@ -302,30 +208,6 @@ fn names_that_lead_elsewhere_are_left_alone() {
 }
 
 #[test]
-fn without_a_header_only_absolute_names_are_understood() {
-    let stage = abc();
-    let here = stage.tree.root().canonicalize().expect("there");
-    let here = here.to_str().expect("plain");
-    let sets = "14 B (14 bytes) * 2, reclaimable 1 B (1 byte)\n";
-    let end = "# complete: by hand\n";
-    let relative = format!("{sets}  1 * a\n  2   b\n{end}");
-    stage
-        .remove(relative)
-        .exits(2)
-        .says("does not name its folder");
-    assert_eq!(stage.names().len(), 3);
-    let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n{end}");
-    let run = stage
-        .seekless("remove --yes --allow uncompared --from -")
-        .stdin(absolute.clone())
-        .run();
-    run.exits(2)
-        .says("--allow uncompared needs the time of the report");
-    stage.remove(absolute).exits(0);
-    assert_eq!(stage.names(), ["a", "c"]);
-}
-
-#[test]
 fn a_file_takes_part_in_one_set_only() {
     let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
     let sets = format!(
@@ -361,82 +243,6 @@ fn what_changed_since_the_report_is_left_alone() {
             .says("has changed since the report");
         assert_eq!(stage.names(), ["a", "b"], "{format}");
     }
-}
-
-#[test]
-fn trusted_reports_must_be_of_files_left_alone() {
-    let stage = abc();
-    let report = stage.report_in("json");
-    stage.tree.tick();
-    fs::rename(stage.tree.path("b"), stage.tree.path("x")).expect("renamed");
-    fs::rename(stage.tree.path("x"), stage.tree.path("b")).expect("renamed back");
-    let run = stage
-        .seekless("remove --yes --allow uncompared --from -")
-        .stdin(report)
-        .run();
-    run.exits(1).says("has changed since the report");
-    assert_eq!(stage.names(), ["a", "b"]);
-}
-
-#[test]
-fn names_in_no_encoding_come_through() {
-    for format in ["text", "json", "ndjson"] {
-        let stage = Stage::new(
-            Tree::new()
-                .file(b"a", "x")
-                .file(b"\xff\xfe\n\x1b", "x")
-                .file(b" b\\ ", "x"),
-        );
-        let report = stage.report_in(format);
-        stage.remove(report).exits(0);
-        assert_eq!(stage.names().len(), 1, "{format}");
-    }
-}
-
-#[test]
-fn followed_links_lead_to_one_file_each() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["in/a", "in/b", "elsewhere/c"], "x")
-            .symlink("in/way", "../elsewhere"),
-    );
-    let run = stage.seekless("find -L in").run().exits(0);
-    let report = run.stdout_text();
-    assert!(report.contains("in/way/c"), "{report}");
-    stage
-        .seekless("remove --yes --from -")
-        .stdin(report)
-        .run()
-        .exits(0)
-        .says("is reached through a symbolic link");
-    assert!(stage.tree.path("elsewhere/c").exists());
-    assert!(stage.tree.path("in/a").exists() && !stage.tree.path("in/b").exists());
-}
-
-#[test]
-fn what_is_no_report_is_refused() {
-    let stage = abc();
-    for (report, said) in [
-        (&b""[..], "the report is empty"),
-        (b"{}", "not a seekless report"),
-        (
-            b"{\"format\":\"seekless\",\"schema\":99,\"sets\":[]}",
-            "schema 99",
-        ),
-        (
-            b"a\nb\n",
-            "not a report in text, json or ndjson: create one",
-        ),
-        (
-            b"\x00\x01\x02\n",
-            "not a report in text, json or ndjson: create one",
-        ),
-        (b"  1 * a\n", "a file before the first set"),
-        (b"{\"type\":\"set\"}\n", "line 1"),
-    ] {
-        stage.remove(report).exits(2).says(said);
-    }
-    assert_eq!(stage.names().len(), 3);
 }
 
 /// Real reports, to be damaged.

@@ -52,52 +52,6 @@ fn xargs_gets_the_names_to_remove_and_no_empty_one() {
 }
 
 #[test]
-fn names_can_be_bare_in_several_ways() {
-    let tree = tree();
-    for (options, expected) in [
-        ("-f nul --name 2*", "./a/2␀./b/2␀␀"),
-        ("-f nul --omit-first --name 2*", "./b/2␀"),
-        ("-f nul --omit-first -H --name 2*", "./a/2 again␀./b/2␀"),
-        ("-f fdupes --omit-first --name 2*", "./b/2\n"),
-        ("-f nul --omit-first --keep under=b --name 2*", "./a/2␀"),
-        ("-f nul --omit-first --name none", ""),
-    ] {
-        let mut command = seekless(tree.root(), "-q .");
-        for word in options.split(' ') {
-            command = command.arg(word.replace("under=b", "under b"));
-        }
-        let shown = command.run().exits(0).stdout_text().replace('\0', "␀");
-        assert_eq!(shown, expected, "{options}");
-    }
-    // rsync skips names that begin like a comment.
-    let comments = Tree::new().copies(["#new/1", ";new/1"], "a new one");
-    let shown = seekless(comments.root(), "-q -f nul --omit-first -- #new ;new").run();
-    assert_eq!(shown.exits(0).stdout_text(), "./;new/1\0");
-    for format in ["text", "json", "ndjson", "csv"] {
-        let line = format!("-f {format} --omit-first .");
-        seekless(tree.root(), &line)
-            .run()
-            .exits(2)
-            .says("use -f nul or -f fdupes");
-    }
-    // Sets come in the order in which they are found.
-    let run = seekless(tree.root(), "-q -f nul --omit-first .")
-        .run()
-        .exits(0);
-    let shown = run.stdout_text().replace('\0', "␀");
-    let mut names: Vec<&str> = shown.split_inclusive('␀').collect();
-    names.sort_unstable();
-    assert_eq!(names, ["./b/1␀", "./b/2␀", "./b/two\nlines␀"]);
-    // Files without a copy are no sets.
-    let run = seekless(tree.root(), "-q -f nul --unique .").run().exits(0);
-    assert_eq!(run.stdout_text(), "./b/alone\0");
-    let run = seekless(tree.root(), "-q -f fdupes --unique --isolate a b")
-        .run()
-        .exits(0);
-    assert_eq!(run.stdout_text(), "b/alone\n\n");
-}
-
-#[test]
 fn the_exit_status_answers_whether_anything_was_found() {
     let tree = tree().file("c/one", "c1").file("c/other", "other");
     for (line, code) in [
@@ -117,42 +71,6 @@ fn the_exit_status_answers_whether_anything_was_found() {
             .exits(code);
     }
     seekless(tree.root(), "a b").run().exits(0);
-}
-
-#[test]
-fn extensions_choose_files_whatever_their_case() {
-    let tree = [
-        "a.jpg",
-        "b.JPG",
-        "c.jpeg",
-        "d.tar.gz",
-        "e.gz",
-        ".jpg",
-        "jpg",
-        "f.jpg.old",
-    ]
-    .iter()
-    .fold(Tree::new(), |tree, name| tree.file(name, "same"));
-    for (list, expected) in [
-        ("jpg", "a.jpg b.JPG"),
-        (".jpg", "a.jpg b.JPG"),
-        ("jpg,jpeg", "a.jpg b.JPG c.jpeg"),
-        ("GZ", "d.tar.gz e.gz"),
-        ("tar.gz,jpeg", "c.jpeg d.tar.gz"),
-    ] {
-        let line = format!("-q -f nul --ext {list} .");
-        seekless(tree.root(), &line)
-            .run()
-            .exits(0)
-            .finds([expected]);
-    }
-    for list in ["", "jpg,", "*.jp*", "a/b"] {
-        seekless(tree.root(), "")
-            .arg(format!("--ext={list}"))
-            .run()
-            .exits(2)
-            .says("jpg,png");
-    }
 }
 
 #[test]

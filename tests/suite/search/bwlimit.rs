@@ -69,40 +69,6 @@ fn a_search_keeps_to_it() {
     run.finds_files(["a b"]);
 }
 
-/// What was read before is not in memory any more.
-#[test]
-fn the_comparison_after_a_search_keeps_to_it() {
-    all_at_once(["", "--threads hdd"], |rule| {
-        let command = format!("find -f json --verify --page-cache drop {rule} LIMIT .");
-        let run = keeps_to_the_limit(&two_copies(), &command, 4 * SIZE);
-        assert_eq!(read_in(&run, "verify"), 2 * SIZE, "{run}");
-        run.finds_files(["a b"]);
-    });
-}
-
-#[test]
-fn the_comparison_before_an_action_keeps_to_it() {
-    all_at_once(["remove", "hardlink", "symlink"], |action| {
-        let stage = two_copies();
-        let command = format!("{action} --yes --allow managed --page-cache drop LIMIT .");
-        keeps_to_the_limit(&stage, &command, 4 * SIZE);
-    });
-}
-
-#[test]
-fn the_comparison_of_what_a_report_says_keeps_to_it() {
-    let stage = two_copies();
-    let state = stage.state.path().join("report");
-    fs::write(&state, stage.report("find .")).expect("written");
-    forget(&stage);
-    let command = format!(
-        "remove --yes --allow managed LIMIT --from {}",
-        state.display()
-    );
-    keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: removed 1 file");
-    assert!(stage.has("a") && !stage.has("b"));
-}
-
 /// It copies the kept file, or reads it to see that it has the bytes that were compared.
 ///
 /// A debug build hashes slower than the other tests' limit allows to read.
@@ -125,30 +91,4 @@ fn an_undo_keeps_to_it() {
             assert!(kept == restored, "other bytes came back");
         }
     });
-}
-
-/// It reads as much as it can in its time. The limit allows no more than twice its rate.
-#[test]
-fn a_probe_keeps_to_it_and_gives_no_advice() {
-    let stage = two_copies();
-    let began = Instant::now();
-    let run = stage.run(&format!("probe --time 3s -f json --bwlimit {RATE} ."));
-    let took = began.elapsed().as_secs_f64();
-    let findings = run.exits(0).json();
-    let read = findings["source"]["bytes_read"].as_u64().expect("a number");
-    assert!(read > 0, "nothing was read: {findings}");
-    assert!(
-        read as f64 <= 2.0 * RATE as f64 * took,
-        "{read} bytes in {took} s"
-    );
-    assert!(findings["advice"].is_null(), "{findings}");
-}
-
-#[test]
-fn a_rate_of_nothing_is_refused_with_a_report_as_well() {
-    let stage = two_copies();
-    let run = stage.run("remove --yes --bwlimit 0 --from report");
-    run.exits(2).says("--bwlimit 0: allows no reads");
-    let run = stage.run("undo --bwlimit 0");
-    run.exits(2).says("--bwlimit 0: allows no reads");
 }

@@ -10,7 +10,6 @@ use regex::bytes::Regex;
 use rustix::fs::{Advice, fadvise};
 
 use crate::common::stage::Stage;
-use crate::common::volume::sh;
 use crate::common::{Run, Tree, noise, seekless};
 
 /// Ways of walking and reading that bring things in other orders.
@@ -261,28 +260,6 @@ fn in_full_reports_and_plans_are_the_same() {
     reports_make_one_plan(MANY);
 }
 
-#[test]
-fn whatever_is_asked_for() {
-    let tree = tree();
-    for options in [
-        "-H --empty",
-        "--unique",
-        "--unique -H",
-        "--unique --isolate",
-        "--isolate",
-        "--isolate -H",
-        "--copies ..8",
-        "--copies 6.. -H",
-        "--copies ..4",
-        "--verify",
-        "--digest when-needed --unique",
-        "--digest when-needed",
-        "-L --empty",
-    ] {
-        found_alike(tree.root(), &format!("--format json {options} {ROOTS}"), 3);
-    }
-}
-
 fn streamed_formats_are_the_same(times: usize) {
     let tree = tree();
     for format in ["ndjson", "fdupes", "nul", "fdupes -H", "nul --unique"] {
@@ -379,25 +356,6 @@ fn plans_are_one_and_the_run_keeps_what_they_show() {
     plans_are_one(3);
 }
 
-#[test]
-fn rules_that_tie_leave_it_to_the_order_of_names() {
-    for rules in [
-        "--keep newest",
-        "--keep shallowest --isolate",
-        "--keep largest-link-count",
-        "--keep deepest,best-name --keep-n 2",
-        "--protect c/d1* --keep oldest",
-        "--reference b --keep longest-path",
-    ] {
-        planned_alike(&format!("remove {rules}"), 2);
-    }
-}
-
-#[test]
-fn reports_of_many_runs_make_one_plan() {
-    reports_make_one_plan(3);
-}
-
 fn reports_make_one_plan(times: usize) {
     let stage = Stage::new(tree());
     for format in ["text", "json", "ndjson"] {
@@ -417,52 +375,6 @@ fn reports_make_one_plan(times: usize) {
                 None => first = Some(sets),
                 Some(first) => same(first, &sets, format),
             }
-        }
-    }
-}
-
-/// A view of a folder that lists it in another order each time.
-struct Shuffled(tempfile::TempDir);
-
-impl Shuffled {
-    fn new(of: &Path) -> Self {
-        let at = tempfile::tempdir().expect("a temporary folder can be made");
-        sh(&format!(
-            "disorderfs --quiet --multi-user=yes --shuffle-dirents=yes --reverse-dirents=no {} {}",
-            of.display(),
-            at.path().display()
-        ));
-        Self(at)
-    }
-}
-
-impl Drop for Shuffled {
-    fn drop(&mut self) {
-        sh(&format!("umount -l {}", self.0.path().display()));
-    }
-}
-
-#[test]
-#[ignore = "needs root and disorderfs: mounts a folder that is listed in another order each time"]
-fn the_order_in_which_folders_are_listed_is_no_matter() {
-    let tree = tree();
-    let links = Tree::new();
-    make(&links, specs(10, 40), 0);
-    // Ways to one folder, and to one file, of which the first one met gives the name.
-    for nth in 0..20 {
-        let to = format!("d{}", nth % 7);
-        std::os::unix::fs::symlink(to, links.path(format!("a/way{nth}"))).expect("a link");
-        std::os::unix::fs::symlink("../../other", links.path(format!("b/d0/to{nth}")))
-            .expect("a link");
-    }
-    links.write("other", "not below a root");
-    links.write("a/like-other", "not below a root");
-    let (shuffled, linked) = (Shuffled::new(tree.root()), Shuffled::new(links.root()));
-    for options in ["", "-H", "--unique --isolate"] {
-        for format in ["text", "json", "nul"] {
-            let line = format!("--format {format} {options}");
-            found_alike(shuffled.0.path(), &format!("{line} {ROOTS}"), 4);
-            found_alike(linked.0.path(), &format!("{line} -L a b c"), 4);
         }
     }
 }

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::daemon::{Daemon, Shows};
 use crate::common::run::Seekless;
-use crate::common::volume::Volume;
 use crate::common::{Run, Tree, noise, seekless};
-use rustix::fs::{Advice, fadvise};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 /// A hang, not a slow machine.
@@ -128,106 +126,6 @@ fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
 
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
-fn what_does_not_answer_is_named_and_not_waited_for() {
-    // One waits for so long that it is named before it is given up.
-    for (reads, line) in [
-        (false, "--patience 12 mounted beside"),
-        (true, "--patience 4 beside mounted"),
-        (false, "--patience 4 -L beside mounted"),
-        (true, "--patience 4 -L mounted beside"),
-    ] {
-        let tree = with_neighbours();
-        let daemon = mounted(
-            &tree,
-            Shows::Files {
-                count: 200,
-                size: 400_000,
-            },
-        );
-        match reads {
-            true => daemon.be_silent_after_reads(40),
-            false => daemon.be_silent(true),
-        }
-        let line = format!("find -f nul {line}");
-        let run = seekless(tree.root(), &line).run();
-        let place = daemon.path().display();
-        let run = run
-            .exits(1)
-            .says(&format!("{place}: does not answer"))
-            .says(&format!("{place}: did not answer"));
-        let named = run.stderr_text().matches("does not answer").count();
-        assert_eq!(named, 1, "{run}");
-        assert!(
-            run.sets().contains(
-                &crate::common::sets(["beside/1 beside/2"])
-                    .into_iter()
-                    .next()
-                    .expect("one")
-            ),
-            "{run}"
-        );
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_link_to_what_does_not_answer_is_left_out_and_the_others_are_followed() {
-    let tree = with_neighbours()
-        .folder("x")
-        .symlink("x/a-to-mounted", "../mounted")
-        .symlink("x/b-to-beside", "../beside");
-    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
-    daemon.be_silent(true);
-    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
-    let place = daemon.path().display();
-    run.exits(1)
-        .says(&format!("{place}: does not answer"))
-        .says(&format!("{place}: did not answer"))
-        .finds(["x/b-to-beside/1 x/b-to-beside/2"]);
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn files_behind_links_are_found_beside_a_link_to_what_does_not_answer() {
-    // Inode numbers rise there, and links are followed in their order: the silent one last.
-    let volume = Volume::tmpfs("");
-    let tree = Tree::inside(&volume.path())
-        .copies(["beside/1", "beside/2"], noise(1, 5000))
-        .folder("x")
-        .symlink("x/1", "../beside/1")
-        .symlink("x/2", "../beside/2")
-        .symlink("x/z", "../mounted/n0");
-    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
-    daemon.be_silent(true);
-    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
-    run.exits(1).finds(["x/1 x/2"]);
-}
-
-/// The only walker of the disk follows the link first, and waits. The sweep of the disk begins all the same.
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_link_to_what_does_not_answer_costs_nothing_of_a_spinning_disk() {
-    let folder = env!("CARGO_TARGET_TMPDIR");
-    let tree = Tree::inside(std::path::Path::new(folder))
-        .folder("x")
-        .symlink("x/0", "../mounted/n0")
-        .copies(["x/1", "x/2"], noise(1, 5000))
-        .copies(["x/y/1", "x/y/2"], noise(2, 6000));
-    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
-    daemon.be_silent(true);
-    for name in ["x/1", "x/2", "x/y/1", "x/y/2"] {
-        // What is in the page cache does not wait for the sweep.
-        let file = std::fs::File::open(tree.path(name)).expect("is there");
-        file.sync_all().expect("can be written out");
-        fadvise(&file, 0, None, Advice::DontNeed).expect("advice can be given");
-    }
-    let line = "find -f nul -L --threads hdd --patience 4 x";
-    let run = seekless(tree.root(), line).run();
-    run.exits(1).finds(["x/1 x/2", "x/y/1 x/y/2"]);
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
 fn a_folder_that_answers_slowly_is_listed_to_its_end() {
     for options in ["", "-L"] {
         let tree = Tree::new();
@@ -246,47 +144,6 @@ fn a_folder_that_answers_slowly_is_listed_to_its_end() {
         let left_out = &run.json()["summary"]["left_out"];
         assert_eq!(left_out["filtered"], 12, "{run}");
     }
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_path_that_falls_silent_when_it_is_opened_costs_no_other_path() {
-    let tree = with_neighbours();
-    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
-    // Its metadata is told, and nothing else.
-    daemon.be_silent_after_lookups(1);
-    let line = "find -f nul --patience 4 beside/1 beside/2 mounted/n0";
-    seekless(tree.root(), line)
-        .run()
-        .exits(1)
-        .says("mounted: did not answer")
-        .finds(["beside/1 beside/2"]);
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn paths_that_do_not_answer_are_waited_for_together() {
-    let mut tree = with_neighbours();
-    let names: Vec<String> = (0..9).map(|nth| format!("mounted{nth}")).collect();
-    for name in &names {
-        tree = tree.folder(name);
-    }
-    let shows = Shows::Files { count: 2, size: 10 };
-    let daemons = names
-        .iter()
-        .map(|name| Daemon::mount(tree.path(name), shows));
-    let daemons: Vec<Daemon> = daemons.collect();
-    daemons.iter().for_each(|daemon| daemon.be_silent(true));
-    let line = format!("find -f nul {} beside", names.join(" "));
-    let child = seekless(tree.root(), &line).spawn();
-    until("they are waited for together", || {
-        daemons.iter().all(Daemon::is_waited_for)
-    });
-    daemons.iter().for_each(|daemon| daemon.be_silent(false));
-    let run = crate::common::run::finish(child, PATIENCE).exits(0);
-    let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
-    sizes.sort_unstable();
-    assert_eq!(sizes, [2, 18], "{run}");
 }
 
 #[test]
@@ -330,68 +187,6 @@ fn an_action_refuses_a_path_that_does_not_answer() {
     }
 }
 
-/// Nothing was found because the only path stopped answering while it was searched.
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn an_action_that_finds_nothing_beside_a_silent_file_system_has_done_nothing() {
-    type Silence = fn(&Daemon);
-    let silences: [(&str, Silence); 3] = [
-        ("soon", |daemon| daemon.be_silent_after(3)),
-        ("later", |daemon| daemon.be_silent_after(8)),
-        ("in a read", |daemon| {
-            daemon.be_silent_after_reads(daemon.reads() + 1);
-        }),
-    ];
-    for (when, fall_silent) in silences {
-        for line in [
-            "remove --yes",
-            "hardlink --dry-run",
-            "move --yes --to there",
-        ] {
-            let tree = Tree::new().folder("there");
-            let shows = Shows::Files {
-                count: 200,
-                size: 400_000,
-            };
-            let daemon = mounted(&tree, shows);
-            // The kernel asks once whether the file system wants to know of each file that is closed.
-            std::fs::read(tree.path("mounted/n0")).expect("it answers");
-            fall_silent(&daemon);
-            let line = format!("{line} --patience 1 mounted");
-            let run = seekless(tree.root(), &line).run();
-            assert_eq!(run.code(), 2, "{when}: {run}");
-            run.says("mounted: did not answer").says("nothing was done");
-        }
-    }
-}
-
-/// Each ends after the patience, with a line that names the path, and does nothing.
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_command_whose_only_path_does_not_answer_has_done_nothing() {
-    for (line, place) in [
-        ("find -q mounted", "mounted"),
-        ("find -q --unique mounted", "mounted"),
-        ("folders -q mounted", "mounted"),
-        ("remove --dry-run mounted", "mounted"),
-        ("find -o mounted/report beside", "mounted/report"),
-        ("find -f fdupes -o mounted/report beside", "mounted/report"),
-        ("folders -o mounted/report beside", "mounted/report"),
-        ("remove -n -o mounted/plan beside", "mounted/plan"),
-        ("find --newer mounted/n0 beside", "mounted/n0"),
-        ("remove --dry-run --older mounted/n0 beside", "mounted/n0"),
-        ("undo --journal mounted/journals", "mounted/journals"),
-    ] {
-        let tree = with_neighbours();
-        let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
-        daemon.be_silent(true);
-        let run = seekless(tree.root(), &format!("{line} --patience 1"));
-        let run = run.patience(PATIENCE).run().exits(2);
-        let run = run.says(place).says("not answer");
-        assert_eq!(run.stdout_text(), "", "{line}: {run}");
-    }
-}
-
 /// Commands without `--patience` name what they wait for, and end when they are interrupted.
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
@@ -419,33 +214,4 @@ fn a_command_about_a_silent_path_names_it() {
         kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
         crate::common::run::finish(child, PATIENCE).exits(130);
     }
-}
-
-/// Opened from the top each time, a tree of this shape takes time by the square of its depth.
-#[test]
-#[ignore = "needs strace"]
-fn folders_are_looked_at_again_from_the_folder_above() {
-    const DEPTH: usize = 1500;
-    let tree = Tree::new().folder("x");
-    let mut above = std::fs::File::open(tree.path("x")).expect("opened");
-    for _ in 0..DEPTH {
-        rustix::fs::mkdirat(&above, "d", rustix::fs::Mode::RWXU).expect("made");
-        let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY;
-        let below = rustix::fs::openat(&above, "d", flags, rustix::fs::Mode::empty());
-        above = below.expect("opened").into();
-    }
-    let calls = tree.path("calls");
-    let run = std::process::Command::new("strace")
-        .args(["-f", "-s", "100000", "-e", "trace=openat,openat2", "-o"])
-        .arg(&calls)
-        .args([env!("CARGO_BIN_EXE_seekless"), "find", "--unique", "x"])
-        .current_dir(tree.root())
-        .output();
-    assert!(run.expect("strace is there").status.success());
-    let bytes = std::fs::metadata(&calls).expect("written").len();
-    let each = bytes / DEPTH as u64;
-    assert!(
-        each < 1000,
-        "{each} bytes of paths and calls for each folder"
-    );
 }

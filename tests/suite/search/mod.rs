@@ -1,10 +1,8 @@
 //! Searches: the right sets, whatever is looked at, and an end.
 
-mod beside_silence;
 mod bwlimit;
 mod bwlimit_device;
 mod cache;
-mod classes;
 mod compare;
 mod crosscheck;
 mod crowds;

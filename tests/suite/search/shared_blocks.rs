@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::common::oracle::Question;
 use crate::common::run::Seekless;
-use crate::common::volume::{SpinningDisk, Volume, sh, write_back};
+use crate::common::volume::{Volume, sh, write_back};
 use crate::common::{Run, Tree, noise, seekless};
 
 const LENGTH: usize = 8 << 20;
@@ -131,22 +131,6 @@ mod clones {
         are_found_without_reading_them(&xfs());
     }
 
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn on_a_spinning_disk_are_found_without_a_seek_for_their_bytes() {
-        for volume in [btrfs(), xfs()] {
-            let tree = Tree::inside(&volume.path()).file("one", noise(1, LENGTH));
-            for i in 0..3 {
-                clone(&tree, "one", &format!("{i}"));
-            }
-            cool_down(tree.root());
-            let disk = SpinningDisk::under(tree.root());
-            let run = find(&tree, "--digest when-needed").before(disk.show());
-            let run = run.run().exits(0).finds_files(["one 0 1 2"]);
-            assert!(bytes_read(&run) < SAMPLES, "{run}");
-        }
-    }
-
     /// Snapshots have device numbers of their own.
     #[test]
     #[ignore = "needs root: mounts loop devices"]
@@ -177,52 +161,6 @@ mod clones {
         ]);
         // The changed file and one of those that it may be equal to.
         assert!(bytes_read(&run) < 2 * LENGTH as u64 + SAMPLES, "{run}");
-    }
-
-    /// Two families of clones of one content: one of each is read.
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn of_two_copies_are_one_set() {
-        for volume in [btrfs(), xfs()] {
-            let content = noise(1, LENGTH);
-            let tree = Tree::inside(&volume.path()).copies(["a", "b"], &content);
-            clone(&tree, "a", "a1");
-            clone(&tree, "b", "b1");
-            clone(&tree, "b", "b2");
-            for options in ["--digest always", "--digest when-needed"] {
-                cool_down(tree.root());
-                let run = find(&tree, options).run().exits(0);
-                let run = run.finds_files(["a a1 b b1 b2"]);
-                assert!(bytes_read(&run) < 2 * LENGTH as u64 + SAMPLES, "{run}");
-                assert_eq!(number(&run, "unread_files"), 3, "{run}");
-            }
-        }
-    }
-
-    /// More extents than one call tells, and the kernel's and the program's views of them differ.
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn in_hundreds_of_pieces_are_known() {
-        for volume in [btrfs(), xfs()] {
-            let content = noise(1, LENGTH);
-            let tree = Tree::inside(&volume.path()).file("one", &content);
-            // Every other piece is written anew, to another place.
-            for at in (0..LENGTH).step_by(32 << 10) {
-                write_back(tree.root());
-                clone(&tree, "one", "before");
-                patch(&tree, "one", at as u64, &content[at..at + (16 << 10)]);
-                if at > 4 << 20 {
-                    break;
-                }
-            }
-            clone(&tree, "one", "two");
-            patch(&tree, "before", 6 << 20, b"changed");
-            cool_down(tree.root());
-            let run = find(&tree, "--digest when-needed").run().exits(0);
-            let run = run.finds_files(["one two"]);
-            assert_eq!(number(&run, "unread_files"), 1, "{run}");
-            answers_are_right(&tree);
-        }
     }
 }
 
@@ -373,20 +311,6 @@ mod what_is_not_the_same {
     #[ignore = "needs root: mounts loop devices"]
     fn is_told_apart_on_xfs() {
         answers_are_right(&zoo(&xfs()));
-    }
-
-    #[test]
-    #[ignore = "needs root: mounts loop devices"]
-    fn is_told_apart_on_xfs_without_reflinks() {
-        let volume = Volume::on_loop("xfs", 400, "-m reflink=0");
-        let content = noise(1, LENGTH);
-        let tree = Tree::inside(&volume.path()).copies(["a", "b"], content);
-        let run = find(&tree, "").run().exits(0).finds_files(["a b"]);
-        let stages = run.json()["summary"]["stages"].clone();
-        assert!(
-            !stages.to_string().contains("blocks"),
-            "not asked: {stages}"
-        );
     }
 
     /// The same positions on two file systems are two places.

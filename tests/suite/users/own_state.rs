@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common::journal::rewrite;
 use crate::common::run::{Seekless, seekless};
 use crate::common::scene::{Scene, picture};
-use crate::common::users::{NOBODY, Neighbours, give_all_away, give_away, set_mode};
+use crate::common::users::{NOBODY, Neighbours, give_away, set_mode};
 use serde_json::{Value, json};
 
 /// A run that a hanging read would fail. Far above what it needs.
@@ -303,21 +303,6 @@ fn links_and_pipes_in_the_place_of_journals_are_not_followed() {
     at_home(&home, &scene.top, "undo").run().exits(0);
 }
 
-/// All state on another disk, as many have it.
-#[test]
-fn a_link_above_the_folder_is_the_users_choice() {
-    let scene = Scene::new();
-    let (home, disk) = (scene.top.join("home"), scene.top.join("disk"));
-    fs::create_dir_all(home.join(".local")).expect("folders");
-    fs::create_dir(&disk).expect("a folder");
-    symlink("../../disk", home.join(".local/state")).expect("a link");
-    at_home(&home, &scene.top, "hardlink --yes tree")
-        .run()
-        .exits(0);
-    assert!(disk.join("seekless/journals").is_dir());
-    at_home(&home, &scene.top, "undo").run().exits(0);
-}
-
 #[test]
 fn a_folder_of_journals_that_others_may_write_to_is_not_used() {
     let scene = Scene::new();
@@ -416,29 +401,4 @@ fn folders_of_users_that_a_sandbox_hides_are_no_strangers() {
         let (code, said) = sandboxed(arguments);
         assert_eq!(code, Some(0), "{arguments}: {said}");
     }
-}
-
-#[test]
-#[ignore = "becomes another user: root only"]
-fn nobody_may_still_use_a_home_of_nobodys() {
-    let neighbours = attacked();
-    let home = neighbours.home();
-    at_home(&home, &home, "hardlink --yes tree")
-        .by_nobody()
-        .run()
-        .exits(0);
-    at_home(&home, &home, "undo --list")
-        .by_nobody()
-        .run()
-        .exits(0);
-    at_home(&home, &home, "undo").by_nobody().run().exits(0);
-    // Root's own, where this user cannot change anything, is not this user's own either.
-    give_all_away(&home);
-    chown(journals(&home), Some(0), Some(0)).expect("root gives");
-    set_mode(journals(&home), 0o755);
-    at_home(&home, &home, "undo --list")
-        .by_nobody()
-        .run()
-        .exits(2)
-        .says("belongs to root, and this runs as user 65534");
 }

@@ -55,80 +55,6 @@ fn links_do_not_hand_a_private_file_to_another_user() {
 }
 
 #[test]
-#[ignore = "acts as two users: root only"]
-fn a_file_is_compared_with_the_copy_that_it_is_most_like() {
-    let tree = Tree::new().copies(["1", "2", "3"], noise(1, 5000));
-    let stage = open_stage(tree);
-    give(&stage.tree.path("1"), NOBODY, 0o644);
-    give(&stage.tree.path("2"), ALICE, 0o644);
-    give(&stage.tree.path("3"), ALICE, 0o600);
-    let plan = stage.run("symlink -n .").exits(0).stdout_text();
-    let why = |name: &str| {
-        let after = plan.split_once(&format!("/{name}\n"));
-        let after = after.and_then(|(_, after)| after.lines().next());
-        after.expect("a reason").trim().to_owned()
-    };
-    let owner = "has another owner than its copies (--allow other-owners includes it)";
-    let like = "has other permissions than its copies of the same owner";
-    assert_eq!(why("1"), owner, "{plan}");
-    assert!(why("2").starts_with(like), "{plan}");
-    assert!(why("3").starts_with(like), "{plan}");
-    // Two files have one owner, and the reference another.
-    set_mode(stage.tree.path("3"), 0o644);
-    stage.run("symlink -n --reference 1 .").exits(0).says(
-        "2 files left alone because each has another owner than its copy below a --reference",
-    );
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn links_cross_owners_when_told() {
-    for action in ["hardlink", "symlink"] {
-        let stage = two_owners();
-        let line = format!("{action} --allow other-owners --keep oldest .");
-        let plan = stage.run(&format!("{line} -n")).exits(0);
-        assert!(plan.stdout_text().contains("another owner (uid 65534)"));
-        stage
-            .run(&format!("{line} --yes"))
-            .exits(0)
-            .says("For 1 of them the kept file belongs to another owner");
-        let now = inode(&stage.tree.path("r/v"));
-        assert_eq!(now, inode(&stage.tree.path("n/k")));
-        stage.run("undo --yes").exits(0);
-        let now = looks(&stage.tree.path("r/v"));
-        assert_eq!(now, (ALICE, ALICE, 0o600), "{action}");
-    }
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn files_of_one_owner_are_linked_among_themselves() {
-    for action in ["hardlink", "symlink"] {
-        let names = ["n/1", "n/2", "a/1", "a/2", "a/3", "r"];
-        let stage = open_stage(Tree::new().copies(names, noise(1, 5000)));
-        for name in names {
-            let owner = [("n/", NOBODY), ("a/", ALICE), ("r", 0)];
-            let owner = owner.iter().find(|(start, _)| name.starts_with(start));
-            give(&stage.tree.path(name), owner.expect("one").1, 0o644);
-        }
-        stage
-            .run(&format!("{action} --yes --keep first-root ."))
-            .exits(0)
-            .says("1 file left alone because it has another owner");
-        let inodes = names.map(|name| inode(&stage.tree.path(name)));
-        assert_eq!(inodes[0], inodes[1], "{action}");
-        assert!(inodes[2] == inodes[3] && inodes[3] == inodes[4]);
-        assert!(inodes[0] != inodes[2] && inodes[0] != inodes[5] && inodes[2] != inodes[5]);
-        // With a reference, files of other owners are no copies of it.
-        let line = format!("{action} -n --reference r a n");
-        stage
-            .run(&line)
-            .exits(0)
-            .says("left alone because each has");
-    }
-}
-
-#[test]
 fn what_more_people_could_read_is_left_alone_and_what_they_can_read_is_not() {
     for (one, other, is_linked) in [
         (0o644, 0o600, false),
@@ -268,23 +194,6 @@ fn who_owns_the_files_is_looked_at_again_before_each_step() {
         let outcome = scene.actor_with(told).perform(&step);
         assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
     }
-}
-
-#[test]
-fn the_same_metadata_can_be_demanded_for_symbolic_links() {
-    let stage = Stage::new(
-        Tree::new()
-            .copies(["a", "b", "c"], noise(1, 5000))
-            .modified("a", 1000)
-            .modified("b", 1000)
-            .modified("c", 2000),
-    );
-    stage
-        .run("symlink --yes --same-metadata .")
-        .exits(0)
-        .says("1 file left alone because it differs in owner, mode");
-    let is_link = |name| stage.tree.path(name).is_symlink();
-    assert!(!is_link("a") && is_link("b") && !is_link("c"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -56,62 +56,6 @@ fn a_pipe_that_nobody_writes_to_is_waited_for_with_patience() {
         },
     );
     assert_eq!(stage.names().len(), 4);
-}
-
-#[test]
-fn a_pipe_that_is_written_to_is_read_to_its_end() {
-    let stage = pairs();
-    let found = stage.report("find --format json .");
-    let pipe = stage.state.path().join("report");
-    let bits = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, bits).expect("made");
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let pipe = fs::OpenOptions::new().write(true).open(&pipe);
-            let mut pipe = pipe.expect("opened");
-            thread::sleep(Duration::from_millis(100));
-            for part in found.as_bytes().chunks(400) {
-                pipe.write_all(part).expect("written");
-                thread::sleep(Duration::from_millis(5));
-            }
-        });
-        on(&stage, "remove --yes", &pipe).exits(0);
-    });
-    assert_eq!(stage.names(), ["a/1", "b/1"]);
-}
-
-/// As shells hand over what another program writes.
-#[test]
-fn what_a_shell_hands_over_is_read_as_before() {
-    let program = env!("CARGO_BIN_EXE_seekless");
-    for line in [
-        "PROGRAM find --format ndjson . | PROGRAM remove --yes --from -",
-        "PROGRAM find --format ndjson . | PROGRAM remove --yes --from /dev/stdin",
-        "PROGRAM find --format ndjson . | PROGRAM remove --yes --from /proc/self/fd/0",
-        "PROGRAM remove --yes --from <(sleep 3; PROGRAM find --format ndjson .)",
-        "PROGRAM remove --yes --from - < <(PROGRAM find --format ndjson .)",
-    ] {
-        let stage = pairs();
-        let state = stage.state.path();
-        let mut shell = Command::new("bash");
-        shell
-            .args(["-c", &line.replace("PROGRAM", program)])
-            .current_dir(stage.tree.root())
-            .env("XDG_STATE_HOME", state)
-            .env("XDG_CONFIG_HOME", "/nonexistent")
-            .stdin(Stdio::null());
-        let output = shell.output().expect("bash is there");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{line}\n{said}");
-        assert_eq!(stage.names(), ["a/1", "b/1"], "{line}\n{said}");
-    }
-    let stage = pairs();
-    let empty = "PROGRAM remove --yes --from <(true)".replace("PROGRAM", program);
-    let mut shell = Command::new("bash");
-    shell.args(["-c", &empty]).current_dir(stage.tree.root());
-    let output = shell.output().expect("bash is there");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("the report is empty"), "{said}");
 }
 
 #[test]

@@ -138,34 +138,6 @@ fn a_nightly_run_obeys_no_strangers_link() {
     assert_eq!(files(&tree, "private/sub"), 1);
 }
 
-#[test]
-#[ignore = "becomes another user: root only"]
-fn links_of_root_and_of_the_owner_lead_where_they_did() {
-    let tree = two_users();
-    symlink("private", tree.path("by-root")).expect("a link");
-    act(&tree, "remove --dry-run by-root/sub")
-        .exits(0)
-        .never_says("is a link to");
-    let run = act(&tree, "remove --dry-run by-root/sub");
-    assert!(
-        run.stdout_text().contains("/by-root is a link to /"),
-        "{run}"
-    );
-    act(&tree, "remove --yes by-root/sub")
-        .exits(0)
-        .never_says("is a link to");
-    assert_eq!(files(&tree, "private/sub"), 1);
-    // Nobody's own files, by nobody's own link.
-    as_nobody("mkdir", &[&tree.path("upload/own")]);
-    for name in ["upload/own/1", "upload/own/2"] {
-        tree.write(name, "of nobody");
-        give_away(&tree.path(name));
-    }
-    link_of_nobody(&tree, "upload/own", "upload/link");
-    act(&tree, "remove --yes upload/link").exits(0);
-    assert_eq!(files(&tree, "upload/own"), 1);
-}
-
 /// Between the look at a path and the search its owner may lead it elsewhere. Links that change all the time are
 /// refused or lead to what was looked at; what they led to at no moment allowed is never touched.
 #[test]
@@ -235,21 +207,4 @@ fn a_link_that_takes_the_place_of_a_missing_destination_is_not_followed() {
     swapper.wait().expect("it ends");
     assert_eq!(files(&tree, "upload/roots"), 0, "{codes:?}");
     assert!(codes.contains(&2), "nothing was refused: {codes:?}");
-}
-
-#[test]
-fn without_roots_power_a_link_is_named_and_followed() {
-    let tree = Tree::new()
-        .copies(["real/1", "real/2"], "same")
-        .folder("state");
-    symlink("real", tree.path("link")).expect("a link");
-    let run = act(&tree, "remove --dry-run link").exits(0);
-    let line = format!(
-        "# {} is a link to {}.\n",
-        tree.path("link").display(),
-        tree.path("real").display()
-    );
-    assert!(run.stdout_text().contains(&line), "{run}");
-    act(&tree, "remove --yes link").exits(0);
-    assert_eq!(files(&tree, "real"), 1);
 }

@@ -1,8 +1,6 @@
 //! Disks of other systems and what answers in their place: NTFS, exFAT and FAT by their FUSE programs, sshfs, rclone,
 //! unions, btrfs. Root only.
 
-mod cached;
-mod hard_links;
 mod spelling;
 mod subvolumes;
 mod trash;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::{Disk, run_at};
-use crate::common::mounts::{Shown, Shows};
+use super::Disk;
+use crate::common::mounts::Shown;
 use crate::common::noise;
 
 /// File systems on which case does not matter, and their options.
@@ -43,35 +43,6 @@ fn what_is_protected_in_another_spelling_stays() {
             assert!(disk.has("Photos/Album/a"), "{what:?} {protected}\n{run}");
         }
     }
-}
-
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn rules_and_limits_hold_in_another_spelling() {
-    for (what, options) in CASELESS {
-        for (arguments, goes) in [
-            ("--keep under=photos", "copies/album/a"),
-            ("--keep not-under=photos/album", "photos/album/a"),
-            ("--only-under copies", "copies/album/a"),
-            ("--only-under PHOTOS --keep under=Copies", "photos/album/a"),
-        ] {
-            let disk = with_copies(what, options);
-            let run = disk
-                .run(&format!("remove --dry-run {arguments} ."))
-                .exits(0);
-            assert_eq!(planned(&run), [goes], "{what:?} {arguments}\n{run}");
-        }
-    }
-}
-
-/// What a plan removes, below the mount, in lower case.
-fn planned(run: &crate::common::Run) -> Vec<String> {
-    let plan = run.stdout_text().to_lowercase();
-    let lines = plan
-        .lines()
-        .filter_map(|line| line.strip_prefix("  remove "));
-    let below = |line: &str| line.split_once("/point/").map(|(_, name)| name.to_owned());
-    lines.filter_map(below).collect()
 }
 
 #[test]
@@ -117,68 +88,4 @@ fn a_report_that_lists_one_file_in_two_spellings_removes_nothing() {
             assert!(run.code() < 2, "{run}");
         }
     }
-}
-
-/// Paths that limit a report, and a report about paths in another spelling.
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn a_report_counts_below_paths_in_another_spelling() {
-    for (what, options) in CASELESS {
-        let disk = with_copies(what, options);
-        let report = disk.home.path().join("report").display().to_string();
-        disk.run(&format!("find -o {report} photos copies"))
-            .exits(0);
-        let limited = format!("remove --dry-run --from {report} --protect PHOTOS COPIES Photos");
-        let run = disk.run(&limited).exits(0);
-        assert_eq!(planned(&run), ["copies/album/a"], "{what:?}\n{run}");
-    }
-}
-
-/// Where case matters, names in another case are other names.
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn other_names_are_other_names_where_case_matters() {
-    let disk = Disk::new(Shown::Ntfs3g, "");
-    for name in ["Photos/a", "photos/a", "photos/A"] {
-        disk.write(name, noise(1, CONTENT));
-    }
-    disk.run("find -f nul Photos photos")
-        .finds(["Photos/a photos/a photos/A"]);
-    disk.run("remove --yes --protect Photos photos Photos")
-        .exits(0);
-    assert!(disk.has("Photos/a") && !disk.has("photos/a") && !disk.has("photos/A"));
-}
-
-/// A folder that looks at its names once for each folder, not for each file.
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn spelling_is_looked_up_once_for_each_folder() {
-    let shows = Shows::new(Shown::Fusefat);
-    let home = tempfile::tempdir().expect("a folder");
-    let names: Vec<String> = (0..60).map(|number| format!("a{number}")).collect();
-    for name in &names {
-        fs::write(shows.point().join(name), noise(1, 700)).expect("written");
-    }
-    let list = names.join("\n");
-    let report = home.path().join("report");
-    fs::write(&report, &list).expect("written");
-    let trace = home.path().join("trace");
-    let program = env!("CARGO_BIN_EXE_seekless");
-    let line = format!(
-        "cd {} && strace -f -qq -e trace=statx,getdents64 -o {} {program} find -q -f nul $(cat {}) >{}/out",
-        shows.point().display(),
-        trace.display(),
-        report.display(),
-        home.path().display(),
-    );
-    crate::common::volume::sh(&line);
-    let calls = fs::read_to_string(&trace).expect("a trace");
-    let other_case = calls.lines().filter(|call| call.contains("\"A")).count();
-    let listings = calls
-        .lines()
-        .filter(|call| call.contains("getdents64"))
-        .count();
-    assert!((1..=2).contains(&other_case), "{other_case}");
-    assert!(listings < 20, "{listings}");
-    run_at(&shows.point(), home.path(), "find -f nul .").exits(0);
 }

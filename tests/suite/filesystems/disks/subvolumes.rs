@@ -39,43 +39,6 @@ fn subvolumes_are_on_the_file_system_and_other_mounts_are_not() {
     run_at(&top, home.path(), "find -f nul .").finds(["one/a two/a two/memory/a"]);
 }
 
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn links_in_subvolumes_that_break_are_named() {
-    let volume = with_subvolumes();
-    let top = volume.path();
-    std::os::unix::fs::symlink("a", top.join("two/link")).expect("a link");
-    let home = tempfile::tempdir().expect("a folder");
-    let run = run_at(&top, home.path(), "remove --dry-run -x --keep under=one .");
-    assert!(
-        run.stderr_text().contains("two/link") || run.stdout_text().contains("two/link"),
-        "{run}"
-    );
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn probe_reads_files_of_subvolumes() {
-    let volume = with_subvolumes();
-    for number in 0..40 {
-        let path = volume.path().join(format!("two/{number}"));
-        fs::write(path, noise(number, 20_000)).expect("written");
-    }
-    sh("sync");
-    let home = tempfile::tempdir().expect("a folder");
-    let run = run_at(
-        &volume.path(),
-        home.path(),
-        "probe --time 1s --only random .",
-    )
-    .exits(0);
-    assert!(
-        !run.stdout_text()
-            .contains("no file with content can be read"),
-        "{run}"
-    );
-}
-
 /// What `df` says is free, bytes.
 fn free(top: &Path) -> u64 {
     sh(&format!("btrfs filesystem sync {}", top.display()));
@@ -123,24 +86,4 @@ fn a_plan_says_what_snapshots_keep() {
         .exits(0)
         .says("shared the blocks of 1 file, 0 B");
     assert!(free(&top).abs_diff(before) < SIZE as u64 / 8);
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn a_read_only_snapshot_is_called_one() {
-    let volume = with_subvolumes();
-    let top = volume.path();
-    fs::write(top.join("one/b"), noise(1, 300_000)).expect("written");
-    sh(&format!(
-        "btrfs -q subvolume snapshot -r {0}/one {0}/saved",
-        top.display()
-    ));
-    let home = tempfile::tempdir().expect("a folder");
-    for action in ["remove", "hardlink", "symlink", "move --to saved/there"] {
-        run_at(&top, home.path(), &format!("{action} --yes saved"))
-            .exits(2)
-            .says("read-only snapshot (btrfs property ro)")
-            .never_says("remount");
-        assert!(top.join("saved/a").exists() && top.join("saved/b").exists());
-    }
 }

@@ -32,24 +32,6 @@ fn d11_equal_inode_numbers_on_two_file_systems_are_two_files() {
 }
 
 #[test]
-#[ignore = "needs root: mounts loop devices"]
-fn equal_inode_numbers_in_two_subvolumes_are_two_files() {
-    let volume = Volume::on_loop("btrfs", 200, "");
-    for name in ["x", "y"] {
-        let path = volume.path().join(name);
-        sh(&format!("btrfs -q subvolume create {}", path.display()));
-        fs::write(path.join("same"), "same content").expect("written");
-    }
-    find(&volume.path(), "x y")
-        .exits(0)
-        .finds(["x/same y/same"]);
-    // A subvolume is on the file system of the one that it lies in.
-    find(&volume.path(), "-x .")
-        .exits(0)
-        .finds(["x/same y/same"]);
-}
-
-#[test]
 #[ignore = "needs root: mounts file systems"]
 fn other_file_systems_are_entered_unless_told_to_stay() {
     let tree = Tree::new()
@@ -94,25 +76,6 @@ fn pseudo_file_systems_on_the_way_are_left_out_and_counted() {
 
 #[test]
 #[ignore = "needs root: mounts file systems"]
-fn a_folder_bound_to_a_second_place_holds_no_duplicates() {
-    let tree = Tree::new()
-        .file("x/1", "once")
-        .file("x/deep/2", "once more")
-        .folder("y");
-    let bound = Mounted::new(
-        &format!("--bind {}", tree.path("x").display()),
-        tree.path("y"),
-    );
-    for options in ["", "-H", "-I", "-I -H", "-L"] {
-        find(tree.root(), &format!("{options} x y"))
-            .exits(0)
-            .finds([]);
-    }
-    drop(bound);
-}
-
-#[test]
-#[ignore = "needs root: mounts file systems"]
 fn a_full_disk_under_a_report_is_named_and_nothing_is_left_behind() {
     let tree = (0..2000).fold(Tree::new(), |tree, i| {
         tree.copies(
@@ -135,24 +98,4 @@ fn a_full_disk_under_a_report_is_named_and_nothing_is_left_behind() {
         1,
         "{run}"
     );
-}
-
-#[test]
-#[ignore = "needs root: mounts file systems"]
-fn seventy_thousand_links_are_counted() {
-    let volume = Volume::tmpfs("");
-    let tree = Tree::inside(&volume.path()).copies(["x/0", "y"], "same");
-    for i in 1..70_000 {
-        fs::hard_link(tree.path("x/0"), tree.path(format!("x/{i}"))).expect("a link");
-    }
-    let run = seekless(tree.root(), "find -f json x y").run().exits(0);
-    let links: BTreeSet<u64> = run.json()["sets"][0]["members"]
-        .as_array()
-        .expect("members")
-        .iter()
-        .map(|member| member["links"].as_u64().expect("a number"))
-        .collect();
-    assert_eq!(links, [1, 70_000].into());
-    let names = find(tree.root(), "-H x y").exits(0).sets();
-    assert_eq!(names.first().map(BTreeSet::len), Some(70_001));
 }

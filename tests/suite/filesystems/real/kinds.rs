@@ -83,21 +83,6 @@ fn sets_are_right_on_compressed_btrfs() {
     finds_what_comparing_every_pair_finds(&volume.path());
 }
 
-/// So one that differs is read no further than that.
-#[test]
-#[ignore = "needs root: mounts file systems"]
-fn large_files_in_memory_are_compared_instead_of_hashed() {
-    let content = noise(1, 4_000_000);
-    let mut other = content.clone();
-    other[100_000] ^= 1;
-    let volume = Volume::tmpfs("");
-    let tree = Tree::inside(&volume.path())
-        .copies(["1", "2"], content)
-        .file("3", other);
-    let run = seekless(tree.root(), "find -v -f fdupes .").run().exits(0);
-    run.says("read 8.2 MB (68 %)");
-}
-
 #[test]
 #[ignore = "needs root: mounts file systems"]
 fn sets_are_right_on_overlayfs() {

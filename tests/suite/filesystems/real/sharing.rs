@@ -59,24 +59,3 @@ fn a_snapshot_frees_nothing() {
     assert_eq!(find(&volume.path(), ".").exits(0).sets().len(), 10);
     assert_eq!(reclaimable(&volume.path(), "."), 0);
 }
-
-/// Five clones of eight exbibytes: nobody has to read them, and together they are longer than 64 bits can count.
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn sums_of_the_longest_files_do_not_wrap() {
-    const LONGEST: u64 = i64::MAX as u64;
-    let volume = Volume::on_loop("xfs", 400, "");
-    let tree = Tree::inside(&volume.path()).sparse("x/1", LONGEST, &[(0, &noise(1, 1 << 20))]);
-    for name in ["x/2", "x/3", "x/4", "x/5"] {
-        let (from, to) = (tree.path("x/1"), tree.path(name));
-        sh(&format!(
-            "cp --reflink=always {} {}",
-            from.display(),
-            to.display()
-        ));
-    }
-    let run = seekless(tree.root(), "find -f json --digest when-needed x");
-    // Files with so many holes are left out, and their sizes still add up.
-    let run = run.run().exits(1).says("more than 4 TiB of it are holes");
-    assert_eq!(run.json()["summary"]["bytes_present"], u64::MAX, "{run}");
-}

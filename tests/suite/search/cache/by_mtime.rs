@@ -101,22 +101,6 @@ fn an_inode_number_that_was_given_away_is_another_file_whatever_its_times_are() 
 
 #[test]
 #[ignore = "needs root and loop devices"]
-fn what_a_run_without_the_option_kept_is_read_once_more() {
-    let volume = ext4();
-    let tree = tree(&volume);
-    let away = tempfile::tempdir().expect("a folder");
-    let roots = [tree.root().to_owned()];
-    let mut runs = Runs::new(away.path().join("cache"));
-    search(&roots, Some(runs.later()));
-    runs.trust = Runs::by_mtime(runs.folder.clone()).trust;
-    chmod(&tree.path("a"));
-    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 5000);
-    chmod(&tree.path("a"));
-    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
 fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_does() {
     let volume = ext4();
     let stage = Stage::new(tree(&volume));

@@ -1,7 +1,7 @@
 //! Files whose inode numbers do not last: kept by path with `--cache mtime`, on servers whose clock is another one.
 
-use std::fs::{self, File};
-use std::time::{Duration, SystemTime};
+use std::fs::{self};
+use std::time::Duration;
 
 use super::soundness::Play;
 use super::{Answer, Runs, search};
@@ -9,7 +9,6 @@ use crate::common::limits::rounds;
 use crate::common::noise;
 use crate::common::rng::Rng;
 use crate::common::standin::{Rules, Standin};
-use crate::common::volume::Mounted;
 
 const KINDS: [Rules; 3] = [Rules::FAT, Rules::SMB, Rules::NFS];
 
@@ -67,71 +66,6 @@ fn without_the_option_and_within_a_minute_everything_is_read() {
     for _ in 0..4 {
         let answer = search(&[server.point().to_owned()], Some(runs.now()));
         assert_eq!(answer.bytes_read(), 10_000);
-    }
-}
-
-#[test]
-#[ignore = "needs root"]
-fn what_is_mounted_twice_is_read() {
-    let server = pair(Rules::NFS);
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::by_mtime(away.path().join("cache"));
-    let again = server.again();
-    for _ in 0..4 {
-        assert_eq!(run(&server, &mut runs).bytes_read(), 10_000);
-    }
-    drop(again);
-    let read = [10_000, 10_000, 0];
-    assert_eq!(read.map(|_| run(&server, &mut runs).bytes_read()), read);
-}
-
-#[test]
-#[ignore = "needs root"]
-fn another_server_and_another_path_are_other_files() {
-    let (one, other) = (pair(Rules::FAT), pair(Rules::FAT));
-    fs::write(other.point().join("b"), noise(2, 5000)).expect("is written");
-    for server in [&one, &other] {
-        set_times(server, &["a", "b"]);
-    }
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::by_mtime(away.path().join("cache"));
-    for _ in 0..3 {
-        run(&one, &mut runs);
-    }
-    assert_eq!(run(&one, &mut runs).bytes_read(), 0);
-    let answer = run(&other, &mut runs);
-    assert_eq!((answer.bytes_read(), answer.sets.len()), (10_000, 0));
-    fs::rename(one.point().join("b"), one.point().join("c")).expect("is renamed");
-    assert_eq!(run(&one, &mut runs).bytes_read(), 5000);
-}
-
-/// Gives files of a server one modification time.
-fn set_times(server: &Standin, names: &[&str]) {
-    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-    for name in names {
-        let file = File::options().write(true).open(server.point().join(name));
-        let set = file.and_then(|file| file.set_modified(time));
-        set.expect("is set");
-    }
-}
-
-#[test]
-#[ignore = "needs root"]
-fn a_file_that_is_mounted_on_a_name_is_read_each_time() {
-    let server = Standin::new(Rules::NFS);
-    let path = |name: &str| server.point().join(name);
-    fs::create_dir(path("t")).expect("is made");
-    for name in ["t/a", "t/name", "c"] {
-        fs::write(path(name), noise(1, 5000)).expect("is written");
-    }
-    set_times(&server, &["t/a", "t/name", "c"]);
-    let bind = format!("--bind {}", path("c").display());
-    let _mounted = Mounted::new(&bind, path("t/name"));
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::by_mtime(away.path().join("cache"));
-    for read in [10_000, 10_000, 5000, 5000] {
-        let answer = search(&[path("t")], Some(runs.later()));
-        assert_eq!((answer.sets.len(), answer.bytes_read()), (1, read));
     }
 }
 

@@ -8,8 +8,7 @@ use rustix::fs::Mode;
 
 use super::{REFUSED, ext4, old_pair, pair};
 use crate::common::run::Run;
-use crate::common::users::{ALICE, NOBODY, become_nobody, set_mode};
-use crate::common::volume::{Volume, sh};
+use crate::common::users::ALICE;
 use crate::common::{Tree, seekless};
 
 fn find(tree: &Tree, cache: &Path) -> Run {
@@ -63,61 +62,6 @@ fn root_uses_no_folder_of_another_user_and_none_below_one() {
 }
 
 #[test]
-#[ignore = "needs root: runs as another user"]
-fn users_who_share_a_disk_need_a_folder_of_their_own_each() {
-    let volume = ext4();
-    let tree = old_pair(&volume);
-    for folder in [volume.path(), tree.root().to_owned()] {
-        set_mode(folder, 0o755);
-    }
-    let shared = Tree::new().folder("disk/alices");
-    set_mode(shared.root(), 0o755);
-    // As /tmp, and as a folder of a group.
-    set_mode(shared.path("disk"), 0o1777);
-    let as_nobody = |cache: &str| {
-        let find = seekless(tree.root(), "find -q -f json --cache").arg(shared.path(cache));
-        let run = find.arg("t").before(become_nobody).run().exits(0);
-        assert_eq!(
-            run.json()["sets"].as_array().map(Vec::len),
-            Some(1),
-            "{run}"
-        );
-        run
-    };
-    let one_line = |cache: &str, cause: &str| {
-        let cause = format!("{REFUSED}: it {cause}");
-        let run = as_nobody(cache).says(&cause);
-        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    };
-    one_line(
-        "disk",
-        &format!(
-            "belongs to root, and this runs as user {NOBODY}; each user needs a folder of their own"
-        ),
-    );
-    chown(shared.path("disk/alices"), Some(ALICE), Some(ALICE)).expect("is given away");
-    let alices = format!(
-        "belongs to user {ALICE}, and this runs as user {NOBODY}; each user needs a folder of their own"
-    );
-    for mode in [0o700, 0o711, 0o755] {
-        set_mode(shared.path("disk/alices"), mode);
-        one_line("disk/alices", &alices);
-    }
-    let cached = |run: Run| run.json()["summary"]["cached_files"].as_u64();
-    assert_eq!(cached(as_nobody("disk/nobodys").never_says(REFUSED)), None);
-    assert_eq!(
-        cached(as_nobody("disk/nobodys").never_says(REFUSED)),
-        Some(2)
-    );
-    set_mode(shared.path("disk"), 0o755);
-    set_mode(shared.path("disk/alices"), 0o775);
-    let run = find(&tree, &shared.path("disk/alices"));
-    run.says(&format!(
-        "it belongs to user {ALICE}, and this runs as root; each user needs"
-    ));
-}
-
-#[test]
 #[ignore = "needs root and loop devices"]
 fn what_is_made_is_for_its_owner_only_whatever_the_umask_is() {
     let volume = ext4();
@@ -166,26 +110,4 @@ fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are
     fs::remove_file(&file).expect("is removed");
     find(&tree, &cache).never_says(REFUSED);
     assert!(file.exists(), "a new one");
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_cache_that_cannot_be_written_is_not_used_and_a_line_says_why() {
-    let volume = ext4();
-    let tree = old_pair(&volume);
-    let disk = Volume::on_loop("ext4", 16, "");
-    let cache = disk.path().join("cache");
-    find(&tree, &cache).never_says(REFUSED);
-    sh(&format!("mount -o remount,ro {}", disk.path().display()));
-    let new = disk.path().join("new");
-    for folder in [&cache, &new] {
-        let run = find(&tree, folder).says(REFUSED);
-        run.says("Read-only file system");
-    }
-    for command in ["cache clear --yes", "cache prune --older-than 0d"] {
-        let command = seekless(tree.root(), &format!("{command} --cache")).arg(&cache);
-        command.run().exits(2).says("Read-only file system");
-    }
-    sh(&format!("mount -o remount,rw {}", disk.path().display()));
-    find(&tree, &cache).never_says(REFUSED);
 }

@@ -9,8 +9,6 @@ mod dirty_pages;
 mod foreign_folder;
 mod hung;
 mod kept;
-mod killed;
-mod margin;
 mod pruned;
 mod same_uuid;
 mod soundness;
@@ -318,24 +316,6 @@ fn a_clock_that_was_set_back_costs_reads() {
     let earlier = runs.later();
     search(&roots, Some(runs.later()));
     assert_eq!(search(&roots, Some(earlier)).bytes_read(), 10_000);
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn without_its_answers_everything_is_read_and_kept() {
-    let volume = ext4();
-    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    let roots = [tree.root().to_owned()];
-    for _ in 0..2 {
-        let cache = CacheUse {
-            answers: false,
-            ..runs.later()
-        };
-        assert_eq!(search(&roots, Some(cache)).bytes_read(), 10_000);
-    }
-    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! Disks that were copied block by block, and snapshots: one UUID, the same inode numbers, and soon other contents.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::fs::{self, File, FileTimes};
-use std::time::{Duration, SystemTime};
+use std::fs::{self};
 
 use super::soundness::{Play, levels};
-use super::{Runs, search, tick};
+use super::{Runs, search};
 use crate::common::limits::rounds;
 use crate::common::noise;
 use crate::common::rng::Rng;
@@ -76,50 +74,6 @@ fn rolled_back(count: usize) {
             _ => {}
         };
         play(&volume, runs, &mut roll, count);
-    }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn two_copies_of_a_disk_may_give_one_number_and_generation_to_two_files() {
-    for (kind, mebibytes) in [("ext4", 32), ("xfs", 320), ("btrfs", 128)] {
-        let volume = Volume::on_loop(kind, mebibytes, "");
-        let path = |name: &str| volume.path().join(name);
-        for name in ["a", "b"] {
-            fs::write(path(name), noise(1, 5000)).expect("is written");
-        }
-        volume.unmount();
-        let image = volume.image();
-        let copy = image.with_file_name("copy");
-        let copied = [&image, &copy].map(|path| path.display().to_string());
-        sh(&format!("cp --sparse=always {}", copied.join(" ")));
-        volume.mount();
-        let away = tempfile::tempdir().expect("a folder");
-        let mut runs = Runs::by_mtime(away.path().join("cache"));
-        let roots = [volume.path()];
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-        // The same calls on either disk: on btrfs the number and the transaction are the same as well.
-        let mut goes_on = |content: u64| {
-            tick(away.path());
-            fs::write(path("c"), noise(content, 5000)).expect("is written");
-            let file = File::options().write(true).open(path("c"));
-            let times = FileTimes::new().set_modified(time);
-            file.expect("is there").set_times(times).expect("are set");
-            search(&roots, Some(runs.later())).sets
-        };
-        let three = goes_on(1);
-        volume.unmount();
-        fs::rename(&copy, &image).expect("is moved");
-        volume.mount();
-        let two = goes_on(2);
-        let members = |sets: &BTreeSet<(String, BTreeSet<Vec<u8>>)>| -> Vec<usize> {
-            sets.iter().map(|set| set.1.len()).collect()
-        };
-        assert_eq!(
-            (members(&three), members(&two)),
-            (vec![3], vec![2]),
-            "{kind}"
-        );
     }
 }
 

@@ -95,35 +95,6 @@ fn a_new_file_is_compared_with_one_of_each_content() {
     assert_eq!(searches.files_read(), 0);
 }
 
-#[test]
-#[ignore = "needs root and loop devices"]
-fn two_comparisons_tell_nothing_about_each_other() {
-    let mut searches = Searches::of(&[("x/a", 1), ("x/b", 1), ("y/a", 1), ("y/b", 1)]);
-    for side in ["x", "y"] {
-        let root = [searches.tree.path(side)];
-        let answer = search_for(&root, Some(searches.runs.later()), false);
-        assert_eq!(answer.sets.len(), 1);
-    }
-    assert_eq!(searches.files_read(), 2);
-    assert_eq!(searches.files_read(), 0);
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn what_is_known_by_the_mtime_alone_is_counted_as_such() {
-    let searches = Searches::of(&[("a", 1), ("b", 1)]);
-    let roots = searches.roots();
-    let mut runs = Runs::by_mtime(searches.runs.folder.clone());
-    search_for(&roots, Some(runs.later()), false);
-    tick(&searches.tree.root().join(".."));
-    for name in ["a", "b"] {
-        searches.tree.set_mode(name, 0o600);
-    }
-    let summary = search_for(&roots, Some(runs.later()), false).summary;
-    assert!(summary.cached.bytes >= 2 * LENGTH as u64);
-    assert_eq!(summary.cached_by_mtime, summary.cached);
-}
-
 /// What `--cache mtime` lets pass stays at its level, whichever of the files is compared for the others.
 #[test]
 #[ignore = "needs root and loop devices"]

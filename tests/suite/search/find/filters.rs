@@ -41,20 +41,6 @@ fn sizes_have_bounds_and_units() {
     }
 }
 
-#[test]
-fn empty_files_take_part_only_when_asked_for() {
-    let tree = Tree::new()
-        .copies(["e1", "e2", "e3"], "")
-        .copies(["a", "b"], "x");
-    rows(
-        &tree,
-        &[(".", &["a b"]), ("--empty .", &["a b", "e1 e2 e3"])],
-    );
-    let run = seekless(tree.root(), "find -f json .").run().exits(0);
-    assert_eq!(run.json()["summary"]["left_out"]["empty"], 3, "{run}");
-    run.says("empty");
-}
-
 const JPG: &str = "x/a.jpg y/b.jpg";
 const SHOUTED: &str = "x/C.JPG y/D.JPG";
 const TXT: &str = "x/a.txt y/b.txt";
@@ -168,15 +154,6 @@ fn sets_with_a_newer_file_have_their_older_copies_and_others_are_not_read() {
         find(&tree, "--from all --exclude b3").finds([]);
         find(&tree, "--from all --newer a1").finds(["b1 b2 b3"]);
     }
-}
-
-#[test]
-fn depth_counts_folders_below_the_root() {
-    let tree = Tree::new().copies(["x/1", "x/y/2", "x/y/z/3", "file"], "same");
-    find(&tree, "--max-depth 1 x file").finds(["x/1 file"]);
-    find(&tree, "--max-depth 2 x").finds(["x/1 x/y/2"]);
-    find(&tree, "--max-depth 3 x").finds(["x/1 x/y/2 x/y/z/3"]);
-    find(&tree, "--max-depth 1 x x/y").finds(["x/1 x/y/2"]);
 }
 
 #[test]

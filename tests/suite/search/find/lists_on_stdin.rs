@@ -60,30 +60,6 @@ fn with_null_any_name_can_be_listed() {
     );
 }
 
-#[test]
-fn names_in_no_encoding_can_be_listed_by_line() {
-    let tree = Tree::new().file(b"caf\xe9", "same").file("plain", "same");
-    let run = find(&tree, "--stdin", b"caf\xe9\nplain\n").exits(0);
-    assert_eq!(run.sets().first().map(|set| set.len()), Some(2), "{run}");
-}
-
-#[test]
-fn a_path_that_is_not_there_is_named_and_the_others_are_searched() {
-    find(&photos(), "--stdin", "photos/b.jpg\nnowhere\nbackup\n")
-        .exits(1)
-        .says("nowhere")
-        .finds(["photos/b.jpg backup/b.jpg"]);
-}
-
-#[test]
-fn a_hundred_thousand_paths_can_be_listed() {
-    let tree = Tree::new().copies(["a", "b"], "same");
-    let mut list = "a\n".repeat(50_000);
-    list.push_str(&"./b\n".repeat(50_000));
-    let run = find(&tree, "--stdin", list).exits(0);
-    assert_eq!(run.sets().first().map(|set| set.len()), Some(2));
-}
-
 /// A list of lines has two paths for a folder whose name has a line break, and the second may be any path.
 #[test]
 fn actions_take_no_lines() {

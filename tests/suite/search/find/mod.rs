@@ -4,13 +4,11 @@ mod filters;
 mod holes;
 mod links;
 mod lists_on_stdin;
-mod other_commands;
 mod output;
 mod replication;
 mod roots;
 
 use std::fs;
-use std::process::Command;
 
 use crate::common::{Run, Tree, noise, seekless, sets_of, shown};
 

@@ -44,46 +44,6 @@ fn files_and_folders_are_roots_alike_and_count_once() {
 }
 
 #[test]
-fn overlapping_roots_count_each_file_once() {
-    let tree = Tree::new()
-        .copies(["x/1", "x/y/2"], "same")
-        .file("x/y/3", "unlike");
-    for roots in [
-        "x x/y",
-        "x/y x",
-        "x x/y x/y/2",
-        "x/y/2 x/y x",
-        ". x/y",
-        "x/y/3 x",
-    ] {
-        let run = find(&tree, roots);
-        let sets = run.sets();
-        let files: usize = sets.iter().map(|set| set.len()).sum();
-        assert_eq!((sets.len(), files), (1, 2), "{roots}\n{run}");
-        find(&tree, &format!("-I -H --copies 3.. {roots}")).finds([]);
-    }
-}
-
-#[test]
-fn names_are_printed_below_the_root_as_it_was_written() {
-    let tree = Tree::new().copies(["x/1", "x/2"], "same");
-    let absolute = tree.path("x").display().to_string();
-    for (root, prefix) in [
-        ("x", "x"),
-        ("x/", "x"),
-        ("./x", "./x"),
-        (".", "./x"),
-        (&*absolute, &*absolute),
-    ] {
-        let run = seekless(tree.root(), "find -f fdupes").arg(root);
-        let text = run.run().exits(0).stdout_text();
-        let mut lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
-        lines.sort_unstable();
-        assert_eq!(lines, [format!("{prefix}/1"), format!("{prefix}/2")]);
-    }
-}
-
-#[test]
 fn find_is_the_default_command_and_a_folder_may_have_its_name() {
     let tree = photos();
     let bare = seekless(tree.root(), "-f nul photos backup").run();

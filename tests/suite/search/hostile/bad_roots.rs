@@ -3,16 +3,6 @@
 use super::*;
 
 #[test]
-fn nothing_to_look_at_is_exit_2() {
-    let tree = Tree::new();
-    find(&tree, "nowhere").exits(2).says("nowhere").finds([]);
-    find(&tree, "nowhere no/where")
-        .exits(2)
-        .says("nowhere")
-        .says("no/where");
-}
-
-#[test]
 fn a_missing_root_is_named_and_the_others_are_searched() {
     let tree = Tree::new().copies(["x/1", "x/2"], "same");
     find(&tree, "nowhere x")
@@ -23,24 +13,6 @@ fn a_missing_root_is_named_and_the_others_are_searched() {
         .exits(1)
         .says("x/1/below")
         .finds(["x/1 x/2"]);
-}
-
-#[test]
-fn an_empty_name_is_no_root() {
-    let tree = Tree::new().copies(["x/1", "x/2"], "same");
-    let run = seekless(tree.root(), "find -f nul x").arg("").run();
-    assert!([1, 2].contains(&run.code()), "{run}");
-}
-
-#[test]
-fn a_missing_root_with_a_hostile_name_is_named_in_one_line() {
-    let tree = Tree::new().copies(["x/1", "x/2"], "same");
-    let run = seekless(tree.root(), "find -q -f nul x")
-        .arg("no\n\x1b[31mwhere")
-        .run()
-        .exits(1);
-    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
-    assert!(!run.stderr.contains(&0x1b), "{run}");
 }
 
 #[test]
@@ -62,27 +34,6 @@ fn a_fifo_or_socket_as_a_root_is_named_and_not_waited_for() {
         .exits(1)
         .says("/dev/null")
         .finds(["x/1 x/2"]);
-}
-
-#[test]
-fn a_root_that_is_a_link_to_nowhere_is_named() {
-    let tree = Tree::new()
-        .copies(["x/1", "x/2"], "same")
-        .symlink("link", "nowhere");
-    find(&tree, "link x")
-        .exits(1)
-        .says("link")
-        .finds(["x/1 x/2"]);
-    find(&tree, "-L link x")
-        .exits(1)
-        .says("link")
-        .finds(["x/1 x/2"]);
-}
-
-#[test]
-fn no_path_means_the_current_folder() {
-    let tree = Tree::new().copies(["1", "2"], "same");
-    find(&tree, "").exits(0).finds(["1 2"]);
 }
 
 #[test]

@@ -3,41 +3,6 @@
 use super::*;
 
 #[test]
-fn one_byte_anywhere_makes_the_difference() {
-    for length in [
-        1,
-        2,
-        4095,
-        4096,
-        4097,
-        8192,
-        65_535,
-        65_536,
-        65_537,
-        1 << 20,
-        (1 << 20) + 1,
-    ] {
-        let original = noise(1, length);
-        let mut tree = Tree::new().copies(["original", "copy"], &original);
-        let places = [
-            0,
-            length / 2,
-            length - 1,
-            length.min(4096) - 1,
-            length.saturating_sub(4096),
-        ];
-        for place in BTreeSet::from(places) {
-            let mut other = original.clone();
-            other[place] ^= 0x80;
-            tree = tree.file(format!("differs at {place}"), other);
-        }
-        let run = find(&tree, ".").exits(0).finds(["original copy"]);
-        drop(run);
-        find(&tree, "--verify .").exits(0).finds(["original copy"]);
-    }
-}
-
-#[test]
 fn reading_leaves_the_access_time_alone() {
     let tree = Tree::new()
         .copies(["1", "2"], noise(1, 200_000))

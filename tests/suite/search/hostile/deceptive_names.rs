@@ -1,7 +1,5 @@
 //! Names that look like others, or like a formula: in no text for people do they look so.
 
-use std::ffi::OsStr;
-
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, plain};
 
@@ -80,43 +78,6 @@ fn reports_and_plans_show_what_cannot_be_seen() {
     let report = stage.report("find .");
     stage.on_report("remove --yes --from -", report).exits(0);
     assert_eq!(stage.names().len(), 1);
-}
-
-#[test]
-fn messages_and_logs_show_what_cannot_be_seen() {
-    // One function writes them all.
-    for unseen in UNSEEN.into_iter().step_by(4) {
-        let stage = stage();
-        let missing = format!("missing{unseen}x");
-        for arguments in [
-            "find -vvv keep",
-            "remove -n -v keep",
-            "devices",
-            "probe",
-            "find --threads",
-            "--no-such-option",
-        ] {
-            let run = stage.seekless(arguments).arg(OsStr::new(&missing)).run();
-            shows_nothing_unseen(&run);
-        }
-        let run = stage
-            .seekless("find")
-            .arg(format!("--no{unseen}option=\n{unseen}"))
-            .run();
-        shows_nothing_unseen(&run.exits(2));
-        let run = stage
-            .seekless("find")
-            .arg(format!("--min-size={unseen}1\nseekless: done"))
-            .run();
-        assert!(!run.stderr_text().contains("\nseekless: done"), "{run}");
-        shows_nothing_unseen(&run.exits(2));
-    }
-    let stage = stage();
-    let run = stage.run("hardlink --yes -vvv .").exits(0);
-    shows_nothing_unseen(&run);
-    shows_nothing_unseen(&stage.run("undo --list").exits(0));
-    shows_nothing_unseen(&stage.run("undo --dry-run").exits(0));
-    shows_nothing_unseen(&stage.run("undo --yes").exits(0));
 }
 
 /// The cells of the column `path`.

@@ -30,31 +30,6 @@ fn one_that_is_a_fifo_is_not_waited_for() {
 }
 
 #[test]
-fn one_that_has_no_end_is_not_read() {
-    for follow in ["", "-L"] {
-        find(&tree().symlink("x/.skip", "/dev/zero"), follow).finds(["x/1 x/2"]);
-    }
-}
-
-#[test]
-fn one_that_cannot_be_read_is_named() {
-    for follow in ["", "-L"] {
-        let tree = tree().file("x/.skip", "1\n").mode("x/.skip", 0);
-        find(&tree, follow).exits(1).says("x/.skip");
-    }
-}
-
-#[test]
-fn one_with_too_many_patterns_is_named_with_a_way_out() {
-    let patterns: String = (0..20_000).map(|at| format!("*a{at}*b*\n")).collect();
-    let tree = tree().file("x/.skip", patterns);
-    let run = find(&tree, "").exits(1).finds(["x/1 x/2"]);
-    run.says("x/.skip: cannot use this ignore file: its patterns are too many")
-        .says("use fewer or shorter patterns")
-        .never_says("line 0");
-}
-
-#[test]
 fn one_that_is_too_long_is_named_and_nothing_acts_without_it() {
     const LONGEST: usize = 1 << 20;
     for (length, is_used) in [(LONGEST, true), (LONGEST + 1, false)] {

@@ -37,17 +37,3 @@ fn an_interrupted_search_for_unique_files_calls_nothing_unique_that_was_not_comp
     kill_process(pid(&child), Signal::INT).expect("it runs");
     finish(child).exits(130).finds([]);
 }
-
-#[test]
-fn a_hangup_that_was_ignored_from_the_beginning_is_ignored() {
-    let tree = much_to_read();
-    let child = seekless(tree.root(), "find -f json .")
-        .hangups(libc::SIG_IGN)
-        .spawn();
-    wait_until_busy(&child);
-    kill_process(pid(&child), Signal::HUP).expect("it runs");
-    // A second signal that counts would end it without a report.
-    kill_process(pid(&child), Signal::INT).expect("it runs");
-    let run = finish(child).exits(130);
-    assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
-}

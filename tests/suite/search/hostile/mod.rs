@@ -8,7 +8,6 @@ mod changes_under_the_reader;
 mod contents;
 mod deceptive_names;
 mod deep_and_long;
-mod defects_of_others;
 mod files_in_motion;
 mod ignore_files;
 mod interruption;
@@ -26,7 +25,6 @@ use std::time::Duration;
 
 use crate::common::chain::Chain;
 use crate::common::{Run, Tree, noise, seekless};
-use rustix::fs::{Advice, fadvise};
 
 /// Runs `find` with NUL-separated output, whatever comes of it.
 fn find(tree: &Tree, arguments: &str) -> Run {

@@ -19,20 +19,6 @@ fn where_io_uring_is_forbidden_the_answer_is_the_same_and_v_says_so() {
 }
 
 #[test]
-fn unreadable_files_are_named_without_io_uring_too() {
-    let tree = Tree::new()
-        .copies(["1", "2", "locked"], "same")
-        .mode("locked", 0);
-    seekless(tree.root(), "find -f nul .")
-        .without_io_uring()
-        .without_privileges()
-        .run()
-        .exits(1)
-        .says("locked")
-        .finds(["1 2"]);
-}
-
-#[test]
 fn little_memory_for_locked_pages_is_enough() {
     let tree = Tree::new().copies(["1", "2"], noise(1, 500_000));
     let none = rustix::process::Rlimit {
@@ -49,14 +35,4 @@ fn little_memory_for_locked_pages_is_enough() {
         .run()
         .exits(0)
         .finds(["1 2"]);
-}
-
-#[test]
-fn thousands_of_threads_are_started_or_refused() {
-    let tree = Tree::new().copies(["1", "2"], noise(1, 500_000));
-    let run = find(&tree, "--threads 4096 .");
-    match run.code() {
-        0 => drop(run.finds(["1 2"])),
-        _ => drop(run.exits(2).says("4096")),
-    }
 }

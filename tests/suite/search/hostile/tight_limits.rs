@@ -61,24 +61,6 @@ fn forty_descriptors_are_enough_for_an_action() {
     }
 }
 
-/// Files whose pages are to be given back hold descriptors that readers wait for.
-#[test]
-fn few_descriptors_are_enough_where_nothing_stays_in_the_page_cache() {
-    let mut tree = Tree::new();
-    for set in 0..8 {
-        let names: [String; 6] = std::array::from_fn(|i| format!("x/{set}-{i}"));
-        tree = tree.copies(names.each_ref().map(String::as_str), noise(set, 1_048_579));
-    }
-    for name in fs::read_dir(tree.path("x")).expect("listed") {
-        let file = File::open(name.expect("a name").path()).expect("is there");
-        file.sync_all().expect("synced");
-        fadvise(&file, 0, None, Advice::DontNeed).expect("a hint");
-    }
-    let run = seekless(tree.root(), "find -q -f json --page-cache drop x");
-    let run = run.descriptors(24).run().exits(0);
-    assert_eq!(run.json()["sets"].as_array().map(Vec::len), Some(8));
-}
-
 #[test]
 fn too_few_descriptors_are_said_at_once() {
     const SAID: &str =
