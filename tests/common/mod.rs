@@ -10,7 +10,6 @@ pub mod limits;
 pub mod mirror;
 pub mod mounts;
 pub mod oracle;
-pub mod real;
 pub mod rng;
 pub mod run;
 pub mod scene;

@@ -3,7 +3,6 @@
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 
 use crate::common::noise;
@@ -81,22 +80,6 @@ fn hardlink_makes_one_file_of_two_and_undo_two_of_one() {
         Outcome::Already
     ));
     undo_restores(&scene, &before);
-    assert_ne!(ino(&scene.keeper()), ino(&scene.victim()));
-}
-
-/// A backup that was restored with its hard links has other inode numbers than the journal.
-#[test]
-fn undo_makes_two_of_one_file_that_was_copied_since() {
-    let scene = Scene::new();
-    let before = picture(&scene.tree());
-    done(scene.perform(ActionKind::Hardlink));
-    let (tree, copy) = (scene.tree(), scene.tree().with_file_name("copy"));
-    let copied = Command::new("cp").arg("-a").args([&tree, &copy]).status();
-    assert!(copied.expect("cp").success());
-    fs::remove_dir_all(&tree).expect("removed");
-    fs::rename(&copy, &tree).expect("renamed");
-    undo_restores(&scene, &before);
-    let ino = |path: &Path| fs::symlink_metadata(path).expect("metadata").ino();
     assert_ne!(ino(&scene.keeper()), ino(&scene.victim()));
 }
 
@@ -424,30 +407,4 @@ fn a_folder_that_may_not_be_written_is_named_with_the_way_out() {
         said.contains("run as a user who may write to the folder"),
         "{said}"
     );
-}
-
-#[test]
-#[ignore = "needs strace"]
-fn before_acting_servers_are_asked_and_not_what_the_kernel_remembers() {
-    let scene = Scene::new();
-    let log = scene.top.join("log");
-    let run = std::process::Command::new("strace")
-        .args(["-f", "-e", "trace=statx,renameat2", "-o"])
-        .arg(&log)
-        .arg(env!("CARGO_BIN_EXE_seekless"))
-        .args(["hardlink", "--yes", "--keep", "under tree/keep", "tree"])
-        .current_dir(&scene.top)
-        .env("XDG_STATE_HOME", scene.top.join("xdg"))
-        .status();
-    assert!(run.expect("strace is there").success());
-    let log = fs::read_to_string(log).expect("text");
-    let (before, after) = log.split_once("RENAME_EXCHANGE").expect("the step");
-    for part in [before, after] {
-        let looks = part.lines().filter(|line| line.contains("\"v\", "));
-        let asking = looks.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
-        assert!(asking.count() > 0 || part == after, "{part}");
-        let opened = part.lines().filter(|line| line.contains("\"\", AT_"));
-        let asking = opened.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
-        assert!(asking.count() > 1, "{part}");
-    }
 }

@@ -2,9 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::time::Duration;
 
-use crate::common::real;
 use crate::common::scene::{Perform, SIZE, Scene, picture, prepared, step};
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
@@ -13,41 +11,6 @@ use seekless::action::{ActionKind, Outcome};
 /// A run whose journals and trash are in this scene.
 fn run(scene: &Scene, arguments: &str) -> Run {
     prepared(scene, arguments).run()
-}
-
-/// `SEEKLESS_FILES=100000 cargo test --test suite -- --ignored --nocapture undo::real` is the long form.
-#[test]
-#[ignore = "copies files of this machine: /usr, sources and libraries of Rust"]
-fn a_tree_of_real_files_comes_back() {
-    let scene = Scene::new();
-    let top = scene.top.join("real");
-    real::fill(&top, real::files());
-    let before = real::looks(&top);
-    let call = |arguments: &str| {
-        let patience = Duration::from_secs(3600);
-        let run = prepared(&scene, arguments).patience(patience).run();
-        println!("{arguments}: {run}");
-        run.exits(0)
-    };
-    for action in [
-        "hardlink --yes --allow managed real",
-        "remove --trash --yes --allow managed real",
-    ] {
-        call(action);
-        if action.starts_with("hardlink") {
-            assert!(real::linked(&top) > before.len() / 3, "links were made");
-        }
-        assert!(real::looks(&top) != before, "something was done");
-        call("undo");
-        let after = real::looks(&top);
-        let differs = before
-            .iter()
-            .find(|(path, was)| after.get(*path) != Some(*was));
-        assert_eq!(differs, None, "{action}");
-        assert_eq!(before.len(), after.len(), "{action}");
-        assert_eq!(real::linked(&top), 0, "{action}");
-        println!("{action}: {} files are as before", after.len());
-    }
 }
 
 #[test]

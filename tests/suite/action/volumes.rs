@@ -178,60 +178,6 @@ fn files_in_folders_that_cannot_be_changed_are_left_alone() {
     }
 }
 
-/// On ext4 a file can have 65,000 names.
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn a_file_with_all_its_names_hands_over_to_the_next() {
-    let volume = Volume::on_loop("ext4", 64, "");
-    for is_planned in [true, false] {
-        let scene = Scene::below(&volume.path());
-        let links = scene.top.join("links");
-        fs::create_dir(&links).expect("a folder");
-        // The scene's own victim is the last one.
-        let names = if is_planned { 64_998 } else { 64_999 };
-        for number in 0..names {
-            let name = links.join(number.to_string());
-            fs::hard_link(scene.keeper(), name).expect("a link");
-        }
-        let dup = |name: &str| scene.tree().join("dup").join(name);
-        for name in ["v1", "v2", "v3"] {
-            fs::copy(scene.keeper(), dup(name)).expect("a copy");
-        }
-        if is_planned {
-            let ino = |name: &str| fs::metadata(dup(name)).expect("metadata").ino();
-            let kept = fs::metadata(scene.keeper()).expect("metadata").ino();
-            let run = |arguments: &str| {
-                crate::common::run::seekless(&scene.top, arguments)
-                    .arg("tree/keep")
-                    .arg("tree/dup")
-                    .env("XDG_STATE_HOME", scene.top.to_str().expect("plain"))
-                    .run()
-            };
-            let plan = run("hardlink -n --keep first-root").exits(0);
-            let plan = plan.stdout_text();
-            assert!(plan.contains("already has 65000 names"), "{plan}");
-            run("hardlink --yes --keep first-root").exits(0);
-            assert_eq!(ino("v"), kept);
-            assert_eq!((ino("v1"), ino("v1")), (ino("v2"), ino("v3")));
-        } else {
-            // Somebody else made further links since the plan.
-            let before = picture(&scene.tree());
-            let outcome = scene.perform(ActionKind::Hardlink);
-            assert!(
-                matches!(
-                    outcome,
-                    Outcome::Skipped(Reason {
-                        code: Code::Full,
-                        ..
-                    })
-                ),
-                "{outcome:?}"
-            );
-            assert_eq!(picture(&scene.tree()), before);
-        }
-    }
-}
-
 #[test]
 #[ignore = "mounts a file system: root only"]
 fn read_only_mounts_are_named_with_the_way_out() {

@@ -105,29 +105,3 @@ fn real_stacks_are_understood() {
         }
     }
 }
-
-#[test]
-#[ignore = "needs root, loop devices, ntfs-3g, exfat-fuse, exfatprogs, fusefat and bindfs"]
-fn programs_are_asked_for_two_whole_files_at_a_time_unless_they_walk_through_them() {
-    let ntfs = "truncate -s 16M i; mkfs.ntfs -F -q -Q i >/dev/null 2>&1; \
-        loops=$(losetup -f --show i); ntfs-3g $loops a";
-    let exfat = "truncate -s 16M i; mkfs.exfat i >/dev/null; \
-        loops=$(losetup -f --show i); mount.exfat-fuse $loops a >/dev/null";
-    let fat = "truncate -s 64M i; mkfs.vfat i >/dev/null; fusefat -o rw+ i a >/dev/null 2>&1";
-    let folder = "bindfs b a";
-    for (setup, [kind, rule, threads]) in [
-        (ntfs, ["fuseblk on loop", "fuse-disk", "2 threads x 1"]),
-        (exfat, ["fuseblk on loop", "fuse-disk", "2 threads x 1"]),
-        (fat, ["fuse.fusefat", "fuse", "1 thread x 1"]),
-        (folder, ["fuse", "fuse", "2 threads x 1"]),
-    ] {
-        let said = explained(setup, "a");
-        for part in [
-            format!("/a: {kind}"),
-            format!("class fuse by rule {rule}"),
-            format!("whole files {threads}"),
-        ] {
-            assert!(said.contains(&part), "{setup}: no {part:?} in\n{said}");
-        }
-    }
-}

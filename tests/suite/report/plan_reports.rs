@@ -230,21 +230,6 @@ fn a_file_takes_part_in_one_set_only() {
     );
 }
 
-#[test]
-fn what_changed_since_the_report_is_left_alone() {
-    for format in ["text", "json"] {
-        let stage = abc();
-        let report = stage.report_in(format);
-        stage.tree.tick();
-        stage.tree.write("b", "THE SAME BYTES");
-        stage
-            .remove(report)
-            .exits(1)
-            .says("has changed since the report");
-        assert_eq!(stage.names(), ["a", "b"], "{format}");
-    }
-}
-
 /// Real reports, to be damaged.
 fn specimens() -> &'static [Vec<u8>] {
     use std::sync::OnceLock;

@@ -2,10 +2,9 @@
 //! user's HOME (`sudo -E`, `su -p`).
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use crate::common::journal::rewrite;
@@ -369,36 +368,4 @@ fn an_acl_that_lets_others_write_counts() {
     rustix::fs::removexattr(&local, c"system.posix_acl_access").expect("removed");
     set_mode(&local, 0o775);
     at_home(&home, &scene.top, "undo").run().exits(0);
-}
-
-/// A sandbox maps one user only; all folders of root's seem to be nobody's there.
-#[test]
-#[ignore = "makes a user namespace: root only"]
-fn folders_of_users_that_a_sandbox_hides_are_no_strangers() {
-    const SOMEBODY: u32 = 54321;
-    let neighbours = attacked();
-    let home = neighbours.home();
-    for entry in walkdir::WalkDir::new(&home) {
-        let entry = entry.expect("listed");
-        lchown(entry.path(), Some(SOMEBODY), Some(SOMEBODY)).expect("root gives");
-    }
-    let sandboxed = |arguments: &str| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--user", "--map-current-user"])
-            .arg(env!("CARGO_BIN_EXE_seekless"))
-            .args(arguments.split(' '))
-            .current_dir(&home)
-            .env("HOME", &home)
-            .env("XDG_STATE_HOME", home.join(".local/state"))
-            .uid(SOMEBODY)
-            .gid(SOMEBODY);
-        let output = command.output().expect("unshare is there");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said)
-    };
-    for arguments in ["hardlink --yes tree", "undo --list", "undo"] {
-        let (code, said) = sandboxed(arguments);
-        assert_eq!(code, Some(0), "{arguments}: {said}");
-    }
 }

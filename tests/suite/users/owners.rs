@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::common::scene::{Perform, Scene, step};
 use crate::common::stage::Stage;
 use crate::common::users::{
-    ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,
-    set_extended, set_mode,
+    ALICE, CAPABILITY, NOBODY, acl, give, looks, moved, nobody_does, open_stage, set_extended,
+    set_mode,
 };
 use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
@@ -138,31 +138,6 @@ fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
         .exits(0)
         .says("For 1 of them the kept file belongs to another owner");
     assert_eq!(stage.names(), ["n/k"]);
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
-    for line in ["remove --trash", "move --to aside"] {
-        let stage = two_owners();
-        stage
-            .run(&format!("{line} --yes --keep oldest ."))
-            .exits(0)
-            .says("For 1 of them the kept file belongs to another owner");
-        assert!(!stage.has("r/v"), "{line}");
-    }
-    // A user who removes a copy of somebody else's file knows what is his own.
-    let stage = two_owners();
-    give(&stage.tree.path("r"), ALICE, 0o755);
-    set_mode(stage.tree.path("r/v"), 0o644);
-    give_away(stage.state.path());
-    stage
-        .seekless("remove --yes --keep newest .")
-        .by_nobody()
-        .run()
-        .exits(0)
-        .says("For 1 of them the kept file belongs to another owner");
-    assert_eq!(stage.names(), ["r/v"]);
 }
 
 #[test]

@@ -4,7 +4,6 @@
 mod spelling;
 mod subvolumes;
 mod trash;
-mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,42 +5,6 @@ use std::os::unix::fs::FileExt;
 
 use super::*;
 
-#[test]
-fn all_formats_know_the_same_sets() {
-    let tree = photos();
-    let nul = find(&tree, ".").sets();
-    let lines = seekless(tree.root(), "find -f fdupes .")
-        .run()
-        .exits(0)
-        .lines();
-    assert_eq!(lines, nul);
-    let json = seekless(tree.root(), "find -f json .")
-        .run()
-        .exits(0)
-        .file_sets();
-    let flat = json
-        .iter()
-        .map(|set| set.iter().flatten().cloned().collect())
-        .collect();
-    assert_eq!(nul, flat);
-    let text = seekless(tree.root(), "find .").run().exits(0).stdout_text();
-    let csv = seekless(tree.root(), "find -f csv .")
-        .run()
-        .exits(0)
-        .stdout_text();
-    let ndjson = seekless(tree.root(), "find -f ndjson .")
-        .run()
-        .exits(0)
-        .stdout_text();
-    for name in nul.iter().flatten() {
-        let name = String::from_utf8(name.clone()).expect("plain names");
-        for output in [&text, &csv, &ndjson] {
-            assert!(output.contains(&name), "{name} is not in\n{output}");
-        }
-    }
-    assert!(!text.contains("c.jpg"), "{text}");
-}
-
 /// Of three files two threads share the last.
 #[test]
 fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
