@@ -5,13 +5,14 @@
 //! count is one relaxed store: nothing is locked, and no clock is read, for a file.
 
 pub mod current;
-mod waiting;
 
-pub use waiting::within;
-
+use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use crossbeam_channel::bounded;
 
 use crate::lock::locked;
 
@@ -188,6 +189,8 @@ pub struct Looked {
     pub silent: Vec<Arc<Heartbeat>>,
     /// Threads that were silent and have their answer.
     pub answered: Vec<Arc<Heartbeat>>,
+    /// Silent threads that nobody waits for any more: nothing else has moved for long enough.
+    pub lost: Vec<Arc<Heartbeat>>,
 }
 
 impl Watchlist {
@@ -298,28 +301,21 @@ impl Watchlist {
         };
         clock.quiet = longer(clock.quiet, any_awaited);
         clock.still = longer(clock.still, any_at_work);
+        if clock.quiet >= clock.patience && any_awaited {
+            clock.quiet = Duration::ZERO;
+            let mut lost = self.heartbeats();
+            lost.retain(|heartbeat| heartbeat.is_silent() && self.give_up(heartbeat));
+            looked.lost = lost;
+        }
         looked
     }
 
-    /// Gives up on the silent threads: they count again when they move. Returns those that were not given up before.
-    pub fn give_up(&self) -> Vec<Arc<Heartbeat>> {
-        let is_lost_now = |heartbeat: &Arc<Heartbeat>| {
-            let mut seen = heartbeat.seen();
-            seen.is_silent && !std::mem::replace(&mut seen.is_lost, true)
-        };
-        let heartbeats = self.heartbeats().into_iter();
-        let lost: Vec<_> = heartbeats.filter(is_lost_now).collect();
-        self.clock().quiet = Duration::ZERO;
-        if lost.iter().any(|lost| lost.subject != Subject::Volume) {
+    /// Gives up on a silent thread: it counts again when it moves. False if it was given up before.
+    pub fn give_up(&self, heartbeat: &Heartbeat) -> bool {
+        if heartbeat.subject != Subject::Volume {
             self.given_up.store(true, Ordering::Relaxed);
         }
-        lost
-    }
-
-    /// True if nothing but silent threads has been waited for long enough.
-    pub fn is_too_long(&self) -> bool {
-        let clock = self.clock();
-        clock.quiet >= clock.patience
+        !std::mem::replace(&mut heartbeat.seen().is_lost, true)
     }
 
     /// For how long no thread has moved, while one was at work.
@@ -351,6 +347,26 @@ impl Watchlist {
     }
 }
 
+/// Does the work in a thread of its own if it may wait for this time only, since nothing can interrupt a call to a file
+/// system that does not answer.
+///
+/// # Errors
+/// `TimedOut` if it has not ended by then, or if there can be no thread.
+pub fn within<T: Send + 'static>(
+    patience: Option<Duration>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let Some(patience) = patience else {
+        return Ok(work());
+    };
+    let (done, ended) = bounded(1);
+    let thread = thread::Builder::new().name("waiting".to_owned());
+    // Send fails if the caller stopped waiting.
+    thread.spawn(move || done.send(work()))?;
+    let unanswered = |_| io::Error::new(ErrorKind::TimedOut, "its file system does not answer");
+    ended.recv_timeout(patience).map_err(unanswered)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +375,11 @@ mod tests {
 
     fn silent_after(watchlist: &Watchlist, seconds: u64) -> Vec<Arc<Heartbeat>> {
         let looks = (0..seconds).flat_map(|_| watchlist.look_after(SECOND).silent);
+        looks.collect()
+    }
+
+    fn lost_after(watchlist: &Watchlist, seconds: u64) -> Vec<Arc<Heartbeat>> {
+        let looks = (0..seconds).flat_map(|_| watchlist.look_after(SECOND).lost);
         looks.collect()
     }
 
@@ -427,20 +448,13 @@ mod tests {
         let watchlist = Watchlist::new(5 * SECOND);
         let [first, second] = [0; 2].map(|_| watchlist.admit(Subject::Volume));
         first.calls.beat();
-        silent_after(&watchlist, 11);
-        assert!(watchlist.is_too_long());
-        assert!(are(&watchlist.give_up(), &first));
-        silent_after(&watchlist, 20);
-        assert!(!watchlist.is_too_long(), "nobody waits for it");
+        assert!(are(&lost_after(&watchlist, 11), &first));
+        assert!(lost_after(&watchlist, 20).is_empty(), "nobody waits for it");
         assert_eq!(watchlist.still(), Duration::ZERO);
         second.calls.beat();
-        silent_after(&watchlist, 11);
-        assert!(watchlist.is_too_long());
-        assert!(are(&watchlist.give_up(), &second), "only once");
+        assert!(are(&lost_after(&watchlist, 11), &second), "only once");
         first.calls.beat();
-        silent_after(&watchlist, 11);
-        assert!(watchlist.is_too_long());
-        assert!(are(&watchlist.give_up(), &first));
+        assert!(are(&lost_after(&watchlist, 11), &first));
         assert!(!watchlist.is_given_up(), "only readers were given up");
     }
 
@@ -449,8 +463,8 @@ mod tests {
         let watchlist = Watchlist::new(5 * SECOND);
         let heartbeat = watchlist.admit(Subject::Path);
         heartbeat.ask_about(LIMITED, b"cache");
-        assert!(are(&silent_after(&watchlist, 100), &heartbeat));
-        assert!(!watchlist.is_too_long() && watchlist.still() > 5 * SECOND);
+        assert!(are(&silent_after(&watchlist, 10), &heartbeat));
+        assert!(lost_after(&watchlist, 100).is_empty() && watchlist.still() > 5 * SECOND);
     }
 
     #[test]
@@ -465,5 +479,16 @@ mod tests {
         heartbeat.calls.beat();
         watchlist.look_after(SECOND);
         assert!(!watchlist.is_silent(7));
+    }
+
+    #[test]
+    fn work_that_does_not_end_is_not_waited_for() {
+        let (never, ends) = bounded::<()>(0);
+        let waited = within(Some(Duration::from_millis(10)), move || ends.recv());
+        assert!(waited.is_err_and(|error| error.kind() == ErrorKind::TimedOut));
+        drop(never);
+        for patience in [None, Some(Duration::from_secs(60))] {
+            assert_eq!(within(patience, || 7).ok(), Some(7));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What each mechanism contributes: seekless with all of them, and without one at a time, in turns.
 //! `cargo bench --features mechanisms --bench mechanisms -- [--cold] [--runs N] [--options OPTIONS] DIR`
 //!
-//! With this feature, the program also has the options `--without` and `--order`.
+//! With this feature, the program also has the option `--without`.
 
 use std::error::Error;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! The row of one file in the cache, and its format.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · [handle u64] · [token 20] · check 8
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [handle u64] · [token 20] · check 8
 //! ```
 //! Numbers are little-endian. SQLite does not detect a flipped bit, so each row has a checksum of its own, which also
 //! covers the identity of the file.
@@ -18,8 +18,6 @@ pub enum RowPart {
     Tail(SampleDigest),
     /// Digest of all of it.
     Content(ContentDigest),
-    /// Digest of one of the stretches that distinguish the files of large classes, and a number for its place.
-    Stretch(u8, SampleDigest),
     /// Number computed from its handle and its birth time. No other file has this number that gets its inode number
     /// later.
     Handle(u64),
@@ -40,8 +38,6 @@ pub struct Row {
     pub tail: Option<SampleDigest>,
     /// Digest of all of it.
     pub content: Option<ContentDigest>,
-    /// Digests of stretches by the numbers of their places.
-    pub stretches: Vec<(u8, SampleDigest)>,
     /// Number computed from its handle and its birth time, if it was requested.
     pub handle: Option<u64>,
     /// The result of the last comparison of its content.
@@ -51,7 +47,6 @@ pub struct Row {
 const HEAD: u8 = 1;
 const TAIL: u8 = 2;
 const CONTENT: u8 = 4;
-const STRETCHES: u8 = 8;
 const HANDLE: u8 = 16;
 const TOKEN: u8 = 32;
 
@@ -74,11 +69,6 @@ impl Row {
             RowPart::Head(digest) => self.head = Some(digest),
             RowPart::Tail(digest) => self.tail = Some(digest),
             RowPart::Content(digest) => self.content = Some(digest),
-            RowPart::Stretch(place, digest) => {
-                if self.stretch(place).is_none() && self.stretches.len() < usize::from(u8::MAX) {
-                    self.stretches.push((place, digest));
-                }
-            }
             RowPart::Handle(handle) => self.handle = Some(handle),
             RowPart::Token(token) => self.token = Some(token),
         }
@@ -91,15 +81,6 @@ impl Row {
         self.content = self.content.or(other.content);
         self.handle = self.handle.or(other.handle);
         self.token = self.token.or(other.token);
-        for (place, digest) in other.stretches {
-            self.add(RowPart::Stretch(place, digest));
-        }
-    }
-
-    /// The digest of the stretch with this number.
-    pub fn stretch(&self, place: u8) -> Option<SampleDigest> {
-        let mut known = self.stretches.iter();
-        known.find(|known| known.0 == place).map(|known| known.1)
     }
 
     /// Appends the encoded row of this file.
@@ -108,7 +89,6 @@ impl Row {
             (self.head.is_some(), HEAD),
             (self.tail.is_some(), TAIL),
             (self.content.is_some(), CONTENT),
-            (!self.stretches.is_empty(), STRETCHES),
             (self.handle.is_some(), HANDLE),
             (self.token.is_some(), TOKEN),
         ];
@@ -124,13 +104,6 @@ impl Row {
         }
         if let Some(digest) = &self.content {
             to.extend_from_slice(digest.as_bytes());
-        }
-        if !self.stretches.is_empty() {
-            to.push(self.stretches.len() as u8);
-            for (place, digest) in &self.stretches {
-                to.push(*place);
-                to.extend_from_slice(digest.as_bytes());
-            }
         }
         if let Some(handle) = self.handle {
             to.extend(handle.to_le_bytes());
@@ -175,15 +148,6 @@ impl Row {
             0 => None,
             _ => Some(ContentDigest::from_bytes(rest.take()?)),
         };
-        self.stretches.clear();
-        if parts & STRETCHES != 0 {
-            let [count] = rest.take()?;
-            for _ in 0..count {
-                let [place] = rest.take()?;
-                let digest = SampleDigest::from_bytes(rest.take()?);
-                self.stretches.push((place, digest));
-            }
-        }
         self.handle = match parts & HANDLE {
             0 => None,
             _ => Some(u64::from_le_bytes(rest.take()?)),
@@ -245,8 +209,6 @@ mod tests {
             RowPart::Head(sample(1)),
             RowPart::Tail(sample(2)),
             RowPart::Content(ContentDigest::of_nothing()),
-            RowPart::Stretch(0, sample(3)),
-            RowPart::Stretch(61, sample(4)),
             RowPart::Handle(u64::MAX - 1),
             RowPart::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
         ];
@@ -309,11 +271,9 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_everything_but_stretches_takes_at_most_110_bytes() {
-        let rows = rows();
-        let all = rows.iter().filter(|row| row.stretches.is_empty());
-        let longest = all.map(|row| encoded(row, 0, 1).len()).max();
-        assert_eq!(longest, Some(105));
+    fn a_row_with_everything_takes_at_most_140_bytes() {
+        let longest = rows().iter().map(|row| encoded(row, 0, 1).len()).max();
+        assert_eq!(longest, Some(133));
     }
 
     #[test]

@@ -41,21 +41,44 @@ pub struct WaitingId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlocksId(pub u32);
 
-/// Number of a class whose stretches are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LargeId(pub u32);
-
 /// The purpose for which a file is read or examined.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
     /// Its tail. This is the head class of the file.
     Tail(ClassId),
-    /// Its stretches.
-    Stretches(LargeId),
     /// The blocks of the file, or its content for all files in these blocks.
     Blocks(BlocksId),
     /// Its comparison with the others of its class.
     Comparison(WaitingId),
+}
+
+/// Values by number. A value that was taken leaves eight bytes.
+#[derive(Debug)]
+pub struct Numbered<T>(Vec<Option<Box<T>>>);
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Numbered<T> {
+    /// Adds a value; returns its number.
+    pub fn add(&mut self, value: T) -> u32 {
+        self.0.push(Some(Box::new(value)));
+        self.0.len() as u32 - 1
+    }
+
+    /// The value of a number.
+    pub fn get(&mut self, number: u32) -> Option<&mut T> {
+        self.0.get_mut(number as usize)?.as_deref_mut()
+    }
+
+    /// Takes the value of a number.
+    pub fn take(&mut self, number: u32) -> Option<T> {
+        let value = self.0.get_mut(number as usize)?.take();
+        value.map(|value| *value)
+    }
 }
 
 #[cfg(test)]

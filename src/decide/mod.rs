@@ -5,18 +5,15 @@ mod chain;
 mod class;
 mod copies;
 mod file_map;
-mod file_set;
 mod first_visit;
 mod keyed_join;
 mod keys;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
-mod numbered;
 mod odds;
 mod rules;
 mod shared_blocks;
-mod stretches;
 mod summary;
 mod verdict;
 
@@ -27,6 +24,5 @@ pub use first_visit::FirstVisit;
 pub use machine::{Comparing, Effect, Equality, FirstSample, HEAD, Machine, Recalled, TAIL, Want};
 pub use rules::{Counting, TailRule};
 pub use shared_blocks::SharedBlocks;
-pub use stretches::{FIRST_STRETCH, StretchRule, Stretches};
 pub use summary::{DeviceTally, StageTally, Summary, Unread};
 pub use verdict::{DuplicateSet, Member};

@@ -89,12 +89,12 @@ impl Default for TailRule {
 }
 
 impl TailRule {
-    pub(super) fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
+    pub(super) fn seeks_cost(&mut self, volume: DevIndex) {
         let i = usize::from(volume);
         if i >= self.seeks.len() {
             self.seeks.resize(i + 1, false);
         }
-        self.seeks[i] = cost;
+        self.seeks[i] = true;
     }
 
     pub(super) fn seeks(&self, volume: DevIndex) -> bool {
@@ -216,7 +216,7 @@ mod tests {
     fn head_and_tail_are_read_together_from_a_size_on_where_seeks_cost_nothing() {
         let mut rule = TailRule::default();
         let (from, with_seeks) = (rule.from, rule.from_with_seeks);
-        rule.seeks_turned_out(DevIndex(3), true);
+        rule.seeks_cost(DevIndex(3));
         assert!(rule.read_at_once(from, DevIndex(2)));
         assert!(!rule.read_at_once(from - 1, DevIndex(2)));
         assert!(!rule.read_at_once(with_seeks, DevIndex(3)));

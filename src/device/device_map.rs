@@ -269,18 +269,14 @@ impl DeviceMap {
         }
     }
 
-    /// The policy of the opposite class, where the flag of a disk may lie.
+    /// The policy of a spinning disk, where the flag of a disk may lie. A flag that says 1 is believed.
     fn otherwise(&self, volume: &Volume) -> Option<Policy> {
         let on_disks = volume.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
         if volume.is_settled() || !on_disks {
             return None;
         }
-        let opposite = match volume.class {
-            Class::Rotational => Class::SolidState,
-            Class::SolidState | Class::Unknown => Class::Rotational,
-            Class::Memory | Class::Network | Class::Fuse => return None,
-        };
-        Some(Policy::of(opposite, &volume.facts(), self.cores))
+        let is_read_like_flash = matches!(volume.class, Class::SolidState | Class::Unknown);
+        is_read_like_flash.then(|| Policy::of(Class::Rotational, &volume.facts(), self.cores))
     }
 
     /// The row of `--threads` that counts for this volume, of those that are of this sort.

@@ -38,8 +38,8 @@ pub struct Volume {
     pub rule: &'static str,
     /// How it is read.
     pub policy: Policy,
-    /// How it is read if what it answers shows that its class is the wrong one; `None` where that
-    /// cannot be told, and where nothing seen should change the user's word.
+    /// How it is read if its answers show that it has a head although its class denies it; `None` where nothing seen
+    /// should change the user's word.
     pub otherwise: Option<Policy>,
     /// Why it has this class.
     pub why: String,

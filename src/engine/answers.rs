@@ -95,10 +95,6 @@ impl Session<'_> {
                 self.machine
                     .sampled(file, head, tail.and_then(Digest::sample));
             }
-            (Want::Stretches(_), [Some(Digest::Sample(first)), second]) => {
-                let second = second.and_then(Digest::sample);
-                self.machine.stretches_read(file, [Some(first), second]);
-            }
             (
                 Want::HeadAndContent,
                 [Some(Digest::Sample(head)), Some(Digest::Content(content))],

@@ -5,11 +5,9 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::heartbeat::current;
-use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
 use crate::sys::process;
 use crate::tree::Unseen;
@@ -129,7 +127,7 @@ impl Session<'_> {
                 cache.place(dev, &path);
             }
             if self.volumes.place(dev, &path, &mut self.scheduler) {
-                self.machine.seeks_turned_out(number, true);
+                self.machine.seeks_cost(number);
             }
             let id = self.volumes.of(number);
             if self.volumes.device(id).shares_blocks {
@@ -146,26 +144,18 @@ impl Session<'_> {
         number
     }
 
-    /// Records volumes whose devices turned out to be of another class.
+    /// Records volumes whose disks turned out to have a head.
     pub fn heed_changes(&mut self) {
-        for Change { volume, evidence } in self.scheduler.changes() {
-            let cost = evidence.has_head.then_some(Cost::SPINNING);
-            for number in self.volumes.seeks_turned_out(volume, cost) {
-                self.machine.seeks_turned_out(number, evidence.has_head);
+        for (volume, each) in self.scheduler.changes() {
+            for number in self.volumes.has_a_head(volume) {
+                self.machine.seeks_cost(number);
             }
             let name = self.volumes.name(volume);
-            let (reads, each) = (evidence.reads, evidence.each.as_secs_f64() * 1e3);
-            let said = match evidence.has_head {
-                false => format!(
-                    "{name}: {reads} scattered reads took {each:.1} ms each, faster than a disk head moves: read as \
-                    solid state from now on"
-                ),
-                true => format!(
-                    "{name}: scattered reads took {each:.1} ms each with many in flight, as on a spinning disk: read \
-                    as a spinning disk from now on"
-                ),
-            };
-            self.observer.notice(Notice(said));
+            let each = each.as_secs_f64() * 1e3;
+            self.observer.notice(Notice(format!(
+                "{name}: scattered reads took {each:.1} ms each with many in flight, as on a spinning disk: read as a \
+                spinning disk from now on"
+            )));
         }
     }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, StretchRule, TailRule};
+use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, TailRule};
 use crate::device::{DeviceMap, SystemRoot};
 use crate::event::{Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
@@ -20,19 +20,15 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::error::Error;
+use super::listen::Silence;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::process_limits::{self, Share};
 use super::requests::SMALL;
 use super::session::Session;
-use super::silence::Silence;
 use super::tally::Tally;
-use super::verification::Verification;
+use super::verify::Verification;
 use super::volumes::Volumes;
-
-/// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,
-/// not swept.
-const SET_FILES: usize = 64;
 
 /// Puts a run together.
 ///
@@ -66,10 +62,8 @@ pub fn begin<'a>(
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
-        set_files: share.files.min(SET_FILES),
         read_ahead: config.uses(Mechanism::ReadAhead),
         passes_holes: config.uses(Mechanism::Holes),
-        order: config.order,
         access: Access::new(
             config.bytes_per_second.map(|rate| rate.0),
             config.page_use,
@@ -112,9 +106,6 @@ pub fn begin<'a>(
             most: share.files,
             run: unique(),
         });
-    }
-    if config.uses(Mechanism::Stretches) {
-        machine.read_stretches(StretchRule::default());
     }
     if shared_blocks {
         machine.share_blocks(SharedBlocks {

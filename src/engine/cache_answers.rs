@@ -3,7 +3,7 @@
 use crate::cache::{
     FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
-use crate::decide::{Effect, FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
+use crate::decide::{Effect, FirstSample, Recalled, Unread, Want};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 
@@ -115,15 +115,6 @@ impl Session<'_> {
                 Some(content) => self.machine.content_recalled(size, file, content),
                 None => return false,
             },
-            Want::Stretches(stretches) => {
-                let places = stretches.numbers(row.state.size, FIRST_STRETCH);
-                let known = places.map(|place| place.map(|place| row.stretch(place)));
-                if known.contains(&Some(None)) {
-                    return false;
-                }
-                self.machine
-                    .stretches_read(file, known.map(Option::flatten));
-            }
             _ => return false,
         }
         true
@@ -182,24 +173,12 @@ impl Session<'_> {
         let Some((at, state)) = self.kept_as(file) else {
             return;
         };
-        let parts = match want {
-            Want::Stretches(stretches) => {
-                let places = stretches.numbers(state.size, FIRST_STRETCH);
-                let part = |(place, digest): (Option<u8>, Option<Digest>)| {
-                    Some(RowPart::Stretch(place?, digest?.sample()?))
-                };
-                let [first, second] = places;
-                [part((first, digests[0])), part((second, digests[1]))]
-            }
-            _ => digests.map(|digest| match (want, digest?) {
-                (_, Digest::Content(content)) => Some(RowPart::Content(content)),
-                (Want::Tail, Digest::Sample(tail)) => Some(RowPart::Tail(tail)),
-                (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => {
-                    Some(RowPart::Head(head))
-                }
-                _ => None,
-            }),
-        };
+        let parts = digests.map(|digest| match (want, digest?) {
+            (_, Digest::Content(content)) => Some(RowPart::Content(content)),
+            (Want::Tail, Digest::Sample(tail)) => Some(RowPart::Tail(tail)),
+            (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => Some(RowPart::Head(head)),
+            _ => None,
+        });
         let ends = match (want, digests) {
             (Want::HeadAndTail, [Some(Digest::Sample(head)), Some(Digest::Sample(tail))]) => {
                 [Some(RowPart::Head(head)), Some(RowPart::Tail(tail))]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cache::{Choice as CacheChoice, Trust};
 use crate::decide::{Copies, Counting};
 use crate::device::Overrides;
-use crate::read::{PageUse, SweepOrder};
+use crate::read::PageUse;
 use crate::scan::filter::Filter;
 
 use super::mechanisms::Mechanism;
@@ -50,8 +50,6 @@ pub struct Config {
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.
     pub digests: bool,
-    /// The sort order of the sweeps over a spinning disk.
-    pub order: SweepOrder,
     /// Read only while no other program uses the disk.
     pub io_idle: bool,
     /// Limit reads from each device to this many bytes per second.
@@ -90,7 +88,6 @@ impl Default for Config {
             ignore_files: Vec::new(),
             verify: false,
             digests: true,
-            order: SweepOrder::default(),
             io_idle: false,
             bytes_per_second: None,
             memory: None,

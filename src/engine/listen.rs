@@ -1,5 +1,6 @@
 //! Detects threads that get no answer from a file system, and decides when the run gives up on them.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -11,7 +12,6 @@ use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject};
 
 use super::session::Session;
-use super::silence::Silence;
 
 /// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
@@ -21,6 +21,28 @@ const FOR_A_VOLUME: usize = 2;
 
 /// Maximum number of substitutes in each kind of pool during a run.
 const FOR_A_RUN: usize = 32;
+
+/// What the run knows of file systems that do not answer.
+#[derive(Default)]
+pub struct Silence {
+    /// File systems that were reported as waited for.
+    pub named: HashSet<PathBuf>,
+    /// File systems that the run gave up on.
+    pub given_up: HashSet<PathBuf>,
+    /// The mounts at the time when the run last gave up on one.
+    pub mounts: Mounts,
+    /// Threads that have a substitute, and the volumes that they wait for.
+    pub substituted: Vec<(Arc<Heartbeat>, VolumeId)>,
+    /// When the user interrupted the run.
+    pub interrupted: Option<Instant>,
+}
+
+impl Silence {
+    /// True if the run gave up on a file system.
+    pub fn is_any_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+}
 
 impl Session<'_> {
     /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives
@@ -34,9 +56,15 @@ impl Session<'_> {
                 self.scheduler.retire_workers(substituted.swap_remove(at).1);
             }
         }
+        let mut lost = looked.lost;
         for silent in looked.silent {
             let (place, device) = self.place_of(&silent);
             silent.set_device(device);
+            // Nobody waits twice for one file system.
+            if self.silence.given_up.contains(&place) && self.watchlist.give_up(&silent) {
+                lost.push(silent);
+                continue;
+            }
             if let Some(volume) = volume_of(&silent) {
                 let substituted = &mut self.silence.substituted;
                 let of_volume = substituted.iter().filter(|(_, of)| *of == volume);
@@ -45,12 +73,12 @@ impl Session<'_> {
                     substituted.push((silent, volume));
                 }
             }
-            if !self.silence.given_up.contains(&place) && self.silence.named.insert(place.clone()) {
+            if self.silence.named.insert(place.clone()) {
                 self.say(place, ProblemKind::NotAnswering);
             }
         }
-        if self.watchlist.is_too_long() {
-            self.give_up();
+        if !lost.is_empty() {
+            self.give_up(&lost);
         }
         if self.control.is_cancelled() {
             let since = self.silence.interrupted.get_or_insert_with(Instant::now);
@@ -62,12 +90,12 @@ impl Session<'_> {
     }
 
     /// Gives up on the file systems that threads wait for: reads there fail, and nothing more is listed.
-    fn give_up(&mut self) {
+    fn give_up(&mut self, lost: &[Arc<Heartbeat>]) {
         self.silence.mounts = Mounts::read();
         let mut volumes = Vec::new();
-        for lost in self.watchlist.give_up() {
-            volumes.extend(volume_of(&lost));
-            let (place, _) = self.place_of(&lost);
+        for lost in lost {
+            volumes.extend(volume_of(lost));
+            let (place, _) = self.place_of(lost);
             if self.silence.given_up.insert(place.clone()) {
                 self.say(place, ProblemKind::Unanswered);
             }

@@ -9,8 +9,6 @@ pub enum Mechanism {
     OpenFolders,
     /// Tails sampled before whole files are read.
     Tails,
-    /// Large classes told apart by stretches before any is read whole.
-    Stretches,
     /// On spinning disks, files read on after their heads where a second visit would probably cost more.
     ReadOn,
     /// Short files read whole at once where this is likely to be necessary.
@@ -30,7 +28,7 @@ pub enum Mechanism {
 }
 
 /// Each mechanism with its name on the command line, and the effect of disabling it.
-pub const MECHANISMS: [(Mechanism, &str, &str); 12] = [
+pub const MECHANISMS: [(Mechanism, &str, &str); 11] = [
     (
         Mechanism::Ring,
         "ring",
@@ -42,11 +40,6 @@ pub const MECHANISMS: [(Mechanism, &str, &str); 12] = [
         "folders kept open: one for each thread",
     ),
     (Mechanism::Tails, "tails", "sampling tails"),
-    (
-        Mechanism::Stretches,
-        "stretches",
-        "looking at stretches of large classes first",
-    ),
     (
         Mechanism::ReadOn,
         "read-on",
@@ -75,7 +68,7 @@ pub const MECHANISMS: [(Mechanism, &str, &str); 12] = [
     (
         Mechanism::PastCache,
         "past-cache",
-        "reading stretches and huge files past the page cache",
+        "reading huge files past the page cache",
     ),
     (
         Mechanism::Holes,

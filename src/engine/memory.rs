@@ -13,6 +13,9 @@ pub const LEAST: Bytes = Bytes(8_000_000);
 /// but the smallest machines: 9 MB for two cores and a solid-state disk.
 const SHARE: u64 = 32;
 
+/// The usual number of threads that read past the page cache.
+const PAST_CACHE: u64 = 16;
+
 /// Bytes of a batch of found files on its way to the tables, with names of 30 bytes.
 const BATCH: u64 = 64 << 10;
 
@@ -45,9 +48,9 @@ impl Memory {
         (self.bytes.0 / 8 / BATCH).clamp(2, 16) as usize
     }
 
-    /// Bytes of the buffers for reads past the page cache.
+    /// Bytes of the buffer with which each thread reads past the page cache.
     pub fn past_cache(&self) -> u64 {
-        self.bytes.0 / 8
+        self.bytes.0 / 8 / PAST_CACHE
     }
 
     /// Maximum number of walkers.
@@ -118,7 +121,7 @@ mod tests {
             });
             let scan =
                 memory.scan_ahead() as u64 * BATCH + memory.walkers().min(64) as u64 * WALKER;
-            let all = one.max(other).bytes_in_flight() + scan + memory.past_cache();
+            let all = one.max(other).bytes_in_flight() + scan;
             assert!(all <= given.0, "{mebibytes} MiB: {all}, {one:?}, {other:?}");
             for policy in [one, other] {
                 let Policy {

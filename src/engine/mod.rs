@@ -29,15 +29,13 @@ mod requests;
 mod row_keys;
 mod session;
 mod set_order;
-mod silence;
 mod tally;
-mod verification;
 mod verify;
 mod volumes;
 
 pub use crate::cache::{Choice as CacheChoice, Trust};
 pub use crate::decide::{BadCopies, Copies};
-pub use crate::read::{LEAST_RATE, PageUse, SweepOrder};
+pub use crate::read::{LEAST_RATE, PageUse};
 pub use classify::classify;
 pub use config::{CacheUse, Config, Root};
 pub use control::{Control, ProgressLine};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::cache::FileState;
-use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
+use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::read::{Ask, Asker, Batch, Job, OnVolume, Span, Task, Ticket, UNDECIDED, Unwritten};
@@ -70,14 +70,7 @@ impl Session<'_> {
         let job = Job {
             file,
             want,
-            bulk: match want {
-                Want::Content => size > SMALL,
-                Want::Stretches(_) => {
-                    wanted_bytes(want, size) > SMALL
-                        || self.volumes.device(volume).may_go_past_cache
-                }
-                _ => false,
-            },
+            bulk: want == Want::Content && size > SMALL,
         };
         let [first, _] = spans(want, size);
         let offset = (first.len > 0).then_some(first.offset);
@@ -111,9 +104,6 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
             [span(0, size), span(0, 0)]
         }
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
-        Want::Stretches(stretches) => stretches
-            .spans(size, FIRST_STRETCH)
-            .map(|(offset, len)| span(offset, len)),
         Want::Blocks | Want::BlocksAgain => [span(0, 0); 2],
     }
 }

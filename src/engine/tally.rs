@@ -12,14 +12,13 @@ use super::control::ProgressLine;
 pub enum Stage {
     Head,
     Tail,
-    Stretches,
     Blocks,
     Content,
     Verify,
 }
 
 /// The names of the stages.
-const STAGES: [&str; 6] = ["head", "tail", "stretches", "blocks", "content", "verify"];
+const STAGES: [&str; 5] = ["head", "tail", "blocks", "content", "verify"];
 
 impl Stage {
     /// The stage that a read belongs to.
@@ -27,7 +26,6 @@ impl Stage {
         match want {
             Want::Head | Want::HeadAndTail | Want::Whole => Self::Head,
             Want::Tail => Self::Tail,
-            Want::Stretches(_) => Self::Stretches,
             Want::Blocks | Want::BlocksAgain => Self::Blocks,
             Want::Content | Want::Comparison | Want::HeadAndContent => Self::Content,
             Want::Verify => Self::Verify,

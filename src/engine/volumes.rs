@@ -120,8 +120,8 @@ impl Volumes {
         let (lane, policy) = way(&volume.policy);
         let added = scheduler.add_volume(&disks, lane, policy);
         debug_assert_eq!(added, id, "one numbering");
-        if let Some((lane, policy)) = volume.otherwise.as_ref().map(way) {
-            scheduler.may_change(id, lane, policy);
+        if let Some((Lane::Disk(disk), policy)) = volume.otherwise.as_ref().map(way) {
+            scheduler.may_have_a_head(id, disk, policy);
         }
         self.ready.push(Ready {
             cost: volume.cost(),
@@ -150,10 +150,10 @@ impl Volumes {
         volume.uuid.is_some() && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
     }
 
-    /// Records that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers of its
-    /// device numbers.
-    pub fn seeks_turned_out(&mut self, id: VolumeId, cost: Option<Cost>) -> Vec<DevIndex> {
-        self.ready[id.at()].cost = cost;
+    /// Records that a volume turned out to lie on a disk with a head; returns the file table's numbers of its device
+    /// numbers.
+    pub fn has_a_head(&mut self, id: VolumeId) -> Vec<DevIndex> {
+        self.ready[id.at()].cost = Some(Cost::SPINNING);
         let numbered = (0..).map(DevIndex).zip(&self.by_dev);
         let on_it = numbered.filter(|(_, of)| **of == id);
         on_it.map(|(dev, _)| dev).collect()

@@ -89,25 +89,41 @@ pub fn ask_of_file(volume: u16, path: impl FnOnce() -> Option<Vec<u8>>) {
     });
 }
 
-/// This thread makes calls about this path until the value is dropped.
+/// This thread makes calls about this path until the value is dropped, then about whatever it did before.
 pub fn call(path: &Path) -> Call {
-    ask_about(path.as_os_str().as_bytes());
-    Call
+    Call::about(0, path)
 }
 
 /// As [`call`], for calls that the run does not wait for longer than it wants: they are named, and not given up on.
 pub fn limited_call(path: &Path) -> Call {
-    ask_about_name(LIMITED, path.as_os_str().as_bytes());
-    Call
+    Call::about(LIMITED, path)
 }
 
-/// A [`call`]; when it is dropped, this thread rests.
+/// A [`call`].
 #[must_use]
-pub struct Call;
+pub struct Call {
+    /// What this thread made calls about before, unless it rested.
+    before: Option<(u32, Vec<u8>)>,
+}
+
+impl Call {
+    fn about(at: u32, path: &Path) -> Self {
+        let mut before = None;
+        with_current(|current| {
+            let is_at_work = current.is_at_work();
+            before = is_at_work.then(|| (current.at(), current.name().clone()));
+            current.ask_about(at, path.as_os_str().as_bytes());
+        });
+        Self { before }
+    }
+}
 
 impl Drop for Call {
     fn drop(&mut self) {
-        rest();
+        match self.before.take() {
+            Some((at, name)) => ask_about_name(at, &name),
+            None => rest(),
+        }
     }
 }
 

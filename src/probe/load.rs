@@ -11,7 +11,7 @@ use crate::file::{FileIndex, Numbering};
 use crate::heartbeat::Watchlist;
 use crate::read::{
     Ask, Batch, Device, Failure, Fold, Job, Lane, Outcome, ReadSettings, Recalls, Scheduler, Span,
-    SweepOrder, Task, Ticket, Unwritten, has_rings,
+    Task, Ticket, Unwritten, has_rings,
 };
 
 use super::control::Control;
@@ -174,8 +174,6 @@ impl TestData {
             open_folders: OPEN_FOLDERS,
             read_ahead: true,
             passes_holes: false,
-            set_files: 0,
-            order: SweepOrder::default(),
             access: self.access.clone(),
             stop: Arc::clone(stop),
             watchlist: Watchlist::new(Duration::MAX),

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::VolumeId;
 use crate::heartbeat::current;
+use crate::sys::memory::ALIGNMENT;
 use crate::sys::open;
 use crate::sys::page_cache::{self, Advice};
 
-use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
-use super::buffer::{LargePages, PIECE};
+use super::buffer::{LARGE, PIECE};
 use super::in_progress::InProgress;
+use super::page_use::PageUse;
 
 /// Shorter files go through the page cache and stay there.
 pub(super) const LONG: u64 = PIECE as u64;
@@ -23,23 +24,26 @@ pub(super) const LONG: u64 = PIECE as u64;
 pub struct Access {
     /// The limits of bytes per second from each device.
     pub budgets: Arc<Budgets>,
-    /// The thread that drops pages.
-    pub behind: Behind,
+    /// What becomes of pages that were not in the page cache before.
+    pub page_use: PageUse,
     /// The bytes of files that are being read.
     pub in_progress: Arc<InProgress>,
-    /// Buffers for reads past the page cache; none if there are no such reads.
-    pub past_cache: Option<LargePages>,
+    /// Bytes read at a time past the page cache; none if there are no such reads.
+    pub past_cache: Option<usize>,
 }
 
 impl Access {
-    /// Settings with at most this many bytes per second from each device, and this treatment of pages. `large` bytes of
-    /// buffers serve long reads past the page cache.
-    pub fn new(rate: Option<u64>, page_use: PageUse, large: Option<u64>) -> Self {
+    /// Settings with at most this many bytes per second from each device, and this treatment of pages. Reads past
+    /// the page cache take about `past_cache` bytes at a time.
+    pub fn new(rate: Option<u64>, page_use: PageUse, past_cache: Option<u64>) -> Self {
         Self {
             budgets: Arc::new(Budgets::new(rate)),
-            behind: Behind::new(page_use),
+            page_use,
             in_progress: Arc::default(),
-            past_cache: large.map(LargePages::new),
+            past_cache: past_cache.map(|bytes| {
+                let len = bytes.clamp(PIECE as u64, LARGE as u64) as usize;
+                len / ALIGNMENT * ALIGNMENT
+            }),
         }
     }
 
@@ -50,23 +54,15 @@ impl Access {
 
     /// True if these rules depend on how much of a file of this size is in the page cache.
     pub(super) fn asks_about(&self, size: u64) -> bool {
-        self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
+        self.budgets.are_limited() || size >= LONG && self.page_use.may_drop()
     }
 
-    /// True if this many bytes of a file of this size must be read past the page cache: the file is to stay out of the
-    /// cache, and hardly any of the bytes are in it. `missing` returns the number of bytes that are not in it, if it is
-    /// known.
-    pub(super) fn goes_past_cache(
-        &self,
-        (size, is_whole): (u64, bool),
-        wanted: u64,
-        missing: impl FnOnce() -> Option<u64>,
-    ) -> bool {
+    /// True if a file of this size must be read past the page cache: it is to stay out of the cache, and hardly any of it
+    /// is there. `missing` returns the number of bytes that are not, if it is known.
+    pub(super) fn goes_past_cache(&self, size: u64, missing: impl FnOnce() -> Option<u64>) -> bool {
         // What is there would be read from the disk as well.
-        let is_cold = |missing| missing >= wanted - wanted / 8;
-        self.past_cache.is_some()
-            && self.behind.keeps_out(size, is_whole)
-            && missing().is_some_and(is_cold)
+        let is_cold = |missing| missing >= size - size / 8;
+        self.past_cache.is_some() && self.page_use.keeps_out(size) && missing().is_some_and(is_cold)
     }
 
     /// Keeps the kernel from reading ahead in a file if reads are limited: readahead is not subtracted from the budget.

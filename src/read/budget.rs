@@ -140,18 +140,6 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_not_saved_up() {
-        let mut bucket = Bucket::default();
-        assert!(bucket.take(RATE, RATE, seconds(1.0)) > Duration::ZERO);
-        assert!(bucket.take(50_000, RATE, seconds(60.0)).is_zero());
-        assert_eq!(
-            bucket.take(RATE, RATE, seconds(60.0)).as_millis(),
-            950,
-            "one second's worth, less what is left of the burst"
-        );
-    }
-
-    #[test]
     fn volumes_on_one_device_share_its_budget() {
         let budgets = Budgets::new(Some(RATE));
         let (one, other): (Arc<str>, Arc<str>) = ("sda".into(), "sdb".into());
@@ -161,15 +149,6 @@ mod tests {
         let buckets = budgets.buckets.read().expect("nobody panicked");
         assert!(Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[2]));
         assert!(!Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[1]));
-    }
-
-    #[test]
-    fn nobody_waits_when_the_run_is_over_or_nothing_is_limited() {
-        let budgets = Budgets::new(Some(1));
-        budgets.add_volume(&"sda".into());
-        // This would take for ever.
-        assert!(!budgets.take(VolumeId(0), u64::MAX, &AtomicBool::new(true)));
-        assert!(Budgets::new(None).take(VolumeId(0), u64::MAX, &AtomicBool::new(false)));
     }
 
     /// A probe cuts off the reads of each point: the next point must not wait for them.

@@ -2,14 +2,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::sys::memory::ALIGNMENT;
 use crate::sys::{extents, page_cache, pread};
 
 use super::buffer::PIECE;
-use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::open_file::uncached_bytes;
-use super::reader::{Reader, finished, is_whole};
+use super::reader::{Reader, finished, is_expected, is_whole};
 use super::task::{Ask, Outcome, SPANS, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch several times the
@@ -17,18 +15,14 @@ use super::task::{Ask, Outcome, SPANS, Span, Task};
 const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 impl<F: Fold> Reader<F> {
-    /// Reads short spans if all of them are in the page cache; `None` if not.
+    /// Reads short spans if all of them are in the page cache; `None` if they have to be read from a disk. Then the
+    /// descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes.
     pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
-        if task.ask == Ask::BytesFromDisk {
-            return None;
-        }
         // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
         let is_limited = self.settings.access.budgets.are_limited();
-        if is_limited && self.uncached_bytes(task, fd).is_some_and(|bytes| bytes > 0) {
-            return None;
-        }
-        if task.spans.iter().any(|span| span.len > PIECE as u64) {
-            return (self.uncached_bytes(task, fd) == Some(0)).then(|| self.read_now(task, fd));
+        let is_short = |span: &Span| span.len <= PIECE as u64;
+        if task.ask == Ask::BytesFromDisk || is_limited || !task.spans.iter().all(is_short) {
+            return self.read_if_cached(task, fd);
         }
         let mut digests = [None; SPANS];
         let mut bytes = 0;
@@ -47,25 +41,16 @@ impl<F: Fold> Reader<F> {
         Some(finished(task, fd, digests, bytes, true))
     }
 
-    /// As [`Self::read_cached`], for file systems where a read does not show it.
+    /// As [`Self::read_cached`], where a read does not show it.
     fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
-        if self.uncached_bytes(task, fd) != Some(0) {
-            return None;
+        if task.ask == Ask::BytesFromDisk || self.uncached_bytes(task, fd) != Some(0) {
+            return is_expected(task, fd).err().map(Outcome::Failed);
         }
-        Some(match self.read_now(task, fd) {
-            Outcome::Read {
-                digests,
-                bytes,
-                unwritten,
-                ..
-            } => Outcome::Read {
-                digests,
-                bytes,
-                cached: true,
-                unwritten,
-            },
-            other => other,
-        })
+        let mut outcome = self.read_now(task, fd);
+        if let Outcome::Read { cached, .. } = &mut outcome {
+            *cached = true;
+        }
+        Some(outcome)
     }
 
     /// Bytes of the spans that are not in the page cache; `None` if this is not known.
@@ -87,14 +72,10 @@ impl<F: Fold> Reader<F> {
             return self.read_now(task, fd);
         }
         let start = task.spans[0].offset;
-        let place = match (self.settings.order, task.device.shares_blocks) {
-            (SweepOrder::Directory, _) => Some((0, false)),
-            (SweepOrder::Inode, _) => None,
-            // Where files may share blocks the kernel looks up each extent's other owners: one will do.
-            (SweepOrder::Physical, true) => {
-                extents::first_position(fd, start).map(|position| (position, false))
-            }
-            (SweepOrder::Physical, false) => extents::position_and_wholeness(fd, start),
+        // Where files may share blocks the kernel looks up each extent's other owners: one will do.
+        let place = match task.device.shares_blocks {
+            true => extents::first_position(fd, start).map(|position| (position, false)),
+            false => extents::position_and_wholeness(fd, start),
         };
         let (position, in_one) = place.unwrap_or((task.expect.ino, false));
         Outcome::NotCached { position, in_one }
@@ -115,19 +96,17 @@ impl<F: Fold> Reader<F> {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         wanted >= PIECE as u64
             && missing.is_some_and(|missing| missing > wanted / 2)
-            && self.settings.access.behind.is_wanted()
+            && self.settings.access.page_use.drops_now()
     }
 
     /// Sets up reads past the page cache for a task's file, if the file must stay out of the cache and hardly any of it
     /// is there.
     pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
-        let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
-        let file = (task.expect.size, is_whole(task, task.spans[0]));
-        let wanted = task.spans.iter().map(|span| span.len).sum();
-        let missing = || self.uncached_bytes(task, fd);
         task.device.may_go_past_cache
-            && task.spans.iter().all(aligned)
-            && self.settings.access.goes_past_cache(file, wanted, missing)
+            && task.spans.iter().all(|span| span.offset == 0)
+            && task.spans.iter().any(|span| is_whole(task, *span))
+            && (self.settings.access)
+                .goes_past_cache(task.expect.size, || self.uncached_bytes(task, fd))
             && pread::begin_direct(fd)
     }
 }

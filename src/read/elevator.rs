@@ -3,32 +3,6 @@
 
 use std::collections::BTreeMap;
 
-/// The sort order of the requests of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SweepOrder {
-    /// In the order of the scan: folder by folder.
-    Directory,
-    /// By inode number.
-    Inode,
-    /// By their position on the disk, as far as the file system reports it; else by inode number.
-    #[default]
-    Physical,
-}
-
-impl SweepOrder {
-    /// All orders.
-    pub const ALL: [Self; 3] = [Self::Directory, Self::Inode, Self::Physical];
-
-    /// The word for it on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Directory => "directory",
-            Self::Inode => "inode",
-            Self::Physical => "physical",
-        }
-    }
-}
-
 /// Requests that wait for the head.
 ///
 /// The order is C-SCAN rather than back and forth: files that lie close together are read in rising order, the order in
@@ -67,22 +41,9 @@ impl<T> Elevator<T> {
         self.waiting.remove(&at)
     }
 
-    /// Takes the first request from this position on, wherever the head is.
-    pub fn pop_from(&mut self, position: u64) -> Option<T> {
-        let (&at, _) = self.waiting.range((position, 0)..).next()?;
-        self.waiting.remove(&at)
-    }
-
     /// All requests that wait.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.waiting.values()
-    }
-
-    /// The lowest and the highest position of a request.
-    pub fn span(&self) -> Option<(u64, u64)> {
-        let ((first, _), _) = self.waiting.first_key_value()?;
-        let ((last, _), _) = self.waiting.last_key_value()?;
-        Some((*first, *last))
     }
 
     /// Takes all requests with their positions.
@@ -156,14 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn it_says_between_which_positions_requests_lie_and_how_many_it_forgets() {
+    fn it_says_how_many_requests_it_forgets() {
         let mut elevator = Elevator::default();
-        assert_eq!(elevator.span(), None);
         assert_eq!(elevator.clear(), 0);
         for at in [40, 20, 30] {
             elevator.push(at, at);
         }
-        assert_eq!(elevator.span(), Some((20, 40)));
         assert_eq!(elevator.clear(), 3);
         assert!(elevator.is_empty());
         assert_eq!(elevator.pop(), None);

@@ -123,91 +123,17 @@ fn rounded(run: Option<DataOrHole>, offset: u64) -> DataOrHole {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::os::unix::fs::FileExt;
-
     use super::*;
     use crate::sys::stat;
 
-    /// A file in memory, which has true holes.
-    fn file(len: u64, data: &[(u64, usize)]) -> File {
-        let file = tempfile::tempfile_in("/dev/shm").expect("a file in memory");
-        file.set_len(len).expect("longer");
-        for &(offset, len) in data {
-            file.write_all_at(&vec![1; len], offset).expect("written");
-        }
-        file
-    }
-
-    fn thin(file: &File) -> bool {
-        is_thin(file, &stat::descriptor(file).expect("is open"))
-    }
-
-    #[test]
-    fn only_files_that_lack_blocks_are_asked() {
-        assert!(thin(&file(MISSING, &[])));
-        assert!(!thin(&file(MISSING - 1, &[])));
-        assert!(!thin(&file(2 * MISSING, &[(0, 1 + MISSING as usize)])));
-        // A file system that is not on the list, with a file that has no blocks.
-        let proc = File::open("/proc/self/maps").expect("is there");
-        let mut stat = stat::descriptor(&proc).expect("is open");
-        (stat.size, stat.blocks) = (1 << 40, 0);
-        assert!(!is_thin(&proc, &stat));
-        let dense = file(1 << 30, &[]);
-        let all = DataOrHole {
-            is_hole: false,
-            end: u64::MAX,
-        };
-        assert_eq!(Holes::of(false).at(&dense, 1 << 29), all);
-    }
-
     #[test]
     fn written_bytes_do_not_count_as_holes() {
-        let mut stat = stat::descriptor(file(0, &[])).expect("is open");
+        let file = tempfile::tempfile().expect("a file");
+        let mut stat = stat::descriptor(file).expect("is open");
         (stat.size, stat.blocks) = (MOST + (1 << 30), 1 << 21);
         assert!(!are_too_many(&stat));
         stat.size += 1;
         assert!(are_too_many(&stat));
-    }
-
-    #[test]
-    fn holes_are_found_behind_the_beginning_if_they_are_long() {
-        const M: u64 = 1 << 20;
-        let file = file(
-            100 * M,
-            // An island, one block, a short hole, an end that is no multiple.
-            &[
-                (10 * M, 4096),
-                (20 * M, 4096),
-                (20 * M + 8192, 4096),
-                (50 * M, 5000),
-            ],
-        );
-        let mut holes = Holes::of(true);
-        let mut runs = Vec::new();
-        let mut at = 0;
-        while at < 100 * M {
-            let run = holes.at(&file, at);
-            runs.push((run.is_hole, run.end));
-            at = run.end;
-        }
-        assert_eq!(
-            runs,
-            [
-                (false, BEGINNING),
-                (true, 10 * M),
-                (false, 10 * M + 4096),
-                (true, 20 * M),
-                (false, 20 * M + 4096),
-                (false, 20 * M + 4096 + BACK_OFF),
-                (true, 50 * M),
-                (false, 50 * M + 8192),
-                (true, u64::MAX),
-            ]
-        );
-        assert!(holes.cover(&file, 11 * M, 9 * M));
-        assert!(!holes.cover(&file, 11 * M, 9 * M + 1));
-        assert!(!holes.cover(&file, 10 * M, 1));
     }
 
     #[test]

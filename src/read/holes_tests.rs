@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::hash::Digest;
 
 use super::access::Access;
-use super::behind::PageUse;
+use super::page_use::PageUse;
 use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
 use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};

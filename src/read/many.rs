@@ -15,7 +15,7 @@ use crate::heartbeat::current;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
-use super::reader::{Reader, finished, is_expected, is_whole, query_unwritten, refused};
+use super::reader::{Reader, finished, is_whole, query_unwritten, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
@@ -47,9 +47,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// True if this is still the read of this request, and not complete.
-    fn waits_for(&self, request: u64) -> bool {
-        self.request == request && self.filled < self.len
+    fn is_complete(&self) -> bool {
+        self.filled == self.len
     }
 }
 
@@ -61,8 +60,6 @@ pub struct Many<F: Fold> {
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has at least one piece in flight.
     files: Vec<Option<RingFile<F>>>,
-    /// Slots in the order of their requests, each with the number of its request.
-    order: VecDeque<(usize, u64)>,
     /// The number of requests so far.
     requests: u64,
     /// The file with pieces to request: the next file begins when all pieces of this one are requested.
@@ -78,7 +75,6 @@ impl<F: Fold> Many<F> {
             free: (0..slots).rev().collect(),
             pieces: (0..slots).map(|_| Piece::default()).collect(),
             files: (0..slots).map(|_| None).collect(),
-            order: VecDeque::new(),
             requests: 0,
             current: None,
         }
@@ -108,16 +104,11 @@ impl<F: Fold> Many<F> {
     }
 
     /// The volume of the read that has waited the longest for its answer.
-    fn waits_for(&mut self) -> Option<VolumeId> {
-        while let Some(&(slot, request)) = self.order.front() {
-            let piece = &self.pieces[slot];
-            if piece.waits_for(request) {
-                let file = self.files[piece.file].as_ref();
-                return file.map(|file| file.task.device.volume);
-            }
-            self.order.pop_front();
-        }
-        None
+    fn waits_for(&self) -> Option<VolumeId> {
+        let pieces = self.pieces.iter().filter(|piece| !piece.is_complete());
+        let oldest = pieces.min_by_key(|piece| piece.request)?;
+        let file = self.files[oldest.file].as_ref()?;
+        Some(file.task.device.volume)
     }
 
     /// Begins as many tasks as there is room for.
@@ -165,10 +156,6 @@ impl<F: Fold> Many<F> {
         if let Some(outcome) = reader.read_cached(&task, fd.as_fd()) {
             return source.complete(&task, outcome);
         }
-        // The ring would take the bytes out of a FIFO that stands in the file's place.
-        if let Err(failure) = is_expected(&task, fd.as_fd()) {
-            return source.complete(&task, Outcome::Failed(failure));
-        }
         let Some(place) = self.files.iter().position(Option::is_none) else {
             // Cannot be: each file begun before holds a slot, and there was a free one.
             let outcome = reader.read_in_time(&task, fd.as_fd());
@@ -212,12 +199,6 @@ impl<F: Fold> Many<F> {
                 .get_or_insert(Failure::Refused(Errno::CANCELED));
         }
         self.ring.read(slot, &file.fd, piece.offset, 0, len);
-        if self.order.len() >= 4 * self.pieces.len() {
-            let pieces = &self.pieces;
-            let waits = |&(slot, request): &(usize, u64)| pieces[slot].waits_for(request);
-            self.order.retain(waits);
-        }
-        self.order.push_back((slot, self.requests));
         self.requests += 1;
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
@@ -248,7 +229,7 @@ impl<F: Fold> Many<F> {
             Ok(0) => Some(Failure::Changed),
             Ok(n) => {
                 piece.filled += n;
-                if piece.filled < piece.len && file.failure.is_none() {
+                if !piece.is_complete() && file.failure.is_none() {
                     let (at, left) = (piece.filled, piece.len - piece.filled);
                     let offset = piece.offset + at as u64;
                     self.ring.read(slot, &file.fd, offset, at, left);
@@ -285,7 +266,7 @@ impl<F: Fold> Many<F> {
         };
         while let Some(&slot) = file.asked.front() {
             let piece = self.pieces[slot];
-            if piece.filled < piece.len {
+            if !piece.is_complete() {
                 return;
             }
             file.asked.pop_front();

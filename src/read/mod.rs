@@ -4,7 +4,6 @@
 //! It reports whether the file was the expected one before and after the read.
 
 mod access;
-mod behind;
 mod budget;
 mod buffer;
 mod cached;
@@ -17,6 +16,7 @@ mod holes_tests;
 mod in_progress;
 mod many;
 mod open_file;
+mod page_use;
 mod pool;
 mod reader;
 #[cfg(test)]
@@ -32,17 +32,16 @@ mod testing;
 mod worker;
 
 pub use access::{Access, Signs};
-pub use behind::PageUse;
 pub use budget::LEAST_RATE;
 pub use compare::{Unequal, Which, equal};
-pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile};
+pub use page_use::PageUse;
 pub use reader::{ReadSettings, places};
 
 pub use crate::sys::ring::is_available as has_rings;
-pub use scheduler::{Asker, Change, Finished, Job, Lane, OnVolume, Scheduler};
+pub use scheduler::{Asker, Finished, Job, Lane, OnVolume, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket, Unwritten};

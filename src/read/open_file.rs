@@ -2,8 +2,8 @@
 //!
 //! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, OnceLock};
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
 
 use rustix::io::{Errno, Result};
 
@@ -13,17 +13,16 @@ use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
 use super::access::{Access, LONG, Signs, ask};
-use super::behind::{Behind, Range};
 use super::buffer::{LARGE, PIECE};
 use super::in_progress::{COUNTED_FROM, ReadSoFar};
+use super::page_use::PageUse;
 
 /// Bytes read of each of several files in turn on a disk with a head: a seek of 12 ms between two turns of 8 MiB, which
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.
 const TURN: usize = 8 << 20;
 
-/// Bytes just before the middle of a long file, of which the search first asks whether they are cached. Samples lie at
-/// both ends, and stretches begin at the middle: they get here when all from the head on has been read. To count the
-/// pages of whole files took a tenth of the CPU time where files of 1 MB are compared
+/// Bytes just before the middle of a long file, of which the search first asks whether they are cached: samples lie at
+/// both ends. To count the pages of whole files took a tenth of the CPU time where files of 1 MB are compared
 /// (`docs/measurements/benchmarks.md`, `adversarial`).
 const BEFORE_MIDDLE: u64 = 64 << 10;
 
@@ -95,7 +94,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
         let is_direct = is_long
             && device.may_go_past_cache
-            && access.goes_past_cache((size, true), size, || missing)
+            && access.goes_past_cache(size, || missing)
             && pread::begin_direct(&fd);
         let turn = match (is_direct, is_long && device.has_head && is_mostly_cold) {
             (_, true) => Some(TURN),
@@ -105,7 +104,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         Self {
             turn,
             is_paid: is_limited && missing != Some(0),
-            drops_behind: is_long && !is_direct && is_mostly_cold && access.behind.is_wanted(),
+            drops_behind: is_long && !is_direct && is_mostly_cold && access.page_use.drops_now(),
             ..Self::new(fd, device.volume, is_direct)
         }
     }
@@ -113,7 +112,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
     /// Keeps the pages of the file in the page cache, since it will probably be read again, unless no page may stay.
     #[must_use]
     pub fn read_again(self, access: &Access) -> Self {
-        if access.behind.gives_back_always() {
+        if access.page_use == PageUse::Drop {
             return self;
         }
         if self.is_direct {
@@ -197,19 +196,6 @@ impl<Fd: AsFd> OpenFile<Fd> {
     }
 }
 
-impl OpenFile<Arc<OwnedFd>> {
-    /// Queues the pages of a range, to be dropped soon, if they must be dropped.
-    pub fn give_back(&self, behind: &Behind, offset: u64, len: u64) {
-        if self.drops_behind {
-            behind.push(Range {
-                file: Arc::clone(&self.fd),
-                offset,
-                len,
-            });
-        }
-    }
-}
-
 /// Drops a span from the page cache, and the rest of its file with it if the kernel keeps a large page of which only a
 /// part is in the span; false if some of the span is known to remain.
 pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
@@ -238,48 +224,4 @@ pub fn uncached_bytes(fd: impl AsFd, (offset, len): (u64, u64), in_layers: bool)
         cached => cached,
     };
     Some(pages.saturating_sub(cached) * page)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::{self, File};
-    use std::path::Path;
-
-    use crate::read::behind::PageUse;
-    use crate::read::testing::{bytes, forget_pages};
-
-    use super::*;
-
-    /// Stretches of files that are told apart begin at the middle (`decide/stretches.rs`), and their pages may stay.
-    #[test]
-    fn a_file_of_which_stretches_were_read_is_not_taken_for_cached() {
-        const SIZE: usize = 4 << 20;
-        // Temporary files may lie in memory, where no page can be dropped.
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
-        fs::create_dir_all(&target).expect("a folder");
-        let folder = tempfile::tempdir_in(target).expect("a folder");
-        let path = folder.path().join("f");
-        fs::write(&path, bytes(1, SIZE)).expect("written");
-        let access = Access::new(None, PageUse::Drop, None);
-        let disk = Device {
-            has_head: true,
-            ..Device::default()
-        };
-        let opened = || {
-            let file = File::open(&path).expect("is there");
-            OpenFile::whole(file, SIZE as u64, disk, &access)
-        };
-        assert!(!opened().drops_behind, "all of it is cached");
-        assert!(forget_pages(&path));
-        assert!(opened().drops_behind);
-        let file = File::open(&path).expect("is there");
-        page_cache::advise(&file, 0, 0, Advice::Random);
-        let mut stretch = vec![0; 256 << 10];
-        for start in [0, SIZE / 2] {
-            let read = pread::full(&file, &mut stretch, start as u64).expect("read");
-            assert_eq!(read, stretch.len());
-        }
-        let opened = opened();
-        assert!(opened.drops_behind && opened.turn.is_some());
-    }
 }

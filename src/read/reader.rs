@@ -20,10 +20,10 @@ use crate::sys::stat::{self, Stat};
 
 use super::access::{Access, Signs};
 use super::buffer::{Buffer, PIECE};
-use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
 use super::open_file::{Device, OpenFile, leaves_cache};
+use super::page_use::ReadRanges;
 use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task, Unwritten};
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
@@ -43,10 +43,6 @@ pub struct ReadSettings {
     pub read_ahead: bool,
     /// Whether reported holes count as zeros.
     pub passes_holes: bool,
-    /// Files of a set that a thread has open at a time, to compare them.
-    pub set_files: usize,
-    /// The sort order of a spinning disk's sweeps.
-    pub order: SweepOrder,
     /// The rules for all reads.
     pub access: Access,
     /// Set when no further task may begin.
@@ -62,6 +58,8 @@ pub struct Reader<F> {
     pub(super) settings: ReadSettings,
     pub(super) fold: F,
     pub(super) signs: Signs,
+    /// What it has read, and drops from the page cache soon.
+    pub(super) read_ranges: ReadRanges,
     handles: DirHandles,
     buffer: Buffer,
 }
@@ -75,6 +73,7 @@ impl<F: Fold> Reader<F> {
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
+            read_ranges: ReadRanges::default(),
             buffer: Buffer::default(),
         }
     }
@@ -100,13 +99,17 @@ impl<F: Fold> Reader<F> {
     fn open_with(&mut self, patience: u64, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
         current::ask_of(task.device.volume.0);
         let Self {
-            handles, settings, ..
+            handles,
+            settings,
+            read_ranges,
+            ..
         } = self;
         let opened = patiently(patience, |again| {
             current::beat();
             if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
                 handles.close_all();
+                read_ranges.drop_pages();
                 std::thread::sleep(wait);
             }
             let dir = handles.get(task.dir, &settings.dirs);
@@ -228,14 +231,6 @@ impl<F: Fold> Reader<F> {
         let Device { volume, .. } = Some(task.device).filter(|device| device.shares_blocks)?;
         let places = places(fd, task.expect.size, volume)?;
         is_expected(task, fd).is_ok().then_some(places)
-    }
-
-    /// Prepares for reads past the page cache; returns their maximum length.
-    pub fn longest_past_cache(&mut self) -> usize {
-        match &self.settings.access.past_cache {
-            Some(pages) => self.buffer.enlarge(pages),
-            None => PIECE,
-        }
     }
 
     /// This thread's buffer, with at least this length, as a destination for a read.
@@ -397,14 +392,5 @@ mod tests {
         let all: Duration = waits.iter().sum();
         let (least, most) = (Duration::from_secs(9), Duration::from_secs(11));
         assert!(least < all && all < most, "{all:?}");
-    }
-
-    #[test]
-    fn other_errors_are_not_waited_for() {
-        for error in [Errno::NOENT, Errno::ACCESS, Errno::IO] {
-            assert_eq!(opened(PATIENCE, 2, error), (Err(error), Vec::new()));
-        }
-        assert_eq!(opened(1, 3, Errno::MFILE).0, Err(Errno::MFILE));
-        assert_eq!(opened(1, 2, Errno::MFILE).0, Ok(()));
     }
 }

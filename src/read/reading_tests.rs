@@ -9,15 +9,14 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::file::Fingerprint;
 use crate::hash::Digest;
 use crate::sys::ring::Ring;
-use crate::sys::{open, page_cache, pread, stat};
+use crate::sys::{page_cache, pread};
 
 use super::access::Access;
-use super::behind::PageUse;
-use super::buffer::LargePages;
+use super::buffer::LARGE;
 use super::many::Many;
+use super::page_use::PageUse;
 use super::reader::{ReadSettings, Reader};
 use super::source::Source;
 use super::stream::Window;
@@ -77,7 +76,7 @@ const WAYS: [Way; 10] = [
 /// Reads all and returns the outcomes in the order in which they were wanted.
 fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
     let (mut settings, all) = (settings.clone(), all.to_vec());
-    settings.access.past_cache = matches!(way, Way::PastCache).then(|| LargePages::new(2 << 20));
+    settings.access.past_cache = matches!(way, Way::PastCache).then_some(LARGE);
     in_time(move || {
         let (to, tasks) = unbounded();
         let (done, completions) = unbounded();
@@ -436,18 +435,6 @@ fn a_stopped_run_answers_for_everything() {
     }
 }
 
-/// The fingerprint of these tests is the one that readers compare with.
-#[test]
-fn a_descriptor_has_the_fingerprint_of_its_path() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("f");
-    fs::write(&path, b"x").expect("written");
-    let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
-    let fd = open::file(CWD, &name, false).expect("open");
-    let now = stat::descriptor(&fd).expect("is open");
-    assert_eq!(Fingerprint::from(&now), fingerprint(&path));
-}
-
 #[test]
 fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -532,7 +519,6 @@ fn past_cache(
     };
     let all = [wanted(folder.path(), "f", spans)];
     let outcome = read(Way::PastCache, &settings, &all).remove(0);
-    settings.access.behind.join();
     let pages = page_cache::cached_pages(&file, 0, size as u64)?;
     Some((outcome, pages * page_cache::page_size()))
 }
@@ -543,27 +529,8 @@ fn what_is_hardly_wanted_again_does_not_get_into_the_page_cache() {
     const SHORT: u64 = (1 << 20) + 17;
     for (size, spans, page_use, stays) in [
         (LONG + 5, [(0, LONG + 5), (0, 0)], PageUse::KeepShort, false),
-        (
-            SHORT,
-            [(4096, 32768), (524_288, SHORT - 524_288)],
-            PageUse::KeepShort,
-            false,
-        ),
         (SHORT, [(0, SHORT), (0, 0)], PageUse::Drop, false),
         (SHORT, [(0, SHORT), (0, 0)], PageUse::Keep, true),
-        (
-            SHORT,
-            [(4096, 32768), (524_288, 65536)],
-            PageUse::Keep,
-            true,
-        ),
-        // Neither can such a read begin anywhere.
-        (
-            SHORT,
-            [(4096, 32768), (524_289, 65536)],
-            PageUse::KeepShort,
-            true,
-        ),
     ] {
         let Some((outcome, cached)) = past_cache(size as usize, spans, page_use) else {
             // The file system is in memory, or has no such reads.

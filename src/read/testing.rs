@@ -16,10 +16,9 @@ use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
 use super::access::Access;
-use super::behind::PageUse;
-use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::open_file::Device;
+use super::page_use::PageUse;
 use super::reader::ReadSettings;
 use super::task::{Ask, Batch, Failure, Outcome, Recalls, SPANS, Span, Task, Ticket, Unwritten};
 
@@ -119,10 +118,8 @@ pub fn settings(folder: &Path) -> ReadSettings {
         dirs: Arc::new(dirs),
         follow: false,
         open_folders: 2,
-        set_files: 3,
         read_ahead: true,
         passes_holes: true,
-        order: SweepOrder::Physical,
         access: Access::new(None, PageUse::Drop, None),
         stop: Arc::new(AtomicBool::new(false)),
         watchlist: Watchlist::new(Duration::MAX),

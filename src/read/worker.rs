@@ -50,13 +50,16 @@ fn work<F: Fold>(
     let mut stream = Stream::new(shape.window);
     let mut next = None;
     loop {
-        current::rest();
-        let batch = match next.take() {
+        let batch = match next.take().or_else(|| tasks.try_recv().ok()) {
             Some(batch) => batch,
-            None => match tasks.recv() {
-                Ok(batch) => batch,
-                Err(_) => return,
-            },
+            None => {
+                reader.read_ranges.drop_pages();
+                current::rest();
+                match tasks.recv() {
+                    Ok(batch) => batch,
+                    Err(_) => return,
+                }
+            }
         };
         let kind = batch.kind;
         if kind == BatchKind::Retire {

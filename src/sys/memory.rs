@@ -17,32 +17,19 @@ pub const ALIGNMENT: usize = 4096;
 
 /// Zeroed bytes that begin at a multiple of [`ALIGNMENT`].
 pub fn aligned(len: usize) -> BytesMut {
-    aligned_to(len, ALIGNMENT)
-}
-
-fn aligned_to(len: usize, alignment: usize) -> BytesMut {
-    let mut bytes = BytesMut::zeroed(len + alignment - 1);
-    bytes.advance(bytes.as_ptr().align_offset(alignment));
+    let mut bytes = BytesMut::zeroed(len + ALIGNMENT - 1);
+    bytes.advance(bytes.as_ptr().align_offset(ALIGNMENT));
     bytes.truncate(len);
     bytes
 }
 
-// Memory in large pages: a device that reads into it has few pieces to look at.
+// Memory in large pages.
 //
 // `madvise(2)`, `MADV_HUGEPAGE`; Linux, `Documentation/admin-guide/mm/transhuge.rst`. Where the kernel has
 // none to give, it is ordinary memory.
 
-/// Bytes of a large page on most machines, and what it is aligned to.
-pub const LARGE_PAGE: usize = 2 << 20;
-
-/// A large page cut into slices of `len` zeroed bytes, a power of two and at most [`LARGE_PAGE`].
-pub fn large_page(len: usize) -> Vec<BytesMut> {
-    // What lies before an aligned page is never touched, and takes no memory.
-    let mut page = aligned_to(LARGE_PAGE, LARGE_PAGE);
-    // SAFETY: the page is ours. It is advice.
-    unsafe { libc::madvise(page.as_mut_ptr().cast(), LARGE_PAGE, libc::MADV_HUGEPAGE) };
-    (0..LARGE_PAGE / len).map(|_| page.split_to(len)).collect()
-}
+/// Bytes of a large page on most machines.
+const LARGE_PAGE: usize = 2 << 20;
 
 /// Tables with room for this many bytes are put into large pages. A guess: it costs up to one large page of memory, of
 /// which the end is not used yet.
@@ -191,27 +178,6 @@ mod aligned_tests {
             let memory = aligned(len);
             assert_eq!(memory.len(), len);
             assert_eq!(memory.as_ptr().addr() % ALIGNMENT, 0);
-        }
-    }
-}
-
-#[cfg(test)]
-mod large_page_tests {
-    use super::*;
-
-    #[test]
-    fn slices_are_apart_and_outlive_each_other() {
-        const LEN: usize = 256 << 10;
-        let mut slices = large_page(LEN);
-        assert_eq!(slices.len(), LARGE_PAGE / LEN);
-        for (number, slice) in (1_u8..).zip(&mut slices) {
-            assert!(slice.iter().all(|&byte| byte == 0));
-            slice.fill(number);
-        }
-        slices.drain(..3);
-        for (number, slice) in (4_u8..).zip(&slices) {
-            assert_eq!(slice.as_ptr().addr() % LEN, 0);
-            assert!(slice.iter().all(|&byte| byte == number));
         }
     }
 }

@@ -9,7 +9,7 @@ use clap::builder::RangedU64ValueParser;
 use seekless::device::Override;
 use seekless::engine::LEAST_MEMORY;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
-use seekless::engine::{MECHANISMS, Mechanism, SweepOrder};
+use seekless::engine::{MECHANISMS, Mechanism};
 use seekless::units::{BadSize, Bytes};
 
 #[cfg(any(feature = "mechanisms", debug_assertions))]
@@ -171,17 +171,6 @@ pub struct SearchArgs {
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     #[arg(long, value_delimiter = ',', value_parser = named(MECHANISMS.map(|(it, name, _)| (name, "", it))), hide = true, help_heading = "For measurements")]
     pub without: Vec<Mechanism>,
-
-    /// Set the order in which files on a spinning disk are read; --verify and actions ignore it
-    #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(
-        long,
-        default_value = SweepOrder::Physical.word(),
-        value_parser = named(SweepOrder::ALL.map(|it| (it.word(), "", it))),
-        hide = true,
-        help_heading = "For measurements"
-    )]
-    pub order: SweepOrder,
 }
 
 /// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.

@@ -56,7 +56,6 @@ pub fn search(
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     let config = Config {
         without: args.without.clone(),
-        order: args.order,
         ..config
     };
     let roots = config.roots.iter();

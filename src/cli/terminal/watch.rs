@@ -235,7 +235,8 @@ impl Watch {
         if self.began.elapsed() >= FIRST_TICK {
             self.draw.update(&(self.progress)());
         }
-        for silent in self.watchlist.look().silent {
+        let looked = self.watchlist.look();
+        for silent in looked.silent {
             let (path, file) = place_of(&silent);
             let problem = Problem {
                 path,
@@ -248,7 +249,7 @@ impl Watch {
             }
         }
         let is_stuck = self.is_interrupted && self.watchlist.still() >= STUCK;
-        if !is_stuck && !self.watchlist.is_too_long() {
+        if !is_stuck && looked.lost.is_empty() {
             return;
         }
         let Some(longest) = self.watchlist.longest() else {

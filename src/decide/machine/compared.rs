@@ -11,7 +11,6 @@ use std::mem;
 use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass, WaitingId};
 use crate::decide::file_map::removed;
 use crate::decide::keys::Content;
-use crate::decide::stretches::LargeClass;
 use crate::file::FileIndex;
 use crate::hash::ContentToken;
 
@@ -75,8 +74,8 @@ impl Machine {
         mem::take(&mut self.equalities)
     }
 
-    /// Decides, when a class opens, whether its files wait for each other: to be compared, since an earlier run compared
-    /// some of them, or since they may be a large class.
+    /// Decides, when a class opens, whether its files wait for each other: to be compared, or since an earlier run
+    /// compared some of them.
     pub(super) fn state_of(
         &mut self,
         size: ClassId,
@@ -85,8 +84,7 @@ impl Machine {
     ) -> ClassState {
         let comparable = files.iter().all(|&file| self.may_be_compared(file));
         let is_told = files.iter().any(|file| self.told.contains_key(file));
-        let of_size = self.by_size.class(size).files as usize;
-        if !comparable && !is_told && !self.is_large(of_size, files) {
+        if !comparable && !is_told {
             return ClassState::Whole { any: false };
         }
         let id = WaitingId(self.waiting.add(WaitingClass {
@@ -135,10 +133,6 @@ impl Machine {
             for group in groups {
                 self.read_one_of(size, group);
             }
-        } else if self.is_large(files.len(), &files) {
-            let bytes = self.by_size.class(size).size();
-            let large = LargeClass::new(class, bytes, files.len());
-            self.want_stretches(size, large, files);
         } else {
             for file in files {
                 self.want_whole(size, SampleClass::Tail(class), file);

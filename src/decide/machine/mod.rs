@@ -3,7 +3,6 @@
 mod compared;
 mod outcome;
 mod samples;
-mod stretches;
 mod want;
 mod whole;
 
@@ -17,17 +16,14 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize};
 use super::chain::Chain;
-use super::class::{Awaited, BlocksId, ClassId, WaitingId};
-use super::file_map::{FileMap, removed};
-use super::file_set::FileSet;
+use super::class::{Awaited, BlocksId, ClassId, Numbered, WaitingId};
+use super::file_map::{FileMap, FileSet, removed};
 use super::first_visit::FirstVisit;
 use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
-use super::numbered::Numbered;
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
 use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
-use super::stretches::{LargeClass, StretchRule};
 use super::summary::Unread;
 
 pub use crate::decide::rules::{HEAD, TAIL};
@@ -65,11 +61,6 @@ pub struct Machine {
     blocks_of_size: HashMap<ClassId, Vec<BlocksId>>,
     /// Contents of files that were read for all that lie in their blocks.
     first_contents: FileMap<Content>,
-    /// Without a rule, no class is large.
-    stretch_rule: Option<StretchRule>,
-    large: Numbered<LargeClass>,
-    /// Files that stretches told from all others.
-    alone_by_stretches: Vec<FileIndex>,
     unread: Unread,
     /// Files whose content an earlier run read.
     recalled: FileSet,
@@ -143,9 +134,9 @@ impl Machine {
         self.newer_ns.is_none_or(is_newer)
     }
 
-    /// Records that reads from this volume cost seeks, so that fewer samples pay off, or turned out to cost none.
-    pub fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
-        self.tail_rule.seeks_turned_out(volume, cost);
+    /// Records that reads from this volume cost seeks, so that fewer samples pay off.
+    pub fn seeks_cost(&mut self, volume: DevIndex) {
+        self.tail_rule.seeks_cost(volume);
     }
 
     /// Allows the comparison of files whose samples were in the page cache. No digests are needed.
@@ -381,9 +372,6 @@ impl Machine {
         removed(&mut self.early_contents, &file);
         let size = self.size_class(file);
         let awaited = removed(&mut self.awaited, &file);
-        if let Some(Awaited::Stretches(id)) = awaited {
-            self.stretches_seen(size, id, file, None);
-        }
         self.replace(size, file, awaited);
         self.settle(size);
     }

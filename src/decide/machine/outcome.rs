@@ -63,8 +63,7 @@ impl Machine {
         let by_size = self.by_size.closed(&self.chain).into_iter();
         let by_head = closed(&self.by_head, &self.chain);
         let by_tail = closed(&self.by_tail, &self.chain);
-        let by_stretches = self.alone_by_stretches.iter().copied();
-        by_size.chain(by_head).chain(by_tail).chain(by_stretches)
+        by_size.chain(by_head).chain(by_tail)
     }
 }
 

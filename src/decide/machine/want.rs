@@ -1,7 +1,6 @@
 //! The reads that the machine requests.
 
 use crate::decide::class::ClassId;
-use crate::decide::stretches::Stretches;
 use crate::file::FileIndex;
 
 /// A read that the machine requests.
@@ -24,8 +23,6 @@ pub enum Want {
     HeadAndTail,
     /// The last [`TAIL`](super::TAIL) bytes.
     Tail,
-    /// Stretches of a file of a large class.
-    Stretches(Stretches),
     /// Everything, with nothing read before.
     Whole,
     /// Everything, after samples.

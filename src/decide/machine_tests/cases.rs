@@ -220,45 +220,6 @@ fn a_link_is_no_further_name() {
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
 }
 
-/// The reads requested, after their ends, for files that differ in their middle as these numbers say.
-fn wants_of_large_class(middles: &[u8]) -> Vec<(usize, Want)> {
-    let inode = |&middle: &u8| Inode {
-        size: FROM_WITH_SEEKS,
-        marks: [1, middle, 0],
-        volume: 0,
-        dirs: vec![0],
-        fails: None,
-        blocks: 0,
-        moves: false,
-        told: None,
-    };
-    let world: Vec<Inode> = middles.iter().map(inode).collect();
-    wanted_after_ends(Drive::new(&world, DUPLICATES, 0, false), false)
-}
-
-#[test]
-fn of_a_large_class_only_what_stretches_leave_equal_is_read_whole() {
-    let wants = wants_of_large_class(&[1, 2, 3, 4, 5, 6, 7, 7]);
-    let whole = wants.iter().filter(|w| w.1 == Want::Content);
-    let whole: BTreeSet<usize> = whole.map(|w| w.0).collect();
-    assert_eq!(whole, BTreeSet::from([6, 7]));
-}
-
-#[test]
-fn copies_are_looked_at_once_before_they_are_read() {
-    let wants = wants_of_large_class(&[9; 6]);
-    let looks = wants.iter().filter(|w| matches!(w.1, Want::Stretches(_)));
-    assert_eq!((looks.count(), wants.len()), (6, 12));
-}
-
-#[test]
-fn fewer_than_a_large_class_are_read_at_once() {
-    assert_eq!(
-        wants_of_large_class(&[1, 2]),
-        [(0, Want::Content), (1, Want::Content)]
-    );
-}
-
 /// A file by the byte in its middle, with the comparison of an earlier run that it took part in, and whether its digest is
 /// known as well.
 type Told = (u8, Option<(u8, bool)>);

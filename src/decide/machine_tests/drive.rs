@@ -24,7 +24,7 @@ pub struct Drive<'a> {
     pub groups: Vec<Vec<FileIndex>>,
     pub all_wanted: Vec<(usize, Want)>,
     pub failed: HashSet<usize>,
-    /// Volumes turn out to be other than was thought.
+    /// Volumes turn out to lie on disks with a head.
     pub fickle: bool,
     pub finished: Vec<ClassId>,
 }
@@ -48,7 +48,7 @@ impl<'a> Drive<'a> {
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), volume);
             machine.trust_numbers(volume, Numbering::Unique);
         }
-        machine.seeks_turned_out(DevIndex(VOLUMES - 1), true);
+        machine.seeks_cost(DevIndex(VOLUMES - 1));
         if !digests {
             machine.compare(Comparing {
                 from: FROM,
@@ -56,7 +56,6 @@ impl<'a> Drive<'a> {
                 run: RUN,
             });
         }
-        machine.read_stretches(LARGE_CLASS);
         machine.share_blocks(SharedBlocks {
             from: FROM,
             digests,
@@ -191,16 +190,6 @@ impl<'a> Drive<'a> {
                 Want::Head => self.machine.sampled(file, head(), None),
                 Want::HeadAndTail => self.machine.sampled(file, head(), Some(tail())),
                 Want::Tail => self.machine.tail_sampled(file, tail()),
-                Want::Stretches(stretches) => {
-                    let content = inode.content();
-                    let spans = stretches.spans(inode.size, LARGE_CLASS.first);
-                    let digests = spans.map(|(offset, len)| {
-                        let bytes = &content[offset as usize..][..len as usize];
-                        (len > 0).then(|| SampleDigest::of(bytes))
-                    });
-                    assert!(digests[0].is_some(), "something to be read");
-                    self.machine.stretches_read(file, digests);
-                }
                 Want::Comparison => unreachable!("wanted of groups only"),
                 Want::HeadAndContent | Want::Verify => unreachable!("never wanted"),
                 Want::Blocks | Want::BlocksAgain => unreachable!("looked at above"),
@@ -249,7 +238,7 @@ impl<'a> Drive<'a> {
             self.find(name.0, name.1);
             if self.fickle && rng.below(8) == 0 {
                 let volume = DevIndex(rng.below(VOLUMES.into()) as u16);
-                self.machine.seeks_turned_out(volume, rng.below(2) == 0);
+                self.machine.seeks_cost(volume);
             }
             while !self.wanted.is_empty() && rng.below(4) < eagerness {
                 self.answer(rng.below(self.wanted.len()));

@@ -55,17 +55,6 @@ pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
         assert!(
             [&[][..], &[Want::Blocks], &[Want::Blocks, Want::BlocksAgain]].contains(&&looks[..])
         );
-        let (stretches, wants): (Vec<Want>, Vec<Want>) = wants
-            .into_iter()
-            .partition(|want| matches!(want, Want::Stretches(_)));
-        for (nth, want) in stretches.iter().enumerate() {
-            let round =
-                |want: &Want| matches!(want, Want::Stretches(s) if usize::from(s.round) == nth);
-            assert!(
-                round(want) && inode.size >= LARGE_CLASS.from,
-                "{inode:?}: {stretches:?}"
-            );
-        }
         let allowed: &[&[Want]] = &[
             &[Want::Whole],
             &[Want::Head],

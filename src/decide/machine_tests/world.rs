@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use crate::decide::copies::Copies;
 use crate::decide::machine::{HEAD, TAIL};
 use crate::decide::rules::Counting;
-use crate::decide::stretches::StretchRule;
 use crate::hash::{ContentToken, Places, PlacesDigest};
 
 /// Tails are read from these sizes on, without and with seeks.
@@ -34,13 +33,6 @@ pub const SIZES: [u64; 12] = [
 
 /// Larger groups are not compared.
 pub const MOST: usize = 3;
-
-/// This many files are a large class, and their stretches meet in the middle of the longest after a few looks.
-pub const LARGE_CLASS: StretchRule = StretchRule {
-    files: 3,
-    from: FROM,
-    first: HEAD / 4,
-};
 
 /// The number of the run: those of earlier comparisons are others.
 pub const RUN: u128 = 1000;

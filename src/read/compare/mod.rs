@@ -1,45 +1,43 @@
-//! Compares files of one length with each other, block by block.
+//! Compares files of one length with each other.
 //!
-//! All files advance together. The comparison drops a file as soon as it differs from all others, and reads each byte
-//! once. On cached files this is faster than any strong hash. The search compares such files instead of hashing them,
-//! `--verify` compares the sets that were found, and an action compares its two files.
+//! On cached files this is faster than any strong hash, so the search compares such files instead of hashing them: all
+//! advance together, and each byte is read once (`lock_step`). `--verify` compares the files of a set with the first one,
+//! and an action its two files (`pair`).
 
-mod blocks;
-mod late;
 mod lock_step;
 mod pair;
-mod split;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
 use crate::hash::PlacesDigest;
-use crate::read::access::{Access, Signs};
-use crate::read::fold::Fold;
-use crate::read::holes::Holes;
-use crate::read::open_file::OpenFile;
-use crate::read::reader::{Reader, expected, is_expected, is_unwritten, refused};
-use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
+use crate::sys::stat::Stat;
 
-use blocks::{BLOCK, Blocks};
-use late::{Late, Left};
-use lock_step::{Buffers, Comparison};
-use split::Side;
+use super::access::{Access, Signs};
+use super::fold::Fold;
+use super::holes::Holes;
+use super::open_file::OpenFile;
+use super::reader::{Reader, expected, is_expected, is_unwritten, refused};
+use super::task::{Ask, Batch, Completion, Failure, Outcome, Task};
+use lock_step::Comparison;
 
 pub use pair::{Unequal, Which, equal};
+
+/// A file that could not be read.
+type Failed<'a> = (&'a Task, Failure);
 
 /// An open file and its properties.
 struct File<'a> {
     task: &'a Task,
     rules: (&'a Access, &'a Signs),
-    open: OpenFile<Late<'a>>,
+    open: OpenFile<BorrowedFd<'a>>,
     /// The holes of the file.
     holes: Holes,
     /// Files that lie in the same blocks, and so have the same bytes.
@@ -51,10 +49,10 @@ struct File<'a> {
 impl<'a> File<'a> {
     /// Records that the file could not be read. The first file in the same blocks represents the others from now on. If
     /// this file has changed, the bytes read from it so far may not be theirs.
-    fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
+    fn fail(mut self, failure: Failure, failed: &mut Vec<Failed<'a>>) -> Option<Self> {
         failed.push((self.task, failure));
         let mut same_blocks = self.same_blocks.drain(..);
-        if is_expected(self.task, self.open.fd.as_fd()).is_err() {
+        if is_expected(self.task, self.open.fd).is_err() {
             failed.extend(same_blocks.map(|file| (file.task, Failure::Changed)));
             return None;
         }
@@ -64,36 +62,35 @@ impl<'a> File<'a> {
             ..next
         })
     }
-}
 
-impl<'a> Side for File<'a> {
-    type Failed = (&'a Task, Failure);
-
+    /// Fills a buffer with the bytes at this offset. A file that cannot be read leaves the comparison; another file may
+    /// take its place.
     fn read(
         mut self,
         buffer: &mut [u8],
-        len: usize,
         offset: u64,
-        failed: &mut Vec<Self::Failed>,
+        failed: &mut Vec<Failed<'a>>,
     ) -> Result<Self, Option<Self>> {
+        let len = buffer.len();
         let failure = if self.rules.1.stopped() {
             Failure::Refused(Errno::CANCELED)
-        } else if self.holes.cover(&self.open.fd, offset, len as u64) {
-            buffer[..len].fill(0);
+        } else if self.holes.cover(self.open.fd, offset, len as u64) {
+            buffer.fill(0);
             return Ok(self);
         } else {
             match self.open.read(self.rules, 0, buffer, len, offset) {
                 Ok(n) if n >= len => return Ok(self),
                 // Shorter than the scan said: cut off meanwhile.
                 Ok(_) => Failure::Changed,
-                Err(e) => refused(self.task, self.open.fd.as_fd(), e),
+                Err(e) => refused(self.task, self.open.fd, e),
             }
         };
         Err(self.fail(failure, failed))
     }
 
-    fn is_hole(&mut self, offset: u64, len: usize) -> bool {
-        !self.rules.1.stopped() && self.holes.cover(&self.open.fd, offset, len as u64)
+    /// True if a block is known to be all zeros.
+    fn is_hole(&mut self, (offset, len): (u64, usize)) -> bool {
+        !self.rules.1.stopped() && self.holes.cover(self.open.fd, offset, len as u64)
     }
 }
 
@@ -105,37 +102,39 @@ pub fn run<F: Fold>(
     batch: &Batch,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
-    let left = Left::new();
-    let outcomes = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        true => verify::run(reader, batch, &left),
-        false => search(reader, batch, &left),
+    let (answers, left) = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
+        true => verify::run(reader, batch),
+        false => search(reader, batch),
     };
     // Send fails only after the run ended.
-    let _ignored = done.send(outcomes);
-    left.close();
+    let _ignored = done.send(answers);
+    // The descriptors are closed after the answers: that call may not return either.
+    drop(left);
 }
 
 /// Compares files for the search.
 fn search<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
-    left: &Left,
-) -> Vec<Completion<F::Digest>> {
-    let access = reader.settings.access.clone();
-    let signs = reader.signs.clone();
-    let rules = (&access, &signs);
+) -> (Vec<Completion<F::Digest>>, Vec<OwnedFd>) {
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    match open_all(reader, rules, batch, left, &mut answers) {
-        Some(files) => {
-            let files = gather_by_blocks(reader, files);
-            compare(files, &mut answers);
-            answers
-        }
-        None => {
-            let none = |task: &Task| completion(task, Outcome::NotCompared);
-            batch.tasks.iter().map(none).collect()
-        }
-    }
+    let Some(opened) = open_all(reader, batch, &mut answers) else {
+        let none = |task: &Task| completion(task, Outcome::NotCompared);
+        return (batch.tasks.iter().map(none).collect(), Vec::new());
+    };
+    let (access, signs) = (reader.settings.access.clone(), reader.signs.clone());
+    let rules = (&access, &signs);
+    let files = opened.iter().map(|(task, fd, now)| File {
+        task,
+        rules,
+        holes: Holes::of(reader.is_thin(fd, now)),
+        unwritten: is_unwritten(task, fd.as_fd()),
+        open: OpenFile::whole(fd.as_fd(), now.size, task.device, &access),
+        same_blocks: Vec::new(),
+    });
+    let files = gather_by_blocks(reader, files.collect());
+    compare(files, &mut answers);
+    (answers, opened.into_iter().map(|(_, fd, _)| fd).collect())
 }
 
 fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
@@ -148,27 +147,17 @@ fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
 /// Opens the files that can be opened; `None` if descriptors run out.
 fn open_all<'a, F: Fold>(
     reader: &mut Reader<F>,
-    rules: (&'a Access, &'a Signs),
     batch: &'a Batch,
-    left: &'a Left,
     answers: &mut Vec<Completion<F::Digest>>,
-) -> Option<Vec<File<'a>>> {
+) -> Option<Vec<(&'a Task, OwnedFd, Stat)>> {
     let mut files = Vec::with_capacity(batch.tasks.len());
     for task in &batch.tasks {
         let opened = match reader.stopped() {
             true => Err(Failure::Refused(Errno::CANCELED)),
             false => reader.try_open(task, batch.name(task))?,
         };
-        let opened = opened.map(|fd| left.late(fd));
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
-            Ok((fd, now)) => files.push(File {
-                task,
-                rules,
-                holes: Holes::of(reader.is_thin(&fd, &now)),
-                unwritten: is_unwritten(task, fd.as_fd()),
-                open: OpenFile::whole(fd, now.size, task.device, rules.0),
-                same_blocks: Vec::new(),
-            }),
+            Ok((fd, now)) => files.push((task, fd, now)),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
         }
     }
@@ -178,7 +167,7 @@ fn open_all<'a, F: Fold>(
 /// Groups files that lie in the same blocks. Between the first query of the last file and the second query of the first
 /// file, there is a moment at which all files lay in the blocks that both queries found.
 fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
-    let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd.as_fd());
+    let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd);
     let first: Vec<_> = files.iter().map(look).collect();
     let mut common = HashMap::new();
     for blocks in first.iter().flatten() {
@@ -201,32 +190,23 @@ fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Ve
     gathered
 }
 
+/// Compares files to their end and answers for each.
 fn compare<D>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
     if files.len() == 1 {
         return settle(&files, 0, answers);
     }
-    let blocks = Blocks::new(files.len(), len);
-    let all = Comparison::new(files, blocks);
-    to_the_end(all, &mut Buffers::new(BLOCK), answers);
-}
-
-/// Compares files to their end and answers for each.
-fn to_the_end<D>(
-    mut comparison: Comparison<File<'_>>,
-    buffers: &mut Buffers,
-    answers: &mut Vec<Completion<D>>,
-) {
-    while let Some(step) = comparison.step(buffers) {
-        let failed = step.failed.into_iter();
-        answers.extend(failed.map(|(task, failure)| completion(task, Outcome::Failed(failure))));
-        for file in step.alone {
+    let mut comparison = Comparison::new(files, len);
+    while let Some(alone) = comparison.step() {
+        for file in alone {
             settle(&[file], comparison.read, answers);
         }
     }
-    for class in comparison.classes {
-        settle(&class, comparison.read, answers);
+    for class in &comparison.classes {
+        settle(class, comparison.read, answers);
     }
+    let failed = comparison.failed.into_iter();
+    answers.extend(failed.map(|(task, failure)| completion(task, Outcome::Failed(failure))));
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.
@@ -243,7 +223,7 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
         };
         answers.push(completion(file.task, outcome));
     };
-    let state = |file: &File<'_>| is_expected(file.task, file.open.fd.as_fd());
+    let state = |file: &File<'_>| is_expected(file.task, file.open.fd);
     for file in class {
         file.open.leave(file.task.expect.size);
         let own = state(file);

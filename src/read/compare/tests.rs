@@ -1,6 +1,7 @@
 //! Tests that compare files with each other and check the outcomes against their contents.
 
 use std::fs::{self, File};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use crossbeam_channel::unbounded;
@@ -10,10 +11,9 @@ use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::access::{Access, Signs};
-use crate::read::behind::PageUse;
-use crate::read::compare::late::Left;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
+use crate::read::page_use::PageUse;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
@@ -140,49 +140,6 @@ fn comparing_tells_apart_what_differs_anywhere() {
     );
 }
 
-#[test]
-fn a_large_class_is_told_apart_like_a_pair() {
-    const SIZE: usize = 70_000;
-    let marks: Vec<_> = (0..300)
-        .map(|i| (69_000 + i % 7, u8::from(i % 3 == 0)))
-        .collect();
-    let outcomes = compare(&marks, SIZE, |_| ());
-    let content = |i: usize| if marks[i].1 == 0 { (0, 0) } else { marks[i] };
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = (0..marks.len()).find(|&other| content(other) == content(i));
-        let with = match outcome {
-            Outcome::Compared { with, .. } => Some(with.0 as usize),
-            _ => None,
-        };
-        assert_eq!(with, first, "file {i}: {outcome:?}");
-    }
-}
-
-/// Files that begin to differ from the first one at one place, in the same way, and are not equal: where a
-/// difference is tells them apart only as far as they are unlike.
-#[test]
-fn what_differs_from_the_first_in_the_same_way_is_looked_at_once_more() {
-    const SIZE: usize = 200_000;
-    let folder = tempfile::tempdir().expect("a folder");
-    let content = |i: usize| {
-        let mut content = bytes(1, SIZE);
-        if i > 0 {
-            content[10] ^= 1;
-            content[5_000 + i % 4] ^= 1;
-        }
-        content
-    };
-    let outcomes = compare_contents(folder.path(), 40, content);
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = (0..40).find(|&other| content(other) == content(i));
-        let with = match outcome {
-            Outcome::Compared { with, .. } => Some(with.0 as usize),
-            _ => None,
-        };
-        assert_eq!(with, first, "file {i}: {outcome:?}");
-    }
-}
-
 /// Many pairs within one large class: each goes its own way once it is known.
 #[test]
 fn pairs_within_a_large_class_are_compared_to_their_ends() {
@@ -293,29 +250,28 @@ fn rules() -> (Access, Signs) {
     (access, Signs::default())
 }
 
-static LEFT: Left = Left::new();
+/// The two files, open.
+fn descriptors(folder: &Path) -> [File; 2] {
+    ["first", "second"].map(|name| File::open(folder.join(name)).expect("is there"))
+}
 
 /// The first with the other in the same blocks.
 fn opened<'a>(
-    folder: &Path,
     [first, second]: &'a [Task; 2],
+    [first_file, second_file]: &'a [File; 2],
     rules: (&'a Access, &'a Signs),
 ) -> super::File<'a> {
-    let open = |task, name| super::File {
+    let open = |task, file: &'a File| super::File {
         task,
         rules,
-        open: OpenFile::new(
-            LEFT.late(File::open(folder.join(name)).expect("is there").into()),
-            VolumeId(0),
-            false,
-        ),
+        open: OpenFile::new(file.as_fd(), VolumeId(0), false),
         holes: Holes::of(false),
         same_blocks: Vec::new(),
         unwritten: false,
     };
     super::File {
-        same_blocks: vec![open(second, "second")],
-        ..open(first, "first")
+        same_blocks: vec![open(second, second_file)],
+        ..open(first, first_file)
     }
 }
 
@@ -326,7 +282,8 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let tasks = two_in_the_same_blocks(folder.path());
     let mut answers: Vec<Completion<Digest>> = Vec::new();
     let (access, signs) = rules();
-    let first = opened(folder.path(), &tasks, (&access, &signs));
+    let files = descriptors(folder.path());
+    let first = opened(&tasks, &files, (&access, &signs));
     super::settle(&[first], 200_000, &mut answers);
     assert_eq!(answers.len(), 2);
     for answer in &answers {
@@ -343,7 +300,8 @@ fn nobody_stands_for_a_file_that_changed_before_it_failed() {
             tasks[0].expect = fingerprint(&folder.path().join("first"));
         }
         let (access, signs) = rules();
-        let first = opened(folder.path(), &tasks, (&access, &signs));
+        let files = descriptors(folder.path());
+        let first = opened(&tasks, &files, (&access, &signs));
         let mut failed = Vec::new();
         let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
         let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();

@@ -1,198 +1,139 @@
 //! Compares every byte of every file of a set with the first file that can be read.
 
 use std::collections::VecDeque;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use crate::read::access::{Access, Signs};
 use crate::read::fold::Fold;
-use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
-use crate::read::reader::{Reader, expected};
+use crate::read::reader::{Reader, expected, is_expected, refused};
 use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
-use crate::sys::extents;
 
-use super::blocks::{BLOCK, Blocks};
-use super::late::Left;
-use super::lock_step::{Buffers, Comparison};
-use super::{File, completion, settle, to_the_end};
+use super::{Unequal, Which, completion, equal};
 
-/// A set that is compared in rounds: the number of its files that are open at a time is limited by the descriptors.
-struct Rounds<'a> {
-    batch: &'a Batch,
-    rules: (&'a Access, &'a Signs),
-    /// The descriptors of earlier rounds.
-    left: &'a Left,
-    waiting: VecDeque<&'a Task>,
-    /// Equal files, with the bytes read of each. The first file takes part in all rounds.
-    equal: Vec<(&'a Task, u64)>,
-}
-
-/// Compares the files of a batch with the first of them that can be read, and answers for each.
+/// Compares the files of a batch with the first of them that can be read. Returns an answer for each, and descriptors to
+/// be closed after these are sent.
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
-    left: &Left,
-) -> Vec<Completion<F::Digest>> {
-    let (access, signs) = (reader.settings.access.clone(), reader.signs.clone());
-    let mut rounds = Rounds {
-        batch,
-        rules: (&access, &signs),
-        left,
-        waiting: batch.tasks.iter().collect(),
-        equal: Vec::new(),
-    };
+) -> (Vec<Completion<F::Digest>>, Vec<OwnedFd>) {
+    let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    while !rounds.waiting.is_empty() {
-        left.close();
-        let files = rounds.open(reader, &mut answers);
-        rounds.compare(files, &mut answers);
-    }
-    let equal = rounds.equal.into_iter();
-    answers.extend(equal.map(|(task, bytes)| verified(task, true, bytes)));
-    answers
-}
-
-fn verified<D>(task: &Task, equal: bool, bytes: u64) -> Completion<D> {
-    completion(task, Outcome::Verified { equal, bytes })
-}
-
-fn failed<D>(task: &Task, failure: Failure) -> Completion<D> {
-    completion(task, Outcome::Failed(failure))
-}
-
-impl<'a> Rounds<'a> {
-    /// Opens the files of a round, the first of the set before all others.
-    fn open<F: Fold>(
-        &mut self,
-        reader: &mut Reader<F>,
-        answers: &mut Vec<Completion<F::Digest>>,
-    ) -> Vec<File<'a>> {
-        let mut files = Vec::new();
-        while files.is_empty() {
-            if self.equal.is_empty() {
-                let Some(task) = self.waiting.pop_front() else {
-                    return files;
-                };
-                self.equal.push((task, 0));
-            }
-            let (task, _) = self.equal[0];
-            match self
-                .file(reader, task, true)
-                .unwrap_or_else(out_of_descriptors)
-            {
-                Ok(file) => files.push(file),
-                Err(failure) => {
-                    self.equal.remove(0);
-                    answers.push(failed(task, failure));
-                }
-            }
-        }
-        while files.len() < reader.settings.set_files.max(2)
-            && let Some(&task) = self.waiting.front()
+    // Files that are equal to each other, and the bytes read of each. The others are compared with the first of them.
+    let mut same: VecDeque<(&Task, u64)> = VecDeque::new();
+    let mut first: Option<OpenFile<OwnedFd>> = None;
+    let mut left = Vec::new();
+    while let Some(task) = waiting.pop_front() {
+        let number = waiting.len();
+        while first.is_none()
+            && let Some((task, _)) = same.front()
         {
-            // Two are enough to go on.
-            let Some(opened) = self.file(reader, task, files.len() < 2) else {
-                break;
-            };
-            self.waiting.pop_front();
-            match opened {
-                Ok(file) => files.push(file),
-                Err(failure) => answers.push(failed(task, failure)),
-            }
-        }
-        files
-    }
-
-    /// Opens a file; `None` if there is no descriptor for it, and waiting may help.
-    fn file<F: Fold>(
-        &self,
-        reader: &mut Reader<F>,
-        task: &'a Task,
-        waits: bool,
-    ) -> Option<Result<File<'a>, Failure>> {
-        let name = self.batch.name(task);
-        let opened = match (reader.stopped(), waits) {
-            (true, _) => Err(Failure::Refused(Errno::CANCELED)),
-            (false, true) => reader.open(task, name),
-            (false, false) => reader.try_open(task, name)?,
-        };
-        let file = opened.and_then(|fd| {
-            let fd = self.left.late(fd);
-            let size = expected(task, fd.as_fd())?.size;
-            Ok(File {
-                task,
-                rules: self.rules,
-                open: OpenFile::whole(fd, size, task.device, self.rules.0),
-                holes: Holes::of(false),
-                same_blocks: Vec::new(),
-                unwritten: false,
-            })
-        });
-        Some(file)
-    }
-
-    /// Compares the files of a round with each other, and records those that are equal to the first of the set.
-    fn compare<D>(&mut self, mut files: Vec<File<'a>>, answers: &mut Vec<Completion<D>>) {
-        let tasks: Vec<&'a Task> = files.iter().map(|file| file.task).collect();
-        let Some(first) = tasks.first() else { return };
-        let len = first.expect.size;
-        let mut ended: Vec<Completion<D>> = Vec::with_capacity(tasks.len());
-        if files.len() == 1 {
-            settle(&files, 0, &mut ended);
-        } else {
-            if first.device.has_head {
-                files.sort_by_cached_key(|file| {
-                    let position = extents::first_position(&file.open.fd, 0);
-                    position.unwrap_or(file.task.expect.ino)
-                });
-            }
-            let turn = files.iter().filter_map(|file| file.open.turn).max();
-            let block = turn.unwrap_or(BLOCK);
-            let mut buffers = Buffers::new(block.min(len.next_multiple_of(4096) as usize));
-            let comparison = Comparison::new(files, Blocks::front_to_back(len, block));
-            to_the_end(comparison, &mut buffers, &mut ended);
-        }
-        let outcome = |task: &Task| {
-            let of = ended.iter().find(|ended| ended.ticket == task.ticket);
-            of.map(|ended| &ended.outcome)
-        };
-        let class_of = |task: &Task| match outcome(task) {
-            Some(Outcome::Compared { with, .. }) => Some(*with),
-            _ => None,
-        };
-        let mut class = class_of(first);
-        if class.is_none() {
-            // The next one takes its place.
-            self.equal.remove(0);
-            match self.equal.is_empty() {
-                true => class = tasks.iter().find_map(|task| class_of(task)),
-                false => {
-                    let again = tasks.iter().filter(|task| class_of(task).is_some());
-                    again.rev().for_each(|task| self.waiting.push_front(task));
+            match open(reader, batch, task) {
+                Ok(file) => first = Some(file),
+                Err(failure) => {
+                    answers.push(completion(task, Outcome::Failed(failure)));
+                    same.pop_front();
                 }
             }
         }
-        for task in &tasks {
-            match outcome(task) {
-                Some(&Outcome::Compared { with, bytes, .. }) if Some(with) == class => {
-                    match self.equal.first_mut() {
-                        Some((first, read)) if first.ticket == task.ticket => *read += bytes,
-                        _ => self.equal.push((task, bytes)),
+        let file = match open(reader, batch, task) {
+            Ok(file) => file,
+            Err(failure) => {
+                answers.push(completion(task, Outcome::Failed(failure)));
+                continue;
+            }
+        };
+        left.clear();
+        let (Some(base), Some((base_task, read))) = (&first, same.front_mut()) else {
+            same.push_back((task, 0));
+            // Most likely, it is in the page cache when it is read again.
+            first = Some(match number {
+                0 | 1 => file,
+                _ => file.read_again(&reader.settings.access),
+            });
+            continue;
+        };
+        match compare(reader, [(base_task, base), (task, &file)]) {
+            Ok(is_equal) => {
+                let bytes = task.expect.size;
+                *read += bytes;
+                file.leave(bytes);
+                match is_equal {
+                    true => same.push_back((task, bytes)),
+                    false => {
+                        let equal = false;
+                        answers.push(completion(task, Outcome::Verified { equal, bytes }));
                     }
                 }
-                Some(&Outcome::Compared { bytes, .. }) if class.is_some() => {
-                    answers.push(verified(task, false, bytes));
-                }
-                Some(Outcome::Failed(failure)) => answers.push(failed(task, *failure)),
-                _ => {}
+            }
+            Err((Which::Second, failure)) => {
+                answers.push(completion(task, Outcome::Failed(failure)));
+            }
+            Err((Which::First, failure)) => {
+                answers.push(completion(base_task, Outcome::Failed(failure)));
+                same.pop_front();
+                left.extend(first.take().map(|file| file.fd));
+                waiting.push_front(task);
             }
         }
+        left.push(file.fd);
     }
+    if let Some(file) = first {
+        file.leave(same.front().map_or(0, |(task, _)| task.expect.size));
+        left.push(file.fd);
+    }
+    let equal = true;
+    let same = same.into_iter();
+    answers.extend(same.map(|(task, bytes)| completion(task, Outcome::Verified { equal, bytes })));
+    (answers, left)
 }
 
-/// Waits for a descriptor, or reports that there is none.
-fn out_of_descriptors<T>() -> Result<T, Failure> {
-    Err(Failure::Refused(Errno::MFILE))
+fn open<F: Fold>(
+    reader: &mut Reader<F>,
+    batch: &Batch,
+    task: &Task,
+) -> Result<OpenFile<OwnedFd>, Failure> {
+    if reader.stopped() {
+        return Err(Failure::Refused(Errno::CANCELED));
+    }
+    let fd = reader.open(task, batch.name(task))?;
+    let size = expected(task, fd.as_fd())?.size;
+    let access = &reader.settings.access;
+    Ok(OpenFile::whole(fd, size, task.device, access))
+}
+
+/// True if two files are equal; the one that failed, if one did.
+fn compare<F: Fold>(
+    reader: &Reader<F>,
+    files: [(&Task, &OpenFile<OwnedFd>); 2],
+) -> Result<bool, (Which, Failure)> {
+    let [(first, first_file), (second, second_file)] = files;
+    let go_on = |_: &[u8], _| match reader.stopped() {
+        true => Err(Failure::Refused(Errno::CANCELED)),
+        false => Ok(()),
+    };
+    let rules = (&reader.settings.access, &reader.signs);
+    let len = first.expect.size;
+    let compared = equal([first_file, second_file], rules, len, go_on);
+    let of = |which| match which {
+        Which::First => (first, first_file.fd.as_fd()),
+        Which::Second => (second, second_file.fd.as_fd()),
+    };
+    let is_equal = match compared {
+        Ok(()) => true,
+        Err(Unequal::Differ(_)) => false,
+        // Shorter than the scan said: cut off meanwhile.
+        Err(Unequal::Short(which)) => return Err((which, Failure::Changed)),
+        Err(Unequal::Unreadable(which, error)) => {
+            let (task, fd) = of(which);
+            return Err((which, refused(task, fd, error)));
+        }
+        Err(Unequal::Stopped(failure)) => return Err((Which::Second, failure)),
+    };
+    for which in [Which::First, Which::Second] {
+        let (task, fd) = of(which);
+        is_expected(task, fd).map_err(|failure| (which, failure))?;
+    }
+    Ok(is_equal)
 }

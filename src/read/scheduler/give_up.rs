@@ -83,9 +83,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             match visit {
                 Visit::LookedUp { .. } => volume.placed(),
                 Visit::Swept => {
-                    if let Some(disk) = volume.home {
-                        // What was not read is no evidence.
-                        self.disks[disk.0].ended(false);
+                    if let Some(disk) = volume.disk {
+                        self.disks[disk.0].ended();
                     }
                 }
                 Visit::Compared { .. } | Visit::Pooled => {}

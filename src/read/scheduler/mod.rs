@@ -10,11 +10,10 @@
 //! sampled.
 
 mod disk;
-mod evidence;
 mod give_up;
 mod job;
 mod memory;
-mod other_way;
+mod pace;
 mod positions;
 mod sets;
 mod under_way;
@@ -44,7 +43,6 @@ use under_way::{Handed, PoolIndex, RANDOM, SEQUENTIAL, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
 pub use job::{Asker, Finished, Job, OnVolume};
-pub use other_way::Change;
 pub use volume::Lane;
 
 /// The router of all jobs.
@@ -66,7 +64,8 @@ pub struct Scheduler<F: Fold, W> {
     ended: VecDeque<Finished<W, F::Digest>>,
     positions: Positions,
     began: Instant,
-    changes: Vec<Change>,
+    /// Volumes whose disks turned out to have a head since they were last asked for.
+    changes: Vec<(VolumeId, Duration)>,
 }
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
@@ -121,38 +120,46 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             Lane::OwnPools => self.add_pools(1),
             Lane::Pools | Lane::Disk(_) => [RANDOM, SEQUENTIAL],
         };
-        let disk = self.make_ready(pools, lane, policy);
-        let mut queues = VolumeQueues::new(pools, policy);
-        queues.change(disk, policy);
-        self.volumes.push(queues);
-        volume
-    }
-
-    /// Makes sure that readers for this lane exist; returns the disk with an executor of its own, if the lane has one.
-    fn make_ready(
-        &mut self,
-        [random, sequential]: [PoolIndex; 2],
-        lane: Lane,
-        policy: Policy,
-    ) -> Option<DiskIndex> {
-        match lane {
+        let disk = match lane {
             Lane::Pools | Lane::OwnPools => {
+                let [random, sequential] = pools;
                 let pool = &mut self.readers[random.0].pool;
                 pool.widen(policy.random_threads, policy.depth);
                 let pool = &mut self.readers[sequential.0].pool;
                 pool.widen(policy.sequential_threads, 0);
                 None
             }
-            Lane::Disk(name) => {
-                // Cached pages are looked for by the pool, whatever the disk behind them.
-                self.readers[RANDOM.0].pool.widen(1, 1);
-                let known = self.disk_names.get(&name).copied();
-                Some(known.unwrap_or_else(|| self.add_disk(name, policy)))
-            }
+            Lane::Disk(name) => Some(self.disk(name, policy)),
+        };
+        self.volumes.push(VolumeQueues::new(pools, disk, policy));
+        volume
+    }
+
+    /// Sets how a volume is read if its disk, of this name, turns out to have a head.
+    pub fn may_have_a_head(&mut self, volume: VolumeId, disk: Arc<str>, policy: Policy) {
+        self.volumes[volume.at()].otherwise = Some((disk, policy));
+    }
+
+    /// Volumes whose disks turned out to have a head since the last call, and the time that each scattered read took.
+    pub fn changes(&mut self) -> Vec<(VolumeId, Duration)> {
+        std::mem::take(&mut self.changes)
+    }
+
+    fn has_a_head(&mut self, volume: VolumeId, each: Duration) {
+        if let Some((name, policy)) = self.volumes[volume.at()].otherwise.take() {
+            let disk = self.disk(name, policy);
+            self.volumes[volume.at()].move_to(disk, policy);
+            self.changes.push((volume, each));
         }
     }
 
-    fn add_disk(&mut self, name: Arc<str>, policy: Policy) -> DiskIndex {
+    /// The disk of this name, with an executor of its own.
+    fn disk(&mut self, name: Arc<str>, policy: Policy) -> DiskIndex {
+        // Cached pages are looked for by the pool, whatever the disk behind them.
+        self.readers[RANDOM.0].pool.widen(1, 1);
+        if let Some(&known) = self.disk_names.get(&name) {
+            return known;
+        }
         let threads = policy.random_threads.max(policy.sequential_threads);
         let window = policy.disk_window();
         let shape = Shape {
@@ -176,9 +183,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             return;
         };
         let queues = &mut self.volumes[volume.at()];
-        // Lone reads are to find nothing in the page cache, of which a look would tell.
         let disk = queues.disk.map(|disk| &mut self.disks[disk.0]);
-        let disk = disk.filter(|disk| !disk.is_in_trial());
         let position = offset.and_then(|offset| self.positions.of(job.file, offset));
         match (disk, position) {
             (Some(disk), Some(position)) => disk.push(position, OnVolume { volume, job }),
@@ -232,11 +237,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             }
             let (disk, volumes) = (&mut self.disks[d.0], &mut self.volumes);
             let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
-            // Lone reads are to be alone, and a sweep to meet all that it could.
-            let is_ready = match disk.is_in_trial() {
-                true => own.all(VolumeQueues::is_quiet),
-                false => own.all(VolumeQueues::all_placed),
-            };
+            let is_ready = own.all(VolumeQueues::all_placed);
             let begun = |one: OnVolume<W>| volumes[one.volume.at()].begun(one.job.bulk, 1);
             if let Some(batch) = disk.next_batch(is_ready, asker, &mut self.under_way, begun) {
                 self.readers[disk.pool.0].pool.send(batch);
@@ -276,23 +277,16 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     if offset == 0 {
                         self.positions.keep(job.file, position, in_one);
                     }
-                    match volume.disk {
-                        Some(disk) => {
-                            let waiting = OnVolume { volume: id, job };
-                            self.disks[disk.0].push(position, waiting);
-                        }
-                        // It was found to have no head meanwhile.
-                        None => volume.push(job),
+                    if let Some(disk) = volume.disk {
+                        let waiting = OnVolume { volume: id, job };
+                        self.disks[disk.0].push(position, waiting);
                     }
                     return None;
                 }
             }
             Visit::Swept => {
-                let is_from_disk = matches!(outcome, Outcome::Read { cached: false, .. });
-                if let Some(disk) = volume.home
-                    && let Some(evidence) = self.disks[disk.0].ended(is_from_disk)
-                {
-                    self.change_disk(disk, evidence);
+                if let Some(disk) = volume.disk {
+                    self.disks[disk.0].ended();
                 }
             }
             Visit::Compared { is_first, .. } => {
@@ -303,7 +297,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     volume.read_whole(*cached);
                 }
                 let is_watched = !job.bulk && volume.may_have_a_head();
-                let evidence = match outcome {
+                let each = match outcome {
                     Outcome::Read { cached: true, .. } if is_watched => {
                         volume.answered_from_memory();
                         None
@@ -313,8 +307,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     }
                     _ => None,
                 };
-                if let Some(evidence) = evidence {
-                    self.change(&[id], evidence);
+                if let Some(each) = each {
+                    self.has_a_head(id, each);
                 }
             }
         }
@@ -348,6 +342,5 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.readers
             .into_iter()
             .for_each(|readers| readers.pool.join());
-        self.settings.access.behind.join();
     }
 }

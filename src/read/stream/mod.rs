@@ -6,8 +6,6 @@
 //! many such threads, the kernel reads ahead for each.
 
 mod file;
-#[cfg(test)]
-mod file_tests;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -199,7 +197,7 @@ impl<F: Fold> Stream<F> {
         let is_done = file.read == file.decided() && !file.is_read_on(reader);
         if failure.is_none() && !is_done {
             if file.read - file.given_back >= GIVEN_BACK {
-                file.give_back(&reader.settings.access.behind);
+                file.give_back(reader);
             }
             return;
         }
@@ -211,6 +209,6 @@ impl<F: Fold> Stream<F> {
         source.complete(&file.task, file.outcome(failure));
         // What was long to read may be what others wait for.
         source.flush();
-        file.give_back(&reader.settings.access.behind);
+        file.give_back(reader);
     }
 }

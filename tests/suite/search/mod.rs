@@ -5,7 +5,6 @@ mod bwlimit_device;
 mod cache;
 mod compare;
 mod crosscheck;
-mod crowds;
 mod determinism;
 mod endless;
 mod find;

@@ -131,8 +131,6 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
             "-v",
             "-x",
             "--digest=when-needed",
-            "--order=directory",
-            "--order=inode",
             "--without=read-on",
             "--io-idle",
             "--bwlimit=1G",

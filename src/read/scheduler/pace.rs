@@ -1,60 +1,6 @@
-//! Evidence about the class of a device from its response times.
+//! Evidence from its response times that a device has a head, although its flag denies it.
 
 use std::time::Duration;
-
-/// Evidence about the class of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// The device has a head, or certainly has none.
-    pub has_head: bool,
-    /// Number of reads that show it.
-    pub reads: u32,
-    /// Duration of each read.
-    pub each: Duration,
-}
-
-/// Positions at this distance, bytes, are never in a drive's cache together: the drive reads ahead less.
-pub const FAR: u64 = 64 << 20;
-
-/// The largest number of reads for a verdict: this many quick ones, and one fewer slow ones than end it.
-pub const TRIALS: usize = QUICK as usize + SLOW as usize - 1;
-
-/// Number of quick answers that show that there is no head. On a disk with a head, at most one read in ten is quick,
-/// because its sector arrives just when the head does. The chance that twelve are quick before four are slow is one in
-/// 10^9.
-const QUICK: u32 = 12;
-
-/// Number of slow answers that end the search for evidence: a disk with a head loses no more time than they take.
-const SLOW: u32 = 4;
-
-/// No head reaches a distant position, and no platter turns to it, within this time: a seek over one track takes 0.5 to
-/// 1 ms, half a turn 2 ms at 15,000 rpm and 4 ms at 7,200.
-const SOONEST: Duration = Duration::from_millis(1);
-
-/// Lone reads from far places, one after the other.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Trial {
-    quick: u32,
-    slow: u32,
-    spent: Duration,
-}
-
-impl Trial {
-    /// Records the duration of a single read; returns the evidence when there is enough.
-    pub fn read(&mut self, took: Duration) -> Option<Evidence> {
-        match took < SOONEST {
-            true => self.quick += 1,
-            false => self.slow += 1,
-        }
-        self.spent += took;
-        let reads = self.quick + self.slow;
-        (self.quick >= QUICK || self.slow >= SLOW).then(|| Evidence {
-            has_head: self.quick < QUICK,
-            reads,
-            each: self.spent / reads,
-        })
-    }
-}
 
 /// Number of reads after which the pace of a busy device is judged.
 const PACE: u32 = 16;
@@ -110,9 +56,9 @@ impl Pace {
         self.cached = self.cached.saturating_add(1);
     }
 
-    /// Records a read from the device that ended at this time, with this many others in flight; returns the evidence
-    /// for a head, if there is any.
-    pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
+    /// Records a read from the device that ended at this time, with this many others in flight. If the device has a
+    /// head, it returns the time that each read took.
+    pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Duration> {
         self.seen = self.seen.saturating_add(1);
         if in_flight < LEAST_IN_FLIGHT {
             *self = Self {
@@ -143,11 +89,7 @@ impl Pace {
         let slowest = self.last.iter().max().copied().unwrap_or_default();
         let all: Duration = self.last.iter().sum();
         let reads = PACE * PACES as u32;
-        (all - slowest > SLOWEST * (reads - PACE)).then(|| Evidence {
-            has_head: true,
-            reads,
-            each: all / reads,
-        })
+        (all - slowest > SLOWEST * (reads - PACE)).then(|| all / reads)
     }
 }
 
@@ -155,71 +97,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A computed disk: milliseconds of a read at this distance, given how far the platter is.
-    struct Platter {
-        turn: f64,
-        rng: u64,
-    }
-
-    impl Platter {
-        fn read(&mut self, share_of_stroke: f64) -> Duration {
-            self.rng ^= self.rng << 13;
-            self.rng ^= self.rng >> 7;
-            self.rng ^= self.rng << 17;
-            let angle = (self.rng >> 11) as f64 / (1_u64 << 53) as f64;
-            let seek = 0.0005 + 0.0107 * share_of_stroke.sqrt();
-            Duration::from_secs_f64(seek + angle * self.turn)
-        }
-    }
-
-    fn trial(mut read: impl FnMut() -> Duration) -> Evidence {
-        let mut trial = Trial::default();
-        let mut reads = 0;
-        loop {
-            reads += 1;
-            assert!(reads <= TRIALS, "it must come to an end");
-            if let Some(evidence) = trial.read(read()) {
-                return evidence;
-            }
-        }
-    }
-
-    #[test]
-    fn no_spinning_disk_passes_for_solid_state() {
-        for turns_a_minute in [5_400.0, 7_200.0, 15_000.0] {
-            for seed in 1..2000_u64 {
-                let turn = 60.0 / turns_a_minute;
-                let rng = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-                let mut platter = Platter { turn, rng };
-                let evidence = trial(|| platter.read(0.01));
-                assert!(evidence.has_head, "{turns_a_minute} {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn solid_state_is_recognized_even_if_some_reads_are_held_up() {
-        for latency in [80, 300, 800] {
-            let mut reads = 0;
-            let evidence = trial(|| {
-                reads += 1;
-                let held_up = u64::from(reads % 6 == 0) * 5_000;
-                Duration::from_micros(latency + held_up)
-            });
-            assert!(!evidence.has_head, "{latency} µs");
-            assert!(evidence.reads >= QUICK);
-        }
-    }
-
-    #[test]
-    fn a_disk_with_a_head_is_tried_four_times_only() {
-        let evidence = trial(|| Duration::from_millis(9));
-        assert_eq!((evidence.has_head, evidence.reads), (true, 4));
-        assert_eq!(evidence.each, Duration::from_millis(9));
-    }
-
     /// Reads a second of a busy device; what is concluded after a thousand of them.
-    fn pace(rate: f64, bytes: u64, in_flight: usize) -> Option<Evidence> {
+    fn pace(rate: f64, bytes: u64, in_flight: usize) -> Option<Duration> {
         let mut pace = Pace::default();
         let times = (1..1000).map(|i| Duration::from_secs_f64(f64::from(i) / rate));
         times
@@ -229,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_busy_device_that_is_as_slow_as_a_disk_is_one() {
-        assert!(pace(170.0, 4096, 64).is_some_and(|seen| seen.has_head));
+        assert!(pace(170.0, 4096, 64).is_some());
         assert!(pace(300.0, 4096, 64).is_some());
         for rate in [1_000.0, 5_000.0, 200_000.0] {
             assert_eq!(pace(rate, 4096, 64), None, "{rate} a second");
@@ -242,16 +121,6 @@ mod tests {
         let mut times = (1..).map(|i| Duration::from_millis(6 * i));
         let known = times.find(|&now| pace.read(4096, now, 64).is_some());
         assert!(known < Some(Duration::from_secs(1)), "{known:?}");
-    }
-
-    #[test]
-    fn a_disk_with_a_head_is_known_if_its_answers_are_noticed_in_bunches() {
-        let mut pace = Pace::default();
-        let noticed = (1..300).map(|i| Duration::from_millis(6 * (i / 30 * 30)));
-        let known = noticed
-            .map(|now| pace.read(4096, now, 64))
-            .find(Option::is_some);
-        assert!(known.is_some());
     }
 
     #[test]
