@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceMap, Overrides, SystemRoot};
-use crate::read::{Access, Device, OpenFile, PageUse, Signs};
+use crate::read::{Access, Device, OpenFile, PageUse};
 use crate::sys::open;
 use crate::sys::process::{self, Idle};
 
@@ -20,7 +20,6 @@ pub struct Reads {
 
 struct Shared {
     access: Access,
-    signs: Signs,
     /// `None` if no rule depends on them.
     devices: Option<Mutex<Devices>>,
 }
@@ -46,7 +45,6 @@ impl Default for Reads {
     fn default() -> Self {
         let shared = Shared {
             access: Access::new(None, PageUse::Keep, None),
-            signs: Signs::default(),
             devices: None,
         };
         Self {
@@ -66,7 +64,6 @@ impl Reads {
     pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
         let shared = Shared {
             access: Access::new(bytes_per_second, page_use, Some(0)),
-            signs: Signs::default(),
             devices: Some(Mutex::default()),
         };
         Self {
@@ -75,8 +72,8 @@ impl Reads {
     }
 
     /// The settings of every read.
-    pub(super) fn rules(&self) -> (&Access, &Signs) {
-        (&self.shared.access, &self.shared.signs)
+    pub(super) fn rules(&self) -> &Access {
+        &self.shared.access
     }
 
     /// A file of this size on this file system, for a read of all its bytes.

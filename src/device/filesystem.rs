@@ -103,11 +103,10 @@ pub(super) fn walks_files(fs_type: &str) -> bool {
     is_known(fs_type, WalksFiles)
 }
 
-/// True if a program has the disk of a file system of this type for itself, and reads it with one thread (ntfs-3g,
-/// exfat-fuse). Not fuse2fs: photos took 1.23 times as long there with one file at a time
-/// (`docs/measurements/benchmarks.md`).
-pub(super) fn reads_one_disk(fs_type: &str) -> bool {
-    fs_type == "fuseblk"
+/// True if whole files are best read one after the other: a program walks through its files, or has a disk for itself and
+/// reads it with one thread (ntfs-3g, exfat-fuse). Not fuse2fs: photos took 1.23 times as long there.
+pub(super) fn is_read_by_one_thread(fs_type: &str) -> bool {
+    walks_files(fs_type) || fs_type == "fuseblk"
 }
 
 /// True if the file system looks up each name that it was not asked for before. `source` is what is mounted.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::class::Class;
-use super::filesystem::{reads_one_disk, walks_files};
+use super::filesystem::is_read_by_one_thread;
 use super::leaf::Leaf;
 use super::rules::Facts;
 
@@ -21,9 +21,6 @@ pub struct Policy {
     pub sequential_threads: usize,
     /// Files that each of those threads has under way at a time: more than one only in physical order.
     pub sequential_depth: usize,
-    /// Whole files that are not in the page cache are read one at a time.
-    #[serde(skip)]
-    pub one_uncached: bool,
     /// Threads that list folders and ask for metadata.
     pub metadata_threads: usize,
 }
@@ -79,7 +76,6 @@ impl Policy {
                 depth: SOLID_STATE_DEPTH,
                 sequential_threads: STREAMS.max(cores),
                 sequential_depth: 1,
-                one_uncached: false,
                 metadata_threads: METADATA_THREADS,
             },
             Class::Rotational => {
@@ -95,7 +91,6 @@ impl Policy {
                     depth: (SPINNING_DEPTH * spindles.max(1)).min(SPINNING_DEPTH_MOST),
                     sequential_threads: 1,
                     sequential_depth: streams(facts),
-                    one_uncached: false,
                     metadata_threads: 1,
                 }
             }
@@ -105,20 +100,18 @@ impl Policy {
                 depth: 1,
                 sequential_threads: cores,
                 sequential_depth: 1,
-                one_uncached: false,
                 metadata_threads: cores,
             },
             Class::Network | Class::Fuse => Self {
                 order: Order::Arrival,
                 random_threads: REMOTE_RANDOM_THREADS,
                 depth: 1,
-                sequential_threads: if walks_files(facts.filesystem) {
+                sequential_threads: if is_read_by_one_thread(facts.filesystem) {
                     1
                 } else {
                     REMOTE_STREAMS
                 },
                 sequential_depth: 1,
-                one_uncached: reads_one_disk(facts.filesystem),
                 metadata_threads: METADATA_THREADS,
             },
         }
@@ -129,7 +122,6 @@ impl Policy {
     pub(super) fn with_threads(mut self, random: usize, sequential: Option<usize>) -> Self {
         self.random_threads = random;
         self.sequential_threads = sequential.unwrap_or(self.sequential_threads.min(random));
-        self.one_uncached &= sequential.is_none();
         if self.order == Order::Physical {
             if self.is_one_thread_a_disk() {
                 return self;

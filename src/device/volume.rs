@@ -179,18 +179,12 @@ impl Policy {
                  metadata {metadata}"
             );
         }
-        let uncached = if self.one_uncached {
-            ", one at a time if not cached"
-        } else {
-            ""
-        };
         let who = match self.order {
             Order::Arrival => "thread pools, in order of arrival",
             Order::Physical => "the disk's own threads, in physical order",
         };
         format!(
-            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}{uncached}; \
-            metadata {metadata}"
+            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata {metadata}"
         )
     }
 }

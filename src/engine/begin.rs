@@ -20,14 +20,14 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::error::Error;
-use super::listen::Silence;
 use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::process_limits::{self, Share};
 use super::requests::SMALL;
 use super::session::Session;
+use super::silence::Silence;
 use super::tally::Tally;
-use super::verify::Verification;
+use super::verification::Verification;
 use super::volumes::Volumes;
 
 /// Puts a run together.
@@ -64,12 +64,14 @@ pub fn begin<'a>(
         open_folders: share.folders,
         read_ahead: config.uses(Mechanism::ReadAhead),
         passes_holes: config.uses(Mechanism::Holes),
-        access: Access::new(
-            config.bytes_per_second.map(|rate| rate.0),
-            config.page_use,
-            past_cache.then(|| memory.past_cache()),
-        ),
-        stop: control.stop_flag(),
+        access: Access {
+            stop: control.stop_flag(),
+            ..Access::new(
+                config.bytes_per_second.map(|rate| rate.0),
+                config.page_use,
+                past_cache.then(|| memory.past_cache()),
+            )
+        },
         watchlist: Arc::clone(&watchlist),
         recalls: Recalls::default(),
     };

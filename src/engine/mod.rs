@@ -29,7 +29,9 @@ mod requests;
 mod row_keys;
 mod session;
 mod set_order;
+mod silence;
 mod tally;
+mod verification;
 mod verify;
 mod volumes;
 

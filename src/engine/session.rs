@@ -29,10 +29,10 @@ use super::cached_reads::CachedReads;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Known};
-use super::listen::Silence;
 use super::process_limits::Share;
+use super::silence::Silence;
 use super::tally::Tally;
-use super::verify::Verification;
+use super::verification::Verification;
 use super::volumes::Volumes;
 
 /// Interval between two updates of the progress.

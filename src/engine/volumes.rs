@@ -135,7 +135,6 @@ impl Volumes {
                 has_head: false,
                 is_layered: volume.is_layered(),
                 in_order: volume.is_read_in_order(),
-                one_uncached: volume.policy.one_uncached,
                 shares_blocks: false,
             },
             is_in_use: false,

@@ -10,8 +10,8 @@ use crate::device::Policy;
 use crate::file::{FileIndex, Numbering};
 use crate::heartbeat::Watchlist;
 use crate::read::{
-    Ask, Batch, Device, Failure, Fold, Job, Lane, Outcome, ReadSettings, Recalls, Scheduler, Span,
-    Task, Ticket, Unwritten, has_rings,
+    Access, Ask, Batch, Device, Failure, Fold, Job, Lane, Outcome, ReadSettings, Recalls,
+    Scheduler, Span, Task, Ticket, Unwritten, has_rings,
 };
 
 use super::control::Control;
@@ -174,8 +174,10 @@ impl TestData {
             open_folders: OPEN_FOLDERS,
             read_ahead: true,
             passes_holes: false,
-            access: self.access.clone(),
-            stop: Arc::clone(stop),
+            access: Access {
+                stop: Arc::clone(stop),
+                ..self.access.clone()
+            },
             watchlist: Watchlist::new(Duration::MAX),
             recalls: Recalls::default(),
         }

@@ -13,7 +13,6 @@ pub const POOLS: Policy = Policy {
     depth: 64,
     sequential_threads: 8,
     sequential_depth: 1,
-    one_uncached: false,
     metadata_threads: 16,
 };
 
@@ -24,7 +23,6 @@ pub const ELEVATOR: Policy = Policy {
     depth: 8,
     sequential_threads: 1,
     sequential_depth: 1,
-    one_uncached: false,
     metadata_threads: 1,
 };
 

@@ -1,5 +1,4 @@
-//! The settings of all reads of a run: the budgets of the devices, the treatment of page cache pages, and the signs of
-//! life of the reading threads.
+//! The rules for all reads of a run: the budgets of the devices, the treatment of pages of the page cache, and the end.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -30,6 +29,8 @@ pub struct Access {
     pub in_progress: Arc<InProgress>,
     /// Bytes read at a time past the page cache; none if there are no such reads.
     pub past_cache: Option<usize>,
+    /// Set when no further read may begin.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Access {
@@ -44,7 +45,15 @@ impl Access {
                 let len = bytes.clamp(PIECE as u64, LARGE as u64) as usize;
                 len / ALIGNMENT * ALIGNMENT
             }),
+            stop: Arc::default(),
         }
+    }
+
+    /// True if the run was told to stop. Threads call it between any two calls that may take long, so it counts as a
+    /// sign of life.
+    pub fn stopped(&self) -> bool {
+        current::beat();
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// True if these rules depend on the device of a file of this size.
@@ -75,26 +84,11 @@ impl Access {
     /// Takes bytes out of the budget of a volume's device, and waits until they may be read. False if the run was told to
     /// stop before: they must not be read.
     #[must_use]
-    pub(super) fn spend(&self, volume: VolumeId, bytes: u64, signs: &Signs) -> bool {
+    pub(super) fn spend(&self, volume: VolumeId, bytes: u64) -> bool {
         if !self.budgets.are_limited() {
             return true;
         }
-        current::resting(|| self.budgets.take(volume, bytes, &signs.stop))
-    }
-}
-
-/// Tells a reading thread to stop. Its calls count in the heartbeat of the current thread.
-#[derive(Clone, Default)]
-pub struct Signs {
-    pub(super) stop: Arc<AtomicBool>,
-}
-
-impl Signs {
-    /// True if the run was told to stop. Threads call it between any two calls that may take long, so it counts as a
-    /// sign of life.
-    pub fn stopped(&self) -> bool {
-        current::beat();
-        self.stop.load(Ordering::Relaxed)
+        current::resting(|| self.budgets.take(volume, bytes, &self.stop))
     }
 }
 

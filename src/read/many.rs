@@ -92,7 +92,7 @@ impl<F: Fold> Many<F> {
                 current::ask_of(volume.0);
             }
             let waited = self.ring.wait(1);
-            reader.signs.stopped();
+            reader.stopped();
             if waited.is_err() {
                 self.give_up(reader, source);
                 return false;

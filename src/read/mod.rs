@@ -31,7 +31,7 @@ mod task;
 mod testing;
 mod worker;
 
-pub use access::{Access, Signs};
+pub use access::Access;
 pub use budget::LEAST_RATE;
 pub use compare::{Unequal, Which, equal};
 pub use fold::Fold;

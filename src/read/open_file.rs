@@ -12,7 +12,7 @@ use crate::sys::memory::{ALIGNMENT, aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
-use super::access::{Access, LONG, Signs, ask};
+use super::access::{Access, LONG, ask};
 use super::buffer::{LARGE, PIECE};
 use super::in_progress::{COUNTED_FROM, ReadSoFar};
 use super::page_use::PageUse;
@@ -39,8 +39,6 @@ pub struct Device {
     pub is_layered: bool,
     /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
     pub in_order: bool,
-    /// Whole files are read one at a time while they come from a disk.
-    pub one_uncached: bool,
     /// Files that lie in the same blocks are known by them.
     pub shares_blocks: bool,
 }
@@ -132,14 +130,14 @@ impl<Fd: AsFd> OpenFile<Fd> {
     /// alignment of direct reads.
     pub fn read(
         &self,
-        (access, signs): (&Access, &Signs),
+        access: &Access,
         unpaid: u64,
         buffer: &mut [u8],
         len: usize,
         offset: u64,
     ) -> Result<usize> {
         let unpaid = if self.is_paid { len as u64 } else { unpaid };
-        if unpaid > 0 && !access.spend(self.volume, unpaid, signs) {
+        if unpaid > 0 && !access.spend(self.volume, unpaid) {
             return Err(Errno::CANCELED);
         }
         ask(self.volume, &self.fd);
@@ -155,9 +153,9 @@ impl<Fd: AsFd> OpenFile<Fd> {
     }
 
     /// Takes bytes out of the budget that the kernel is about to read on its own, whether or not the run was told to stop.
-    pub fn pay(&self, (access, signs): (&Access, &Signs), bytes: u64) {
+    pub fn pay(&self, access: &Access, bytes: u64) {
         if self.is_paid {
-            let _is_over = !access.spend(self.volume, bytes, signs);
+            let _is_over = !access.spend(self.volume, bytes);
         }
     }
 
@@ -167,7 +165,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
     /// The error of the system or of `take`; `ESTALE` if the file is shorter.
     pub fn each_piece(
         &self,
-        rules: (&Access, &Signs),
+        access: &Access,
         len: u64,
         mut take: impl FnMut(&[u8], u64) -> Result<()>,
     ) -> Result<()> {
@@ -176,7 +174,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let mut offset = 0;
         while offset < len {
             let want = (len - offset).min(most as u64) as usize;
-            if self.read(rules, 0, &mut buffer, want, offset)? < want {
+            if self.read(access, 0, &mut buffer, want, offset)? < want {
                 return Err(Errno::STALE);
             }
             take(&buffer[..want], offset)?;

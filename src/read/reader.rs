@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -18,7 +17,7 @@ use crate::sys::open;
 use crate::sys::page_cache;
 use crate::sys::stat::{self, Stat};
 
-use super::access::{Access, Signs};
+use super::access::Access;
 use super::buffer::{Buffer, PIECE};
 use super::fold::Fold;
 use super::holes;
@@ -45,8 +44,6 @@ pub struct ReadSettings {
     pub passes_holes: bool,
     /// The rules for all reads.
     pub access: Access,
-    /// Set when no further task may begin.
-    pub stop: Arc<AtomicBool>,
     /// The list of threads that are watched for signs of life.
     pub watchlist: Arc<Watchlist>,
     /// Batches that readers hold may be recalled.
@@ -57,7 +54,6 @@ pub struct ReadSettings {
 pub struct Reader<F> {
     pub(super) settings: ReadSettings,
     pub(super) fold: F,
-    pub(super) signs: Signs,
     /// What it has read, and drops from the page cache soon.
     pub(super) read_ranges: ReadRanges,
     handles: DirHandles,
@@ -67,9 +63,6 @@ pub struct Reader<F> {
 impl<F: Fold> Reader<F> {
     pub fn new(settings: ReadSettings, fold: F) -> Self {
         Self {
-            signs: Signs {
-                stop: Arc::clone(&settings.stop),
-            },
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
@@ -80,7 +73,7 @@ impl<F: Fold> Reader<F> {
 
     /// True if the run was told to stop.
     pub fn stopped(&self) -> bool {
-        self.signs.stopped()
+        self.settings.access.stopped()
     }
 
     /// Opens the task's file. When descriptors run out, it waits until one is free again.
@@ -132,7 +125,7 @@ impl<F: Fold> Reader<F> {
     #[must_use]
     pub fn spend(&self, task: &Task, bytes: u64) -> bool {
         let access = &self.settings.access;
-        access.spend(task.device.volume, bytes, &self.signs)
+        access.spend(task.device.volume, bytes)
     }
 
     /// Reads bytes of a file into this thread's buffer. `unpaid` of them are taken out of the budget before.
@@ -147,8 +140,8 @@ impl<F: Fold> Reader<F> {
             true => len.next_multiple_of(ALIGNMENT),
             false => len,
         };
-        let rules = (&self.settings.access, &self.signs);
-        file.read(rules, unpaid, self.buffer.first_mut(room), len, offset)
+        let access = &self.settings.access;
+        file.read(access, unpaid, self.buffer.first_mut(room), len, offset)
     }
 
     /// Reads all spans here and now, piece by piece, as far as the device's budget allows.

@@ -406,7 +406,7 @@ fn a_stopped_run_answers_for_everything() {
     for way in WAYS {
         for wait in [None, Some(0), Some(1), Some(5)] {
             let settings = settings(folder.path());
-            let stop = Arc::clone(&settings.stop);
+            let stop = Arc::clone(&settings.access.stop);
             for want in &all {
                 forget_pages(&folder.path().join(&want.name));
             }
@@ -417,7 +417,7 @@ fn a_stopped_run_answers_for_everything() {
                 })
             });
             if wait == Some(0) {
-                settings.stop.store(true, Ordering::Relaxed);
+                settings.access.stop.store(true, Ordering::Relaxed);
             }
             for (want, outcome) in all.iter().zip(read(way, &settings, &all)) {
                 match outcome {

@@ -244,44 +244,6 @@ fn windows_are_kept_and_everything_is_answered() {
     });
 }
 
-/// A second file in flight would make a disk seek back and forth if one program answers from it.
-#[test]
-fn whole_files_are_read_one_at_a_time_while_they_are_not_cached() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[300_000; 40]);
-        let policy = Policy {
-            sequential_threads: 2,
-            one_uncached: true,
-            ..POOLS
-        };
-        let volume = asker
-            .scheduler
-            .add_volume(&"sdx".into(), Lane::OwnPools, policy);
-        let mut most_of = |files: std::ops::Range<usize>| {
-            asker.most.clear();
-            files.clone().for_each(|file| asker.ask(volume, file, true));
-            let finished = asker.all();
-            assert_eq!(finished.len(), files.len());
-            asker.check(&finished, volume);
-            asker.most[&true]
-        };
-        // They were written just now.
-        assert!(most_of(0..10) > 1);
-        let mut names = (10..40).map(|file| folder.path().join(format!("f{file}")));
-        let are_cold = names.all(|path| forget_pages(&path));
-        // One of them shows that they are not cached.
-        most_of(10..20);
-        let most = most_of(20..40);
-        assert_eq!(most == 1, are_cold, "{most} at a time");
-        // What was read is given back.
-        for file in 10..20 {
-            fs::read(folder.path().join(format!("f{file}"))).expect("read");
-        }
-        assert!(most_of(10..20) > 1, "cached again");
-    });
-}
-
 #[test]
 fn a_disk_is_swept_upwards_when_the_scan_is_over() {
     in_time(|| {

@@ -163,8 +163,7 @@ pub enum Outcome<D> {
         digests: [Option<D>; SPANS],
         /// Bytes read.
         bytes: u64,
-        /// All of it was in the page cache. Where uncached files are read one at a time, also true if it came as fast as
-        /// from memory.
+        /// All of it was in the page cache.
         cached: bool,
         /// Before the read, some of the bytes were not on the disk yet (only on request).
         unwritten: bool,

@@ -5,7 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crossbeam_channel::unbounded;
@@ -121,7 +120,6 @@ pub fn settings(folder: &Path) -> ReadSettings {
         read_ahead: true,
         passes_holes: true,
         access: Access::new(None, PageUse::Drop, None),
-        stop: Arc::new(AtomicBool::new(false)),
         watchlist: Watchlist::new(Duration::MAX),
         recalls: Recalls::default(),
     }

@@ -22,7 +22,7 @@ pub fn files(
     let size = victim.stat.size;
     let rules = victim.reads.rules();
     // Other files may be compared with the keeper next.
-    let keeper = kept.whole().read_again(rules.0);
+    let keeper = kept.whole().read_again(rules);
     let acted_on = victim.whole();
     let compared = equal([&keeper, &acted_on], rules, size, |piece, next| {
         if let Some(hasher) = &mut hasher {

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use crate::hash::PlacesDigest;
 use crate::sys::stat::Stat;
 
-use super::access::{Access, Signs};
+use super::access::Access;
 use super::fold::Fold;
 use super::holes::Holes;
 use super::open_file::OpenFile;
@@ -36,7 +36,7 @@ type Failed<'a> = (&'a Task, Failure);
 /// An open file and its properties.
 struct File<'a> {
     task: &'a Task,
-    rules: (&'a Access, &'a Signs),
+    access: &'a Access,
     open: OpenFile<BorrowedFd<'a>>,
     /// The holes of the file.
     holes: Holes,
@@ -72,13 +72,13 @@ impl<'a> File<'a> {
         failed: &mut Vec<Failed<'a>>,
     ) -> Result<Self, Option<Self>> {
         let len = buffer.len();
-        let failure = if self.rules.1.stopped() {
+        let failure = if self.access.stopped() {
             Failure::Refused(Errno::CANCELED)
         } else if self.holes.cover(self.open.fd, offset, len as u64) {
             buffer.fill(0);
             return Ok(self);
         } else {
-            match self.open.read(self.rules, 0, buffer, len, offset) {
+            match self.open.read(self.access, 0, buffer, len, offset) {
                 Ok(n) if n >= len => return Ok(self),
                 // Shorter than the scan said: cut off meanwhile.
                 Ok(_) => Failure::Changed,
@@ -90,7 +90,7 @@ impl<'a> File<'a> {
 
     /// True if a block is known to be all zeros.
     fn is_hole(&mut self, (offset, len): (u64, usize)) -> bool {
-        !self.rules.1.stopped() && self.holes.cover(self.open.fd, offset, len as u64)
+        !self.access.stopped() && self.holes.cover(self.open.fd, offset, len as u64)
     }
 }
 
@@ -122,11 +122,10 @@ fn search<F: Fold>(
         let none = |task: &Task| completion(task, Outcome::NotCompared);
         return (batch.tasks.iter().map(none).collect(), Vec::new());
     };
-    let (access, signs) = (reader.settings.access.clone(), reader.signs.clone());
-    let rules = (&access, &signs);
+    let access = reader.settings.access.clone();
     let files = opened.iter().map(|(task, fd, now)| File {
         task,
-        rules,
+        access: &access,
         holes: Holes::of(reader.is_thin(fd, now)),
         unwritten: is_unwritten(task, fd.as_fd()),
         open: OpenFile::whole(fd.as_fd(), now.size, task.device, &access),

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use bytes::BytesMut;
 use rustix::io::Errno;
 
-use crate::read::access::{Access, Signs};
+use crate::read::access::Access;
 use crate::read::buffer::PIECE;
 use crate::read::open_file::OpenFile;
 use crate::sys::memory::aligned;
@@ -41,7 +41,7 @@ pub enum Unequal<E> {
 /// The reason why they are not known to be equal.
 pub fn equal<Fd: AsFd, E>(
     [first, second]: [&OpenFile<Fd>; 2],
-    rules: (&Access, &Signs),
+    access: &Access,
     len: u64,
     mut after: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<(), Unequal<E>> {
@@ -57,7 +57,7 @@ pub fn equal<Fd: AsFd, E>(
                 (first, &mut *one, Which::First),
                 (second, &mut *other, Which::Second),
             ] {
-                match file.read(rules, 0, buffer, want, offset) {
+                match file.read(access, 0, buffer, want, offset) {
                     Ok(n) if n >= want => {}
                     Ok(_) => return Err(Unequal::Short(which)),
                     Err(error) => return Err(Unequal::Unreadable(which, error)),

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::read::access::{Access, Signs};
+use crate::read::access::Access;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::page_use::PageUse;
@@ -245,11 +245,6 @@ fn two_in_the_same_blocks(folder: &Path) -> [Task; 2] {
     [batch.tasks[0], batch.tasks[1]]
 }
 
-fn rules() -> (Access, Signs) {
-    let access = Access::new(None, PageUse::Keep, None);
-    (access, Signs::default())
-}
-
 /// The two files, open.
 fn descriptors(folder: &Path) -> [File; 2] {
     ["first", "second"].map(|name| File::open(folder.join(name)).expect("is there"))
@@ -259,11 +254,11 @@ fn descriptors(folder: &Path) -> [File; 2] {
 fn opened<'a>(
     [first, second]: &'a [Task; 2],
     [first_file, second_file]: &'a [File; 2],
-    rules: (&'a Access, &'a Signs),
+    access: &'a Access,
 ) -> super::File<'a> {
     let open = |task, file: &'a File| super::File {
         task,
-        rules,
+        access,
         open: OpenFile::new(file.as_fd(), VolumeId(0), false),
         holes: Holes::of(false),
         same_blocks: Vec::new(),
@@ -281,9 +276,9 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");
     let tasks = two_in_the_same_blocks(folder.path());
     let mut answers: Vec<Completion<Digest>> = Vec::new();
-    let (access, signs) = rules();
+    let access = Access::new(None, PageUse::Keep, None);
     let files = descriptors(folder.path());
-    let first = opened(&tasks, &files, (&access, &signs));
+    let first = opened(&tasks, &files, &access);
     super::settle(&[first], 200_000, &mut answers);
     assert_eq!(answers.len(), 2);
     for answer in &answers {
@@ -299,9 +294,9 @@ fn nobody_stands_for_a_file_that_changed_before_it_failed() {
         if !changed {
             tasks[0].expect = fingerprint(&folder.path().join("first"));
         }
-        let (access, signs) = rules();
+        let access = Access::new(None, PageUse::Keep, None);
         let files = descriptors(folder.path());
-        let first = opened(&tasks, &files, (&access, &signs));
+        let first = opened(&tasks, &files, &access);
         let mut failed = Vec::new();
         let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
         let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();

@@ -113,9 +113,9 @@ fn compare<F: Fold>(
         true => Err(Failure::Refused(Errno::CANCELED)),
         false => Ok(()),
     };
-    let rules = (&reader.settings.access, &reader.signs);
+    let access = &reader.settings.access;
     let len = first.expect.size;
-    let compared = equal([first_file, second_file], rules, len, go_on);
+    let compared = equal([first_file, second_file], access, len, go_on);
     let of = |which| match which {
         Which::First => (first, first_file.fd.as_fd()),
         Which::Second => (second, second_file.fd.as_fd()),

@@ -20,7 +20,6 @@ impl Policy {
         depth: 0,
         sequential_threads: 0,
         sequential_depth: 0,
-        one_uncached: false,
         metadata_threads: 0,
     };
 

@@ -293,9 +293,6 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 self.readers[pool.0].comparing -= usize::from(is_first);
             }
             Visit::Pooled => {
-                if let (true, Outcome::Read { cached, .. }) = (job.bulk, &outcome) {
-                    volume.read_whole(*cached);
-                }
                 let is_watched = !job.bulk && volume.may_have_a_head();
                 let each = match outcome {
                     Outcome::Read { cached: true, .. } if is_watched => {

@@ -47,8 +47,6 @@ pub(super) struct VolumeQueues<W> {
     pub random: PoolIndex,
     /// The pool for its whole files.
     pub sequential: PoolIndex,
-    /// The last whole file that the pools read was not in the page cache.
-    last_was_uncached: bool,
     scattered: Queue<W>,
     bulk: Queue<W>,
     /// Number of jobs whose position on the disk is being queried.
@@ -103,7 +101,6 @@ impl<W: Copy> VolumeQueues<W> {
             is_given_up: false,
             random,
             sequential,
-            last_was_uncached: false,
             scattered: Queue::default(),
             bulk: Queue::default(),
             looked_for: 0,
@@ -137,20 +134,6 @@ impl<W: Copy> VolumeQueues<W> {
     /// Records a short read by the pools that the page cache answered.
     pub fn answered_from_memory(&mut self) {
         self.pace.answered_from_memory();
-    }
-
-    /// Records that the pools have read a whole file, from the page cache or not.
-    pub fn read_whole(&mut self, cached: bool) {
-        self.last_was_uncached = !cached;
-    }
-
-    /// Maximum number of whole files in the pools, waiting files included.
-    fn bulk_window(&self) -> usize {
-        match self.policy.one_uncached && self.last_was_uncached {
-            // The next one must not wait there: a second thread would take it.
-            true => 1,
-            false => self.policy.sequential_threads * AHEAD,
-        }
     }
 
     /// Takes a job.
@@ -254,7 +237,7 @@ impl<W: Copy> VolumeQueues<W> {
                 };
                 (window, most)
             }
-            (false, true) => (self.bulk_window(), 1),
+            (false, true) => (policy.sequential_threads * AHEAD, 1),
         };
         let pool = if bulk && !on_disk {
             self.sequential

@@ -2,7 +2,6 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
@@ -33,12 +32,6 @@ const IN_ORDER: u64 = 128 << 10;
 
 /// Bytes of a hole that are hashed between two checks whether the run is over: a fifth of a second, once.
 const ZEROS: u64 = 1 << 30;
-
-/// Bytes per second that no disk with a head delivers: the most that SATA transfers.
-const FASTER_THAN_DISKS: f64 = 600e6;
-
-/// Minimum number of bytes for a judgement about the speed: a small file may have come along with another one.
-const LEAST_TO_JUDGE: u64 = 1 << 20;
 
 /// The position of the search for holes.
 #[derive(Clone, Copy)]
@@ -72,8 +65,6 @@ pub(super) struct File<F: Fold> {
     is_left_to_readahead: bool,
     /// All of it was in the page cache.
     is_cached: bool,
-    /// The start of the read, where the speed matters.
-    begun: Option<Instant>,
 }
 
 /// A range of consecutive bytes of a file.
@@ -108,7 +99,6 @@ impl<F: Fold> File<F> {
             holes: [Holes::of(is_thin); 2],
             is_left_to_readahead: false,
             is_cached: false,
-            begun: task.device.one_uncached.then(Instant::now),
         }
     }
 
@@ -281,10 +271,8 @@ impl<F: Fold> File<F> {
         match failure {
             Some(failure) => Outcome::Failed(failure),
             None => {
-                // The program that answers may have its own cache, or the page cache may hold the disk below it.
-                let is_fast = |begun: Instant| is_from_memory(read, begun.elapsed());
-                let cached = self.is_cached || self.begun.is_some_and(is_fast);
-                finished(&self.task, self.open.fd.as_fd(), self.digests, read, cached)
+                let fd = self.open.fd.as_fd();
+                finished(&self.task, fd, self.digests, read, self.is_cached)
             }
         }
     }
@@ -298,24 +286,5 @@ impl<F: Fold> File<F> {
             reader.read_ranges.push(file, offset, len);
         }
         self.given_back = self.read;
-    }
-}
-
-/// True if this many bytes came in this time as only a memory delivers them.
-fn is_from_memory(bytes: u64, took: Duration) -> bool {
-    bytes >= LEAST_TO_JUDGE && bytes as f64 > FASTER_THAN_DISKS * took.as_secs_f64()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_long_read_tells_memory_from_a_disk() {
-        let (ms, mb) = (Duration::from_millis, 1_000_000);
-        assert!(is_from_memory(61 * mb, ms(100)));
-        assert!(!is_from_memory(59 * mb, ms(100)));
-        assert!(is_from_memory(LEAST_TO_JUDGE, ms(1)));
-        assert!(!is_from_memory(LEAST_TO_JUDGE - 1, ms(0)));
     }
 }
