@@ -158,36 +158,6 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_read_only_if_its_files_may_make_a_set() {
-        // Files, names and roots are counted, whichever the user asked for.
-        assert!(at_least(3).size_matters(3, 3, false));
-        assert!(!at_least(3).size_matters(2, 9, true));
-        assert!(with_hard_links(at_least(3)).size_matters(2, 3, false));
-        assert!(!with_hard_links(at_least(3)).size_matters(2, 2, true));
-        assert!(isolated(at_least(2)).size_matters(2, 2, true));
-        assert!(!isolated(at_least(2)).size_matters(9, 9, false));
-        assert!(isolated(at_least(1)).size_matters(2, 2, false));
-        assert!(isolated(with_hard_links(at_least(3))).size_matters(2, 2, true));
-        assert!(at_most(1).size_matters(2, 2, false));
-        // One inode needs no reading.
-        for counting in [at_least(1), with_hard_links(at_least(2)), at_most(8)] {
-            assert!(!counting.size_matters(1, 9, true));
-        }
-    }
-
-    #[test]
-    fn a_sample_counts_its_files_only_where_nothing_else_is_counted() {
-        assert!(at_least(3).sample_matters(3));
-        assert!(!at_least(3).sample_matters(2));
-        assert!(with_hard_links(at_least(3)).sample_matters(2));
-        assert!(isolated(at_least(3)).sample_matters(2));
-        assert!(isolated(with_hard_links(at_least(3))).sample_matters(2));
-        assert!(at_most(8).sample_matters(2));
-        assert!(!at_least(1).sample_matters(1));
-        assert!(!at_most(8).sample_matters(1));
-    }
-
-    #[test]
     fn a_set_is_reported_above_or_below_the_wanted_number() {
         assert!(at_least(2).reported(2, 2));
         assert!(!at_least(3).reported(2, 2));

@@ -3,7 +3,7 @@
 use crate::cache::{
     FileState, Row, RowPart, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
-use crate::decide::{Effect, FirstSample, Recalled, Unread, Want};
+use crate::decide::{Effect, Recalled, Unread, Want};
 use crate::file::FileIndex;
 use crate::hash::Digest;
 
@@ -89,14 +89,12 @@ impl Session<'_> {
             Want::Head | Want::HeadAndTail => {
                 let only_content =
                     row.head.is_none() && row.content.is_some() && row.state.size <= SMALL;
-                let wanted = self.machine.first_sample(size, only_content);
-                match (wanted, row.head, row.content) {
-                    (FirstSample::Whole, _, Some(content)) => {
+                let is_whole = self.machine.are_first_read_whole(size, only_content);
+                match (is_whole, row.head, row.content) {
+                    (true, _, Some(content)) => {
                         self.machine.content_recalled(size, file, content);
                     }
-                    (FirstSample::Ends, Some(head), _)
-                        if want == Want::Head || row.tail.is_some() =>
-                    {
+                    (false, Some(head), _) if want == Want::Head || row.tail.is_some() => {
                         if self.volumes.cost_seeks() {
                             self.heads.met(row.state.size, &head);
                         }

@@ -340,7 +340,6 @@ impl Session<'_> {
             return Ok(());
         }
         let reports_single_files = self.config.counting().fewest_inodes() == 1;
-        self.machine.join_waiting();
         let unfinished = self.machine.unfinished();
         self.settle_sizes(&unfinished);
         if reports_single_files {

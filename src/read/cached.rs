@@ -78,7 +78,11 @@ impl<F: Fold> Reader<F> {
             false => extents::position_and_wholeness(fd, start),
         };
         let (position, in_one) = place.unwrap_or((task.expect.ino, false));
-        Outcome::NotCached { position, in_one }
+        Outcome::NotCached {
+            offset: start,
+            position,
+            in_one,
+        }
     }
 
     /// Announces the next reads to the kernel.

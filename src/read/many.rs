@@ -15,7 +15,7 @@ use crate::heartbeat::current;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
-use super::reader::{Reader, finished, is_whole, query_unwritten, refused};
+use super::reader::{Reader, finished, is_whole, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
@@ -123,14 +123,8 @@ impl<F: Fold> Many<F> {
             let Some((task, name)) = source.peek() else {
                 return;
             };
-            let opened = match reader.stopped() {
-                true => Err(Failure::Refused(Errno::CANCELED)),
-                false => match reader.try_open(&task, name) {
-                    Some(opened) => opened,
-                    // Descriptors are short: ours become free when what is in flight arrives.
-                    None if self.ring.in_flight() > 0 => return,
-                    None => reader.open(&task, name),
-                },
+            let Some(opened) = reader.open(&task, name, self.ring.in_flight() > 0) else {
+                return;
             };
             source.advance();
             self.begin(task, opened, reader, source);
@@ -148,12 +142,7 @@ impl<F: Fold> Many<F> {
             Ok(fd) => fd,
             Err(failure) => return source.complete(&task, Outcome::Failed(failure)),
         };
-        query_unwritten(&mut task, fd.as_fd());
-        if let Some(outcome) = reader.look(&task, fd.as_fd()) {
-            return source.complete(&task, outcome);
-        }
-        reader.announce(&task, fd.as_fd());
-        if let Some(outcome) = reader.read_cached(&task, fd.as_fd()) {
+        if let Some(outcome) = reader.known(&mut task, fd.as_fd()) {
             return source.complete(&task, outcome);
         }
         let Some(place) = self.files.iter().position(Option::is_none) else {

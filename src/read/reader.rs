@@ -76,16 +76,21 @@ impl<F: Fold> Reader<F> {
         self.settings.access.stopped()
     }
 
-    /// Opens the task's file. When descriptors run out, it waits until one is free again.
-    pub fn open(&mut self, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
-        self.open_with(PATIENCE, task, name)
-    }
-
-    /// Opens the task's file; `None` if descriptors have run out.
-    pub fn try_open(&mut self, task: &Task, name: &CStr) -> Option<Result<OwnedFd, Failure>> {
-        match self.open_with(1, task, name) {
-            Err(Failure::Refused(Errno::MFILE | Errno::NFILE)) => None,
-            other => Some(other),
+    /// Opens the task's file. When descriptors run out, it waits until one is free again; or it returns `None`, if this
+    /// thread has other files open, which it can close first.
+    pub fn open(
+        &mut self,
+        task: &Task,
+        name: &CStr,
+        has_others: bool,
+    ) -> Option<Result<OwnedFd, Failure>> {
+        if self.stopped() {
+            return Some(Err(Failure::Refused(Errno::CANCELED)));
+        }
+        let patience = if has_others { 1 } else { PATIENCE };
+        match self.open_with(patience, task, name) {
+            Err(Failure::Refused(Errno::MFILE | Errno::NFILE)) if has_others => None,
+            opened => Some(opened),
         }
     }
 
@@ -203,7 +208,17 @@ impl<F: Fold> Reader<F> {
         Ok(self.fold.finish(state, whole))
     }
 
-    /// Answers a task that needs no bytes from the disk.
+    /// Answers a task if it needs no bytes from the disk. If it does, the kernel knows what is read next, and the
+    /// descriptor belongs to a file in which one may seek.
+    pub fn known(&mut self, task: &mut Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+        query_unwritten(task, fd);
+        self.look(task, fd).or_else(|| {
+            self.announce(task, fd);
+            self.read_cached(task, fd)
+        })
+    }
+
+    /// Answers a task that needs no bytes of the file, or only those in the page cache.
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
             Ask::Bytes | Ask::EveryByte => None,

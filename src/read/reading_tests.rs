@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -179,37 +179,6 @@ fn what_is_cached_is_known_to_be_with_and_without_a_ring() {
     };
     // Some file systems do not tell.
     assert_eq!(cached(Way::One), cached(with_a_ring));
-}
-
-#[test]
-fn what_is_not_cached_is_paid_for_however_it_is_read() {
-    const RATE: u64 = 3_000_000;
-    const SIZE: usize = 300_000;
-    let folder = tempfile::tempdir().expect("a folder");
-    let names = ["f0", "f1", "f2"];
-    let all = names.map(|name| {
-        fs::write(folder.path().join(name), bytes(1, SIZE)).expect("written");
-        wanted(folder.path(), name, [(0, SIZE as u64), (0, 0)])
-    });
-    for way in WAYS {
-        if !names
-            .map(|name| forget_pages(&folder.path().join(name)))
-            .iter()
-            .all(|&gone| gone)
-        {
-            return;
-        }
-        let access = Access::new(Some(RATE), PageUse::Drop, None);
-        access.budgets.add_volume(&"sda".into());
-        let settings = ReadSettings {
-            access,
-            ..settings(folder.path())
-        };
-        let began = Instant::now();
-        read(way, &settings, &all);
-        // A tenth of a second's worth is free.
-        assert!(began.elapsed() >= Duration::from_millis(199), "{way:?}");
-    }
 }
 
 #[test]

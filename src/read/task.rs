@@ -193,7 +193,9 @@ pub enum Outcome<D> {
     },
     /// It is not in the page cache (only on request). The position on its disk, bytes.
     NotCached {
-        /// Physical position of the first requested byte, or the inode number if the file system does not report the
+        /// Offset of the first requested byte in the file.
+        offset: u64,
+        /// Its physical position, or the inode number if the file system does not report the
         /// position.
         position: u64,
         /// The file is known to be in one piece.

@@ -10,10 +10,10 @@ use crate::sys::ring::Ring;
 use super::compare;
 use super::fold::Fold;
 use super::many::Many;
-use super::reader::{Reader, query_unwritten};
+use super::reader::Reader;
 use super::source::Source;
 use super::stream::{Stream, Window};
-use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Task};
+use super::task::{Batch, BatchKind, Completion, Outcome, Task};
 
 /// The limits of reads in flight of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,8 @@ impl<F: Fold> Means<F> {
 /// Carries out tasks as long as there are any, one at a time.
 pub fn one_by_one<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
     while let Some((task, name)) = source.peek() {
-        let opened = match reader.stopped() {
-            true => Err(Failure::Refused(rustix::io::Errno::CANCELED)),
-            false => reader.open(&task, name),
+        let Some(opened) = reader.open(&task, name, false) else {
+            return;
         };
         source.advance();
         match opened {
@@ -125,11 +124,6 @@ pub fn one_by_one<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
 }
 
 fn do_task<F: Fold>(reader: &mut Reader<F>, mut task: Task, fd: &OwnedFd) -> Outcome<F::Digest> {
-    query_unwritten(&mut task, fd.as_fd());
-    if let Some(outcome) = reader.look(&task, fd.as_fd()) {
-        return outcome;
-    }
-    reader.announce(&task, fd.as_fd());
-    let cached = reader.read_cached(&task, fd.as_fd());
-    cached.unwrap_or_else(|| reader.read_in_time(&task, fd.as_fd()))
+    let known = reader.known(&mut task, fd.as_fd());
+    known.unwrap_or_else(|| reader.read_in_time(&task, fd.as_fd()))
 }

@@ -299,17 +299,4 @@ impl Machine {
             self.join_content(size, other, content);
         }
     }
-
-    /// Gives a content to files with one token that still wait for others of their size, in a run that was cut short.
-    pub fn join_waiting(&mut self) {
-        for (size, ids) in mem::take(&mut self.waiting_of_size) {
-            let waiting = ids.into_iter().filter_map(|id| self.waiting.take(id.0));
-            for waiting in waiting.collect::<Vec<_>>() {
-                let told = |file: &FileIndex| self.told.contains_key(file);
-                let files: Vec<FileIndex> = waiting.files.into_iter().filter(told).collect();
-                let groups = self.by_token(&files);
-                self.join_told(size, groups);
-            }
-        }
-    }
 }

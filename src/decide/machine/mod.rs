@@ -28,7 +28,7 @@ use super::summary::Unread;
 
 pub use crate::decide::rules::{HEAD, TAIL};
 pub use compared::{Equality, Recalled};
-pub use want::{Comparing, Effect, FirstSample, Want};
+pub use want::{Comparing, Effect, Want};
 
 use compared::{Told, WaitingClass};
 
@@ -48,8 +48,6 @@ pub struct Machine {
     by_content: KeyedJoin<ContentKey>,
     /// Tail digests that came with the head of a file that is held at the stage of heads.
     early_tails: FileMap<SampleDigest>,
-    /// Contents that were read with the heads of files whose tails are needed nevertheless.
-    early_contents: FileMap<ContentDigest>,
     /// The purpose for which files are read or examined, unless it is their own digest.
     awaited: FileMap<Awaited>,
     odds: Odds,
@@ -334,17 +332,13 @@ impl Machine {
         })
     }
 
-    /// The first sample for a file of this size that needs one and of which an earlier run knows something. All files of
-    /// one size have the same kind of first sample. If the kind is still open, a file whose content alone is known decides
-    /// it.
-    pub fn first_sample(&mut self, size: ClassId, only_content: bool) -> FirstSample {
+    /// True if the files of this size are read whole at first, for a file of which an earlier run knows something. If it
+    /// is still open, a file whose content alone is known decides it.
+    pub fn are_first_read_whole(&mut self, size: ClassId, only_content: bool) -> bool {
         if only_content {
             self.by_size.class_mut(size).whole.get_or_insert(true);
         }
-        match self.files_are_read_whole(size) {
-            true => FirstSample::Whole,
-            false => FirstSample::Ends,
-        }
+        self.files_are_read_whole(size)
     }
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
@@ -369,7 +363,6 @@ impl Machine {
 
     /// Records that a read failed: the file is in no set from now on.
     pub fn failed(&mut self, file: FileIndex) {
-        removed(&mut self.early_contents, &file);
         let size = self.size_class(file);
         let awaited = removed(&mut self.awaited, &file);
         self.replace(size, file, awaited);

@@ -52,15 +52,6 @@ impl Want {
     }
 }
 
-/// The first sample of the files of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FirstSample {
-    /// Their heads, and their tails.
-    Ends,
-    /// Everything.
-    Whole,
-}
-
 /// The files that may be compared with each other instead of being digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparing {

@@ -81,19 +81,10 @@ impl Machine {
         if let Some(&mut ClassState::Waiting(id)) = self.by_tail.state(class)
             && let Some(waiting) = self.waiting.get(id.0)
         {
-            files.iter().for_each(|file| {
-                self.early_contents.remove(file);
-            });
             return waiting.files.extend(files);
         }
         for file in files {
-            match removed(&mut self.early_contents, &file) {
-                Some(digest) => {
-                    self.is_whole(size, SampleClass::Tail(class));
-                    self.join_content(size, file, Content::Digest(digest));
-                }
-                None => self.want_whole(size, SampleClass::Tail(class), file),
-            }
+            self.want_whole(size, SampleClass::Tail(class), file);
         }
     }
 

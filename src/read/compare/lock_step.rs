@@ -104,12 +104,10 @@ fn next_read<'a>(
     failed: &mut Vec<Failed<'a>>,
 ) -> Option<File<'a>> {
     let mut file = files.next()?;
-    loop {
-        match file.read(&mut buffer[..len], offset, failed) {
-            Ok(file) => return Some(file),
-            Err(in_its_place) => file = in_its_place.or_else(|| files.next())?,
-        }
+    while let Some(failure) = file.read(&mut buffer[..len], offset) {
+        file = file.fail(failure, failed).or_else(|| files.next())?;
     }
+    Some(file)
 }
 
 /// The blocks of files of one length. Each block comes once.

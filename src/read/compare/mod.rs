@@ -63,29 +63,22 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Fills a buffer with the bytes at this offset. A file that cannot be read leaves the comparison; another file may
-    /// take its place.
-    fn read(
-        mut self,
-        buffer: &mut [u8],
-        offset: u64,
-        failed: &mut Vec<Failed<'a>>,
-    ) -> Result<Self, Option<Self>> {
+    /// Fills a buffer with the bytes at this offset; returns the failure, if that cannot be.
+    fn read(&mut self, buffer: &mut [u8], offset: u64) -> Option<Failure> {
         let len = buffer.len();
-        let failure = if self.access.stopped() {
-            Failure::Refused(Errno::CANCELED)
-        } else if self.holes.cover(self.open.fd, offset, len as u64) {
+        if self.access.stopped() {
+            return Some(Failure::Refused(Errno::CANCELED));
+        }
+        if self.holes.cover(self.open.fd, offset, len as u64) {
             buffer.fill(0);
-            return Ok(self);
-        } else {
-            match self.open.read(self.access, 0, buffer, len, offset) {
-                Ok(n) if n >= len => return Ok(self),
-                // Shorter than the scan said: cut off meanwhile.
-                Ok(_) => Failure::Changed,
-                Err(e) => refused(self.task, self.open.fd, e),
-            }
-        };
-        Err(self.fail(failure, failed))
+            return None;
+        }
+        match self.open.read(self.access, 0, buffer, len, offset) {
+            Ok(n) if n >= len => None,
+            // Shorter than the scan said: cut off meanwhile.
+            Ok(_) => Some(Failure::Changed),
+            Err(e) => Some(refused(self.task, self.open.fd, e)),
+        }
     }
 
     /// True if a block is known to be all zeros.
@@ -151,10 +144,7 @@ fn open_all<'a, F: Fold>(
 ) -> Option<Vec<(&'a Task, OwnedFd, Stat)>> {
     let mut files = Vec::with_capacity(batch.tasks.len());
     for task in &batch.tasks {
-        let opened = match reader.stopped() {
-            true => Err(Failure::Refused(Errno::CANCELED)),
-            false => reader.try_open(task, batch.name(task))?,
-        };
+        let opened = reader.open(task, batch.name(task), true)?;
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push((task, fd, now)),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),

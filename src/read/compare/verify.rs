@@ -94,10 +94,8 @@ fn open<F: Fold>(
     batch: &Batch,
     task: &Task,
 ) -> Result<OpenFile<OwnedFd>, Failure> {
-    if reader.stopped() {
-        return Err(Failure::Refused(Errno::CANCELED));
-    }
-    let fd = reader.open(task, batch.name(task))?;
+    let opened = reader.open(task, batch.name(task), false);
+    let fd = opened.unwrap_or(Err(Failure::Refused(Errno::MFILE)))?;
     let size = expected(task, fd.as_fd())?.size;
     let access = &reader.settings.access;
     Ok(OpenFile::whole(fd, size, task.device, access))

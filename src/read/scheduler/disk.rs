@@ -4,7 +4,7 @@ use crate::read::elevator::Elevator;
 use crate::read::task::{Batch, BatchKind};
 
 use super::job::{Asker, OnVolume};
-use super::under_way::{Handed, PoolIndex, UnderWay, Visit};
+use super::under_way::{PoolIndex, UnderWay, Visit};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
@@ -88,28 +88,11 @@ impl<W: Copy> Disk<W> {
             && let Some(mut waiting) = self.waiting.pop()
         {
             waiting.job = asker.revise(waiting.volume, waiting.job);
-            self.begin(waiting, asker, under_way, &mut batch);
+            let visit = (Visit::Swept, self.pool);
+            under_way.begin(waiting, visit, asker, &mut batch);
+            self.in_flight += 1;
             begun(waiting);
         }
         (!batch.tasks.is_empty()).then_some(batch)
-    }
-
-    fn begin(
-        &mut self,
-        waiting: OnVolume<W>,
-        asker: &mut dyn Asker<W>,
-        under_way: &mut UnderWay<W>,
-        batch: &mut Batch,
-    ) {
-        let OnVolume { volume, job } = waiting;
-        let task = asker.describe(job, batch);
-        let handed = Handed {
-            job,
-            volume,
-            visit: Visit::Swept,
-            pool: self.pool,
-        };
-        under_way.begin(handed, task, batch);
-        self.in_flight += 1;
     }
 }

@@ -81,7 +81,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             let volume = &mut self.volumes[volume.at()];
             volume.ended(job.bulk);
             match visit {
-                Visit::LookedUp { .. } => volume.placed(),
+                Visit::LookedUp => volume.placed(),
                 Visit::Swept => {
                     if let Some(disk) = volume.disk {
                         self.disks[disk.0].ended();

@@ -271,9 +271,14 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let volume = &mut self.volumes[id.at()];
         volume.ended(job.bulk);
         match visit {
-            Visit::LookedUp { offset } => {
+            Visit::LookedUp => {
                 volume.placed();
-                if let Outcome::NotCached { position, in_one } = outcome {
+                if let Outcome::NotCached {
+                    offset,
+                    position,
+                    in_one,
+                } = outcome
+                {
                     if offset == 0 {
                         self.positions.keep(job.file, position, in_one);
                     }

@@ -7,7 +7,7 @@ use crate::read::task::{Batch, BatchKind};
 
 use super::Scheduler;
 use super::job::{Asker, OnVolume};
-use super::under_way::{Handed, PoolIndex, SEQUENTIAL, Visit};
+use super::under_way::{PoolIndex, SEQUENTIAL, Visit};
 use super::volume::{AHEAD, DiskIndex, VolumeQueues};
 
 /// A pool, and the sets of files that its threads compare.
@@ -68,20 +68,13 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 kind: BatchKind::Compare,
                 ..Batch::default()
             };
-            for (nth, OnVolume { volume, job }) in set.into_iter().enumerate() {
-                let task = asker.describe(job, &mut batch);
+            for (nth, one) in set.into_iter().enumerate() {
                 let visit = Visit::Compared {
                     set: number,
                     is_first: nth == 0,
                 };
-                let handed = Handed {
-                    job,
-                    volume,
-                    visit,
-                    pool: at,
-                };
-                self.under_way.begin(handed, task, &mut batch);
-                self.volumes[volume.at()].begun(job.bulk, 1);
+                self.under_way.begin(one, (visit, at), asker, &mut batch);
+                self.volumes[one.volume.at()].begun(one.job.bulk, 1);
             }
             readers.pool.send(batch);
         }

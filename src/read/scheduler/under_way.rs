@@ -4,7 +4,7 @@ use crate::device::VolumeId;
 use crate::read::open_file::Device;
 use crate::read::task::{Ask, Batch, Recalls, Task, Ticket};
 
-use super::job::Job;
+use super::job::{Asker, Job, OnVolume};
 
 /// A pool's number in the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,10 +35,7 @@ pub(super) enum Visit {
     /// The pools read it.
     Pooled,
     /// The random pool looks it up for a disk with a head.
-    LookedUp {
-        /// Offset of its first byte in the file.
-        offset: u64,
-    },
+    LookedUp,
     /// The disk's own thread reads it.
     Swept,
     /// A comparison reads it together with others.
@@ -62,7 +59,7 @@ pub(super) struct UnderWay<W> {
     sets: u32,
 }
 
-impl<W> UnderWay<W> {
+impl<W: Copy> UnderWay<W> {
     /// No jobs. Readers with these recalls drop what is taken from them.
     pub fn new(recalls: Recalls) -> Self {
         Self {
@@ -75,12 +72,24 @@ impl<W> UnderWay<W> {
     }
 
     /// Adds a job's task to a batch for a reader.
-    pub fn begin(&mut self, handed: Handed<W>, task: Task, batch: &mut Batch) {
-        let ask = match (handed.visit, task.ask) {
-            (Visit::LookedUp { .. }, Ask::Bytes) => Ask::BytesIfCached,
+    pub fn begin(
+        &mut self,
+        OnVolume { volume, job }: OnVolume<W>,
+        (visit, pool): (Visit, PoolIndex),
+        asker: &mut dyn Asker<W>,
+        batch: &mut Batch,
+    ) {
+        let task = asker.describe(job, batch);
+        let handed = Handed {
+            job,
+            volume,
+            visit,
+            pool,
+        };
+        let ask = match (visit, task.ask) {
+            (Visit::LookedUp, Ask::Bytes) => Ask::BytesIfCached,
             (_, ask) => ask,
         };
-        let volume = handed.volume;
         let ticket = match self.free.pop() {
             Some(free) => free,
             None => {
@@ -132,10 +141,7 @@ impl<W> UnderWay<W> {
 
     /// The job of a ticket.
     #[cfg(test)]
-    pub fn get(&self, ticket: Ticket) -> Option<Job<W>>
-    where
-        W: Copy,
-    {
+    pub fn get(&self, ticket: Ticket) -> Option<Job<W>> {
         let at = ticket.0.wrapping_sub(self.first);
         let handed = self.jobs.get(at as usize)?.as_ref()?;
         Some(handed.job)

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use crate::device::{Policy, VolumeId};
 use crate::read::task::{Batch, BatchKind};
 
-use super::job::{Asker, Job};
+use super::job::{Asker, Job, OnVolume};
 use super::pace::Pace;
-use super::under_way::{Handed, PoolIndex, RANDOM, UnderWay, Visit};
+use super::under_way::{PoolIndex, RANDOM, UnderWay, Visit};
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
@@ -259,21 +259,14 @@ impl<W: Copy> VolumeQueues<W> {
             },
             ..Batch::default()
         };
+        let visit = if on_disk {
+            Visit::LookedUp
+        } else {
+            Visit::Pooled
+        };
         for job in queue.waiting.drain(..count) {
             let job = asker.choose(volume, job);
-            let task = asker.describe(job, &mut batch);
-            let offset = task.spans[0].offset;
-            let visit = match on_disk {
-                true => Visit::LookedUp { offset },
-                false => Visit::Pooled,
-            };
-            let handed = Handed {
-                job,
-                volume,
-                visit,
-                pool,
-            };
-            under_way.begin(handed, task, &mut batch);
+            under_way.begin(OnVolume { volume, job }, (visit, pool), asker, &mut batch);
         }
         queue.give_back();
         self.begun(bulk, count);

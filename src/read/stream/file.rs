@@ -33,13 +33,6 @@ const IN_ORDER: u64 = 128 << 10;
 /// Bytes of a hole that are hashed between two checks whether the run is over: a fifth of a second, once.
 const ZEROS: u64 = 1 << 30;
 
-/// The position of the search for holes.
-#[derive(Clone, Copy)]
-enum Cursor {
-    Reading,
-    Announcing,
-}
-
 /// A file in progress.
 pub(super) struct File<F: Fold> {
     pub task: Task,
@@ -59,8 +52,7 @@ pub(super) struct File<F: Fold> {
     pub undecided: bool,
     /// Bytes read at a time past the page cache.
     longest: u64,
-    /// The holes of the file, for reads and for announcements.
-    holes: [Holes; 2],
+    holes: Holes,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
     /// All of it was in the page cache.
@@ -96,7 +88,7 @@ impl<F: Fold> File<F> {
                 && head.len <= UNDECIDED
                 && whole.len > UNDECIDED,
             longest: 0,
-            holes: [Holes::of(is_thin); 2],
+            holes: Holes::of(is_thin),
             is_left_to_readahead: false,
             is_cached: false,
         }
@@ -164,32 +156,28 @@ impl<F: Fold> File<F> {
         most.min(self.decided() - self.read)
     }
 
-    /// The next piece to read.
+    /// The next piece to read: of the usual length, or the rest of a hole.
     pub fn next_to_read(&mut self) -> Piece {
-        self.next(Cursor::Reading, self.read, self.next_len())
+        let piece = self.piece_at(self.read, self.next_len());
+        let run = self.holes.at(&self.open.fd, piece.offset);
+        let left = run.end - piece.offset;
+        if run.is_hole {
+            let most = left.min(self.decided() - self.read).min(ZEROS);
+            Piece {
+                is_hole: true,
+                ..self.piece_at(self.read, most)
+            }
+        } else {
+            Piece {
+                len: piece.len.min(left),
+                ..piece
+            }
+        }
     }
 
     /// The next piece to announce, of at most this many bytes.
-    pub fn next_to_announce(&mut self, most: u64) -> Piece {
-        let most = most.min(self.decided() - self.announced);
-        self.next(Cursor::Announcing, self.announced, most)
-    }
-
-    /// The piece that begins after this many bytes: of this many at most, or the rest of a hole.
-    fn next(&mut self, cursor: Cursor, after: u64, most: u64) -> Piece {
-        let piece = self.piece_at(after, most);
-        let run = self.holes[cursor as usize].at(&self.open.fd, piece.offset);
-        let left = run.end - piece.offset;
-        match run.is_hole {
-            true => Piece {
-                is_hole: true,
-                ..self.piece_at(after, left.min(self.decided() - after).min(ZEROS))
-            },
-            false => Piece {
-                len: piece.len.min(left),
-                ..piece
-            },
-        }
+    pub fn next_to_announce(&self, most: u64) -> Piece {
+        self.piece_at(self.announced, most.min(self.decided() - self.announced))
     }
 
     /// The piece that begins after this many bytes, of this many at most.

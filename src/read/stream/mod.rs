@@ -88,13 +88,8 @@ impl<F: Fold> Stream<F> {
     fn look_ahead(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
         let mut files = self.files.iter_mut();
         if let Some(file) = files.find(|file| file.announced < file.decided()) {
-            let Piece {
-                offset,
-                len,
-                is_hole,
-                ..
-            } = file.next_to_announce(STEP);
-            if !is_hole && reader.spend(&file.task, len) {
+            let Piece { offset, len, .. } = file.next_to_announce(STEP);
+            if reader.spend(&file.task, len) {
                 page_cache::advise(&file.open.fd, offset, len, Advice::WillNeed);
             }
             file.announced += len;
@@ -109,14 +104,8 @@ impl<F: Fold> Stream<F> {
         let Some((task, name)) = source.peek() else {
             return false;
         };
-        let opened = match reader.stopped() {
-            true => Err(Failure::Refused(Errno::CANCELED)),
-            false => match reader.try_open(&task, name) {
-                Some(opened) => opened,
-                // Descriptors are short: ours become free when what we have is read.
-                None if !self.files.is_empty() => return false,
-                None => reader.open(&task, name),
-            },
+        let Some(opened) = reader.open(&task, name, !self.files.is_empty()) else {
+            return false;
         };
         source.advance();
         match opened.map(Arc::new) {
@@ -177,6 +166,8 @@ impl<F: Fold> Stream<F> {
         let before = file.read.min(file.announced);
         file.read += piece.len;
         self.ahead -= file.read.min(file.announced) - before;
+        // A hole may end far behind what was announced.
+        file.announced = file.announced.max(file.read);
         Some((piece, failure))
     }
 
