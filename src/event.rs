@@ -74,10 +74,6 @@ pub enum ProblemKind {
     BrokenLink,
     /// A file of the cache that could not be read or written.
     UnusableCache,
-    /// A file of the cache that no run can use until it is removed.
-    DamagedCache,
-    /// Something that seekless did not make, in the place of a file of the cache; the user has to move it away.
-    OccupiedCache,
     /// A file system of which the cache keeps nothing.
     NotCached,
     /// A folder that changed again each time it was listed, so that files may have been missed.
@@ -128,8 +124,6 @@ impl ProblemKind {
             Self::LinkLoop
                 | Self::BrokenLink
                 | Self::UnusableCache
-                | Self::DamagedCache
-                | Self::OccupiedCache
                 | Self::NotCached
                 | Self::NotAnswering
         )
@@ -151,9 +145,7 @@ impl ProblemKind {
             Self::UnusableIgnoreFile => "cannot use this ignore file",
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
-            Self::UnusableCache | Self::DamagedCache | Self::OccupiedCache => {
-                "continuing without this cache"
-            }
+            Self::UnusableCache => "continuing without this cache",
             Self::NotCached => "files on this file system are not cached",
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
-    let without = MECHANISMS.map(|(_, name, about)| (Some(name), about));
+    let without = MECHANISMS.map(|(_, name)| (Some(name), name));
     let ways: Vec<Way> = [(None, "(nothing)")].into_iter().chain(without).collect();
     let commands: Vec<_> = ways.iter().map(|(name, _)| command(args, *name)).collect();
     let runs = turns::in_turns(&commands, args.runs, args.cold)?;

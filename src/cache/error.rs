@@ -2,7 +2,8 @@
 
 use std::io;
 
-use rusqlite::ErrorCode;
+use crate::file::trust::Distrust;
+use crate::file::{RouteError, Untrusted};
 
 /// The error if rows cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -10,54 +11,43 @@ pub enum CacheError {
     /// The folder or the file cannot be used.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file differs from what was written to it.
-    #[error("damaged ({0})")]
-    Damaged(rusqlite::Error),
-    /// It was cut, or its tables were changed.
-    #[error("damaged (cut off, or changed by another program)")]
-    Altered,
     /// Another run is using it, and goes on doing so.
     #[error("another run is using it")]
     Busy,
-    /// The file belongs to another version of this program.
-    #[error("not a cache of this version of seekless")]
-    OtherVersion,
-    /// Something that is no file is in the place of this file, or of one that SQLite keeps beside it.
-    #[error("{it} is {kind}, which seekless did not make; move it away or remove it")]
-    Occupied {
-        /// The file that is named already, or the one beside it.
-        it: String,
-        /// What is there.
-        kind: &'static str,
-    },
-    /// The file belongs to another program.
-    #[error("not a cache of seekless: move it away")]
-    Foreign,
-    /// Any other error of SQLite.
-    #[error("{0}")]
-    Sqlite(rusqlite::Error),
+    /// Something is in the place of this file.
+    #[error("it {0} that seekless did not make; move it away or remove it")]
+    Occupied(&'static str),
 }
 
 impl CacheError {
-    /// True if no run can use the file until it is removed.
-    pub fn needs_removal(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Altered | Self::OtherVersion)
-    }
-
     /// True if no run can use the file until the user moves away what seekless did not make.
     pub fn is_occupied(&self) -> bool {
-        matches!(self, Self::Occupied { .. } | Self::Foreign)
+        matches!(self, Self::Occupied(_))
     }
 }
 
-impl From<rusqlite::Error> for CacheError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            // A value is not what was written; a table or the format of the file is not.
-            None | Some(ErrorCode::Unknown) => Self::Altered,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Sqlite(error),
+impl From<rustix::io::Errno> for CacheError {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+impl From<RouteError> for CacheError {
+    /// The reason why a file of rows is not used.
+    fn from(error: RouteError) -> Self {
+        let Untrusted { why, .. } = match error {
+            RouteError::Io(error) => return error.into(),
+            RouteError::Untrusted(untrusted) => untrusted,
+        };
+        match why {
+            Distrust::Link => Self::Occupied("is a symbolic link"),
+            Distrust::NotRegular => Self::Occupied("is no regular file"),
+            // What is read from it may be another user's, and a write would change what its other names show.
+            Distrust::Writable(_) | Distrust::FurtherNames => {
+                let remove = "remove it with rm, and the next run makes a new one";
+                io::Error::other(format!("it {why}; {remove}")).into()
+            }
+            why => io::Error::other(format!("it {why}")).into(),
         }
     }
 }

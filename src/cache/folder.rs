@@ -1,28 +1,33 @@
 //! The folder of the cache files. It belongs to the user, and nobody but the user and root may change it.
 
 use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{self, Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::{self, Path};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::error::CacheError;
-use super::refused;
-use super::volume::BESIDE;
-use crate::file::OwnFolder;
-use crate::sys::{stat, statfs};
+use crate::file::trust::Distrust;
+use crate::file::{OwnFolder, RouteError};
+use crate::sys::{stat, statfs, sync};
+
+/// Time to wait for another run that sorts the rows of a file.
+const BUSY: Duration = Duration::from_secs(5);
 
 /// The folder of the cache.
 #[derive(Debug)]
 pub struct CacheFolder {
     own: OwnFolder,
     identity: Option<(u64, u64)>,
-    is_answered: bool,
 }
 
 /// How a cache folder was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The default folder, and no option asks for a cache. It must be on a local disk.
+    /// The default folder, and no option asks for a cache.
     Default,
     /// An option asks for a cache.
     Named,
@@ -40,13 +45,15 @@ impl CacheFolder {
     /// Opens it, and creates it for its owner only if it is missing.
     ///
     /// # Errors
-    /// If another user owns it or could change it, if the user may not write to it, if it was named and is for other
-    /// files, or if the system refuses.
+    /// If it is not on a local disk, if another user owns it or could change it, if the user may not write to it, if it
+    /// was named and is for other files, or if the system refuses.
     pub fn chosen(path: &Path, choice: Choice) -> io::Result<Self> {
-        let folder = match choice {
-            Choice::Default => Self::on_a_local_disk(path)?,
-            Choice::Named => Self::made(path)?,
-        };
+        let absolute = path::absolute(path)?;
+        if absolute.ancestors().find_map(statfs::is_path_answered) == Some(true) {
+            return Err(io::Error::other("a cache must be on a local disk"));
+        }
+        let own = OwnFolder::make(path).map_err(|error| refused(path, error))?;
+        let folder = Self::of(own);
         if choice == Choice::Named && folder.is_for_other_files() {
             return Err(io::Error::other(
                 "it has other files and no cache: give an empty folder or a new name",
@@ -63,33 +70,12 @@ impl CacheFolder {
         !names.iter().any(is_kept) && names.iter().any(|name| name != "lost+found")
     }
 
-    /// As [`Self::made`], unless a program or a server answers for the folder. The users of an SQLite file share memory,
-    /// which works only on one computer.
-    fn on_a_local_disk(path: &Path) -> io::Result<Self> {
-        let absolute = path::absolute(path)?;
-        let answered = || io::Error::other("the default cache must be on a local disk");
-        let mut nearest = absolute.ancestors();
-        if nearest.find_map(statfs::is_path_answered) == Some(true) {
-            return Err(answered());
-        }
-        let folder = Self::made(path)?;
-        if folder.is_answered {
-            return Err(answered());
-        }
-        Ok(folder)
-    }
-
-    fn made(path: &Path) -> io::Result<Self> {
-        let own = OwnFolder::make(path).map_err(|error| refused::folder(path, error))?;
-        Ok(Self::of(own))
-    }
-
     /// Opens it; `None` if it is missing.
     ///
     /// # Errors
     /// If another user owns it or could change it, or if the system refuses.
     pub fn existing(path: &Path) -> io::Result<Option<Self>> {
-        let own = OwnFolder::open(path).map_err(|error| refused::folder(path, error))?;
+        let own = OwnFolder::open(path).map_err(|error| refused(path, error))?;
         Ok(own.map(Self::of))
     }
 
@@ -97,7 +83,6 @@ impl CacheFolder {
         let is = stat::descriptor(own.descriptor()).ok();
         Self {
             identity: is.map(|is| (is.dev, is.ino)),
-            is_answered: statfs::is_answered(own.descriptor()),
             own,
         }
     }
@@ -107,58 +92,44 @@ impl CacheFolder {
         self.identity
     }
 
-    /// True if calls for its files may never return: a program or a server answers for them.
-    pub fn may_not_answer(&self) -> bool {
-        self.is_answered
-    }
-
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.own.path()
     }
 
-    /// Creates a file of rows for its owner only if it is missing, and marks it as used now; returns its path.
+    /// Opens a file of rows with a lock, shared with other runs unless it is `exclusive`; `None` if it is missing. Waits some seconds for a shared lock: another run sorts the rows, or removes them.
     ///
     /// # Errors
-    /// As [`CacheFolder::has`].
-    pub fn make(&self, name: &str) -> Result<PathBuf, CacheError> {
-        if !self.has(name)? {
-            drop(self.own.append_or_make(name).map_err(refused::file)?);
+    /// If it is not the user's own, is in use, or may not be written; if the system refuses.
+    pub fn locked(&self, name: &str, exclusive: bool) -> Result<Option<File>, CacheError> {
+        let since = Instant::now();
+        loop {
+            let file = match self.own.append(name) {
+                Err(RouteError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+                    return Ok(None);
+                }
+                opened => opened?,
+            };
+            if sync::hold(&file, exclusive)? && self.leads_to(name, &file) {
+                return Ok(Some(file));
+            }
+            if exclusive || since.elapsed() > BUSY {
+                return Err(CacheError::Busy);
+            }
+            thread::sleep(Duration::from_millis(5));
         }
-        self.mark_used(name);
-        Ok(self.path().join(name))
     }
 
-    /// True if there is a file of rows of this name.
+    /// The same, with a shared lock, and creates the file for its owner only if it is missing.
     ///
     /// # Errors
-    /// If it or a file that SQLite keeps beside it is not the user's own, if the user may not write it, or if the system
-    /// refuses.
-    pub fn has(&self, name: &str) -> Result<bool, CacheError> {
-        // SQLite would open the files beside it whatever they are.
-        for end in BESIDE {
-            self.has_own(&format!("{name}{end}"))?;
-        }
-        let has = self.has_own(name)?;
-        if has {
-            self.own.may_write(name)?;
-        }
-        Ok(has)
-    }
-
-    fn has_own(&self, name: &str) -> Result<bool, CacheError> {
-        self.own.has_own(name).map_err(refused::file)
-    }
-
-    /// The path of an existing file of rows.
-    ///
-    /// # Errors
-    /// `NotFound` if it is missing; otherwise as [`CacheFolder::has`].
-    pub fn own(&self, name: &str) -> Result<PathBuf, CacheError> {
-        if self.has(name)? {
-            Ok(self.path().join(name))
-        } else {
-            Err(io::Error::from(ErrorKind::NotFound).into())
+    /// As [`CacheFolder::locked`].
+    pub fn made(&self, name: &str) -> Result<File, CacheError> {
+        loop {
+            drop(self.own.append_or_make(name)?);
+            if let Some(file) = self.locked(name, false)? {
+                return Ok(file);
+            }
         }
     }
 
@@ -168,6 +139,13 @@ impl CacheFolder {
         let _not_marked = self.own.touch(name);
     }
 
+    /// True if the name still leads to this file: a run that sorts the rows makes a new one.
+    fn leads_to(&self, name: &str, file: &File) -> bool {
+        let identity = |is: Metadata| (is.dev(), is.ino());
+        let there = fs::symlink_metadata(self.path().join(name)).map(identity);
+        there.ok() == file.metadata().map(identity).ok()
+    }
+
     /// The names of all files in it.
     ///
     /// # Errors
@@ -175,4 +153,21 @@ impl CacheFolder {
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         self.own.names()
     }
+}
+
+/// The reason why the folder at this path is not used, for a line that names the path.
+fn refused(path: &Path, error: RouteError) -> io::Error {
+    let untrusted = match error {
+        RouteError::Io(error) => return error,
+        RouteError::Untrusted(untrusted) => untrusted,
+    };
+    let is_it = path::absolute(path).is_ok_and(|path| path == untrusted.path);
+    let why = &untrusted.why;
+    io::Error::other(match why {
+        _ if !is_it => untrusted.to_string(),
+        Distrust::Owner { .. } | Distrust::Writable(_) => {
+            format!("it {why}; each user needs a folder of their own")
+        }
+        _ => format!("it {why}"),
+    })
 }

@@ -1,13 +1,35 @@
 //! The row of one file in the cache, and its format.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [handle u64] · [token 20] · check 8
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [handle u64] · [token 20]
 //! ```
-//! Numbers are little-endian. SQLite does not detect a flipped bit, so each row has a checksum of its own, which also
-//! covers the identity of the file.
+//! Numbers are little-endian.
 
-use super::state::FileState;
+use crate::file::{FileIndex, FileTable};
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
+
+/// The state of a file, which differs after a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileState {
+    /// Length, bytes.
+    pub size: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of the inode, nanoseconds since 1970. No call sets it.
+    pub ctime_ns: i64,
+}
+
+impl FileState {
+    /// The state of a file as the scan saw it.
+    pub fn of(file: FileIndex, file_table: &FileTable) -> Self {
+        let (mtime_ns, ctime_ns) = file_table.times(file);
+        Self {
+            size: file_table.size(file),
+            mtime_ns,
+            ctime_ns,
+        }
+    }
+}
 
 /// One result of a read of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +72,6 @@ const CONTENT: u8 = 4;
 const HANDLE: u8 = 16;
 const TOKEN: u8 = 32;
 
-/// Length of the check, bytes.
-const CHECK: usize = 8;
-
 impl Row {
     /// A row without data for a file in this state.
     pub fn new(state: FileState, began_ns: i64) -> Self {
@@ -83,8 +102,8 @@ impl Row {
         self.token = self.token.or(other.token);
     }
 
-    /// Appends the encoded row of this file.
-    pub fn encode(&self, subvolume: u64, inode: u64, to: &mut Vec<u8>) {
+    /// Appends the encoded row.
+    pub fn encode(&self, to: &mut Vec<u8>) {
         let parts = [
             (self.head.is_some(), HEAD),
             (self.tail.is_some(), TAIL),
@@ -93,7 +112,6 @@ impl Row {
             (self.token.is_some(), TOKEN),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
-        let start = to.len();
         to.push(parts.sum());
         to.extend(self.state.size.to_le_bytes());
         for time in [self.state.mtime_ns, self.state.ctime_ns, self.began_ns] {
@@ -111,23 +129,13 @@ impl Row {
         if let Some(token) = self.token {
             to.extend(token.to_bytes());
         }
-        let check = check(subvolume, inode, &to[start..]);
-        to.extend(check);
     }
 
-    /// Decodes a row of this file; `None` if any part of it is damaged.
-    pub fn decode(subvolume: u64, inode: u64, bytes: &[u8]) -> Option<Self> {
-        let mut row = Self::default();
-        row.read(subvolume, inode, bytes).then_some(row)
-    }
-
-    /// Replaces this row by the one that these bytes encode, if it is a row of this file. Returns false, with this row in
-    /// any state, if any part of it is damaged. A search reads one row for each file: to return it would copy 200 bytes.
-    pub fn read(&mut self, subvolume: u64, inode: u64, bytes: &[u8]) -> bool {
-        let body = bytes.split_last_chunk::<CHECK>();
-        let checked = body.filter(|(body, told)| **told == check(subvolume, inode, body));
-        let read = checked.and_then(|(body, _)| self.read_parts(Rest(body)));
-        read.is_some_and(|rest| rest.0.is_empty())
+    /// Replaces this row by the one that these bytes encode. Returns false, with this row in any state, if they encode
+    /// none. A search reads one row for each file: to return it would copy 200 bytes.
+    pub fn read(&mut self, bytes: &[u8]) -> bool {
+        let rest = self.read_parts(Rest(bytes));
+        rest.is_some_and(|rest| rest.0.is_empty())
     }
 
     fn read_parts<'b>(&mut self, mut rest: Rest<'b>) -> Option<Rest<'b>> {
@@ -171,25 +179,6 @@ impl Rest<'_> {
     }
 }
 
-/// A checksum of 64 bits that detects damage, and no more: the folder belongs to its user alone. With BLAKE3, of which
-/// a row takes two blocks, the checksum took a third of the time of a known row.
-///
-/// Each step can be undone, so damage within one word always shows.
-fn check(subvolume: u64, inode: u64, body: &[u8]) -> [u8; CHECK] {
-    let (words, rest) = body.as_chunks::<8>();
-    let word = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
-    let last = rest.iter().rfold(0, word);
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let words = words.chain([last]);
-    let all = [subvolume, inode, body.len() as u64].into_iter();
-    let mixed = all.chain(words).fold(0, |mixed: u64, word| {
-        // An odd number: the fraction of the golden ratio.
-        let mixed = (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    });
-    mixed.to_le_bytes()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,57 +212,38 @@ mod tests {
         rows
     }
 
-    fn encoded(row: &Row, subvolume: u64, inode: u64) -> Vec<u8> {
+    fn encoded(row: &Row) -> Vec<u8> {
         let mut bytes = Vec::new();
-        row.encode(subvolume, inode, &mut bytes);
+        row.encode(&mut bytes);
         bytes
     }
 
     #[test]
-    fn what_is_written_down_is_read_back() {
-        for row in rows() {
-            assert_eq!(Row::decode(5, 7, &encoded(&row, 5, 7)), Some(row));
-        }
-    }
-
-    #[test]
-    fn a_row_that_is_read_in_the_place_of_another_keeps_nothing_of_it() {
+    fn a_row_is_read_back_in_the_place_of_any_other() {
         for row in rows() {
             for mut other in rows() {
-                assert!(other.read(5, 7, &encoded(&row, 5, 7)));
+                assert!(other.read(&encoded(&row)));
                 assert_eq!(other, row);
             }
         }
     }
 
     #[test]
-    fn a_row_answers_for_its_own_file_only() {
+    fn a_row_that_is_cut_short_or_too_long_is_none() {
         for row in rows() {
-            let bytes = encoded(&row, 5, 7);
-            assert_eq!(Row::decode(6, 7, &bytes), None);
-            assert_eq!(Row::decode(5, 8, &bytes), None);
-        }
-    }
-
-    #[test]
-    fn a_row_that_is_damaged_anywhere_or_cut_short_is_none() {
-        for row in rows() {
-            let whole = encoded(&row, 5, 7);
+            let mut whole = encoded(&row);
             for at in 0..whole.len() {
-                for bit in 0..8 {
-                    let mut bytes = whole.clone();
-                    bytes[at] ^= 1 << bit;
-                    assert_eq!(Row::decode(5, 7, &bytes), None, "bit {bit} of byte {at}");
-                }
-                assert_eq!(Row::decode(5, 7, &whole[..at]), None, "cut at {at}");
+                assert!(!Row::default().read(&whole[..at]), "cut at {at}");
             }
+            whole.push(0);
+            assert!(!Row::default().read(&whole));
         }
     }
 
     #[test]
-    fn a_row_with_everything_takes_at_most_140_bytes() {
-        let longest = rows().iter().map(|row| encoded(row, 0, 1).len()).max();
-        assert_eq!(longest, Some(133));
+    fn a_row_with_everything_takes_at_most_130_bytes() {
+        let longest = rows().iter().map(|row| encoded(row).len()).max();
+        assert_eq!(longest, Some(125));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::row::Row;
-use super::state::FileState;
+use super::row::{FileState, Row};
 
 /// The properties that must be unchanged for a row to apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

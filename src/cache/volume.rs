@@ -106,10 +106,7 @@ impl VolumeKey {
 }
 
 /// The ending of the name of a file of rows.
-const FILE_END: &str = ".sqlite";
-
-/// The suffixes that SQLite adds to the name of a file of rows.
-pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+const FILE_END: &str = ".rows";
 
 /// True for the name of a file of rows.
 pub fn is_file_name(name: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cache::{Choice as CacheChoice, Trust};
+use crate::cache::CacheUse;
 use crate::decide::{Copies, Counting};
 use crate::device::Overrides;
 use crate::read::PageUse;
@@ -124,21 +124,6 @@ impl Config {
             isolate: self.isolate,
         }
     }
-}
-
-/// The use of a cache by a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CacheUse {
-    /// The folder of the cache.
-    pub folder: PathBuf,
-    /// Use its rows as long as files are unchanged. If not, everything is read, and the results are stored.
-    pub answers: bool,
-    /// The properties by which a file counts as unchanged.
-    pub trust: Trust,
-    /// How the folder was chosen. For the default cache, most reasons not to use it are notices, not problems.
-    pub choice: CacheChoice,
-    /// Offset of the cache's clock ahead of the system's: zero except in tests.
-    pub ahead: Duration,
 }
 
 /// A root of the search, as the user gave it.

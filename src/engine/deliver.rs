@@ -12,9 +12,8 @@ use crate::read::Scheduler;
 use super::ambiguous::ambiguous;
 use super::blake3_fold::Blake3;
 use super::config::Config;
-use super::order::{self, SetNames};
+use super::order::{self, SetFacts, SetNames, SetOrder};
 use super::reclaim;
-use super::set_order::{SetFacts, SetOrder};
 use super::volumes::Volumes;
 
 /// The time at which sets are handed over.
@@ -200,9 +199,10 @@ impl<'a> Deliverer<'a> {
 
     /// Takes a set whose members were compared.
     pub fn verified(&mut self, draft: Draft, known: &Known<'_>) -> io::Result<()> {
-        match self.is_reported(&draft.files, known) {
-            true => self.hand_over(draft, known),
-            false => Ok(()),
+        if self.is_reported(&draft.files, known) {
+            self.hand_over(draft, known)
+        } else {
+            Ok(())
         }
     }
 
@@ -215,9 +215,12 @@ impl<'a> Deliverer<'a> {
         } = *known;
         let file_table = machine.file_table();
         let any_shares = volumes.any_shares_extents();
-        let sharing = |file| match any_shares {
-            true => volumes.sharing(file_table.volume(file)),
-            false => None,
+        let sharing = |file| {
+            if any_shares {
+                volumes.sharing(file_table.volume(file))
+            } else {
+                None
+            }
         };
         let kept = self.staying(&draft.files, file_table, dirs);
         let stays = |file| kept(file) || !machine.is_any_newer(&[file]);

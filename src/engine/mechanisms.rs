@@ -27,57 +27,17 @@ pub enum Mechanism {
     Overlap,
 }
 
-/// Each mechanism with its name on the command line, and the effect of disabling it.
-pub const MECHANISMS: [(Mechanism, &str, &str); 11] = [
-    (
-        Mechanism::Ring,
-        "ring",
-        "the ring: one read at a time for each of up to 64 threads",
-    ),
-    (
-        Mechanism::OpenFolders,
-        "open-folders",
-        "folders kept open: one for each thread",
-    ),
-    (Mechanism::Tails, "tails", "sampling tails"),
-    (
-        Mechanism::ReadOn,
-        "read-on",
-        "reading files whole at once on spinning disks",
-    ),
-    (
-        Mechanism::WholeAtOnce,
-        "whole-at-once",
-        "reading short files whole at once",
-    ),
-    (
-        Mechanism::LockStep,
-        "lock-step",
-        "comparing large cached files: each is hashed",
-    ),
-    (
-        Mechanism::SharedBlocks,
-        "shared-blocks",
-        "looking for shared blocks",
-    ),
-    (
-        Mechanism::ReadAhead,
-        "read-ahead",
-        "reading ahead: nothing is announced, and pools ask the kernel not to",
-    ),
-    (
-        Mechanism::PastCache,
-        "past-cache",
-        "reading huge files past the page cache",
-    ),
-    (
-        Mechanism::Holes,
-        "holes",
-        "passing over holes: they are read like data",
-    ),
-    (
-        Mechanism::Overlap,
-        "overlap",
-        "overlap: nothing is read before the walk is over",
-    ),
+/// Each mechanism with its name on the command line.
+pub const MECHANISMS: [(Mechanism, &str); 11] = [
+    (Mechanism::Ring, "ring"),
+    (Mechanism::OpenFolders, "open-folders"),
+    (Mechanism::Tails, "tails"),
+    (Mechanism::ReadOn, "read-on"),
+    (Mechanism::WholeAtOnce, "whole-at-once"),
+    (Mechanism::LockStep, "lock-step"),
+    (Mechanism::SharedBlocks, "shared-blocks"),
+    (Mechanism::ReadAhead, "read-ahead"),
+    (Mechanism::PastCache, "past-cache"),
+    (Mechanism::Holes, "holes"),
+    (Mechanism::Overlap, "overlap"),
 ];

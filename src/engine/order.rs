@@ -4,7 +4,7 @@
 //! Names are in the order of [`Preference`], then of their paths, part by part. A file is ranked by the best of its
 //! names, a set by the place and the path of its first file.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, Preference};
@@ -14,9 +14,10 @@ pub type Name<'c> = (DirId, &'c [u8]);
 
 /// Compares two names by their places and paths.
 pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
-    let by_place = match a.0 == b.0 {
-        true => Ordering::Equal,
-        false => place(dirs, a.0).cmp(&place(dirs, b.0)),
+    let by_place = if a.0 == b.0 {
+        Ordering::Equal
+    } else {
+        place(dirs, a.0).cmp(&place(dirs, b.0))
     };
     by_place.then_with(|| dirs.compare_names(*a, *b))
 }
@@ -79,6 +80,48 @@ impl<'c> SetNames<'c> {
             ..Preference::default()
         }
     }
+}
+
+/// The order of sets. The path of the first file breaks ties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetOrder {
+    /// Sets that free most first, then those of the longest files.
+    #[default]
+    Reclaimable,
+    /// Sets of the longest files first.
+    Size,
+    /// Sets of the most files first.
+    Count,
+    /// By the path of the first file.
+    Path,
+}
+
+impl SetOrder {
+    /// The sort key; the first set has the least key.
+    pub fn key(self, set: &SetFacts) -> impl Ord + use<> {
+        let &SetFacts {
+            reclaimable,
+            size,
+            replicas,
+        } = set;
+        Reverse(match self {
+            Self::Reclaimable => [reclaimable, size],
+            Self::Size => [size, reclaimable],
+            Self::Count => [replicas, reclaimable],
+            Self::Path => [0, 0],
+        })
+    }
+}
+
+/// The properties by which sets are sorted.
+#[derive(Clone, Copy, Debug)]
+pub struct SetFacts {
+    /// Bytes that are freed.
+    pub reclaimable: u64,
+    /// Length of each file.
+    pub size: u64,
+    /// Number of replicas.
+    pub replicas: u64,
 }
 
 /// Number of names that are compared by their paths. For more names, each folder gets a rank first.
@@ -255,8 +298,6 @@ impl<'c> Ranks<'c> {
 
 #[cfg(test)]
 mod tests {
-    use std::cmp::Reverse;
-
     use proptest::prelude::*;
 
     use super::*;

@@ -13,7 +13,7 @@ const USUAL: u64 = 4096;
 /// verifies, one thing at a time. With six, it waits forever for descriptors that it uses itself.
 const LEAST: usize = 10;
 
-/// Limit of descriptors from which a run uses the default cache: up to six for each file system.
+/// Limit of descriptors from which a run uses the default cache: up to three for each file system.
 const PLENTY: u64 = 256;
 
 /// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks of

@@ -136,9 +136,10 @@ impl Tally {
                 let work = volume[i];
                 // Long reads come last.
                 let is_last = volume[i + 1..].iter().all(StageWork::is_done);
-                let more = match work.is_done() || !is_last {
-                    true => 0,
-                    false => in_progress(id).into(),
+                let more = if work.is_done() || !is_last {
+                    0
+                } else {
+                    in_progress(id).into()
                 };
                 if work.files > 0 {
                     lines.push(ProgressLine {

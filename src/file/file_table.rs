@@ -256,6 +256,11 @@ impl FileTable {
         self.further.has(file) || self.doubled.contains(&file)
     }
 
+    /// True if the inode of a file has another record: it changed during the scan.
+    pub fn has_other_records(&self, file: FileIndex) -> bool {
+        self.doubled.contains(&file)
+    }
+
     /// True if any file is.
     pub fn has_doubts(&self) -> bool {
         !self.further.is_empty() || !self.doubled.is_empty()

@@ -128,20 +128,6 @@ impl OwnFolder {
         }
     }
 
-    /// True if there is a file of this name. Does not open it, since closing it would release all locks that this process
-    /// has on it.
-    ///
-    /// # Errors
-    /// If it is not the user's own, or has a further name; if the system refuses.
-    pub fn has_own(&self, name: &str) -> Result<bool, RouteError> {
-        let (stat, now) = match attributes::entry(&self.at, &c_name(name)?) {
-            Err(Errno::NOENT) => return Ok(false),
-            entry => entry?,
-        };
-        self.check(name, (&stat, &now), true)?;
-        Ok(true)
-    }
-
     /// Makes sure that a file can be written, and that files can be created beside it.
     ///
     /// # Errors
@@ -167,8 +153,10 @@ impl OwnFolder {
     ) -> Result<File, RouteError> {
         let file = match opened {
             Err(Errno::LOOP) => return Err(self.untrusted(name, Distrust::Link)),
-            // A socket, or a device that is not there.
-            Err(Errno::NXIO) => return Err(self.untrusted(name, Distrust::NotRegular)),
+            // A socket, a device that is not there, or a folder.
+            Err(Errno::NXIO | Errno::ISDIR) => {
+                return Err(self.untrusted(name, Distrust::NotRegular));
+            }
             opened => opened?,
         };
         let (stat, now) = attributes::both(&file)?;
@@ -277,13 +265,10 @@ mod tests {
         ] {
             assert_eq!(why(folder.read(name)), expected, "{name}");
             assert_eq!(why(folder.append_or_make(name)), expected, "{name}");
-            assert_eq!(why(folder.has_own(name)), expected, "{name}");
         }
         fs::hard_link(path.join("secret"), path.join("twice")).expect("a link");
         assert!(folder.read("twice").is_ok());
         assert_eq!(why(folder.append("twice")), Distrust::FurtherNames);
-        assert_eq!(why(folder.has_own("twice")), Distrust::FurtherNames);
-        assert!(!folder.has_own("missing").expect("is queried"));
         let open_to_all = fs::Permissions::from_mode(0o666);
         fs::set_permissions(path.join("secret"), open_to_all).expect("mode");
         assert_eq!(why(folder.read("secret")), Distrust::Writable(0o666));

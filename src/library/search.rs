@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-#[cfg(feature = "cache")]
-use std::time::Duration;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
@@ -14,9 +12,7 @@ use super::searching::Searching;
 use super::set::{FoundIn, Sets};
 use super::times::nanoseconds;
 use super::watch::Watch;
-#[cfg(feature = "cache")]
-use crate::engine::{CacheChoice, CacheUse, Trust};
-use crate::engine::{Config, Copies, Delivery, Root};
+use crate::engine::{CacheChoice, CacheUse, Config, Copies, Delivery, Root, Trust};
 use crate::scan::FilterSpec;
 
 /// A search for files of equal content.
@@ -136,19 +132,16 @@ impl<'a> Search<'a> {
 
     /// Keeps the results of reads in this folder, which is created if it does not exist. A later search does not read a
     /// file again whose size, time of modification and time of change are the same.
-    #[cfg(feature = "cache")]
     pub fn cache(self, folder: impl Into<PathBuf>) -> Self {
         self.cached(folder.into(), Trust::Change)
     }
 
     /// The same, and the time of change may differ: a file that another program changed and set back to its old time of
     /// modification is not read again. For file systems without a reliable time of change, such as FAT.
-    #[cfg(feature = "cache")]
     pub fn cache_by_mtime(self, folder: impl Into<PathBuf>) -> Self {
         self.cached(folder.into(), Trust::Modification)
     }
 
-    #[cfg(feature = "cache")]
     fn cached(mut self, folder: PathBuf, trust: Trust) -> Self {
         self.config.cache = Some(CacheUse {
             folder,

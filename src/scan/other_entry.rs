@@ -55,8 +55,6 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::LinkLoop
         | ProblemKind::BrokenLink
         | ProblemKind::UnusableCache
-        | ProblemKind::DamagedCache
-        | ProblemKind::OccupiedCache
         | ProblemKind::NotCached
         | ProblemKind::NotAnswering => None,
     }

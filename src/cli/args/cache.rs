@@ -27,10 +27,9 @@ pub enum CacheTask {
     /// one of the searched folders.
     Info(ShowArgs),
 
-    /// Remove damaged caches, and those of file systems that were not searched for a long time
+    /// Remove the caches of file systems that were not searched for a long time
     ///
-    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using, unless
-    /// the cache is damaged. It also removes caches that another version of seekless wrote.
+    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using.
     Prune(PruneArgs),
 
     /// Remove the whole cache

@@ -169,7 +169,7 @@ pub struct SearchArgs {
 
     /// Leave a mechanism out, to measure what it contributes
     #[cfg(any(feature = "mechanisms", debug_assertions))]
-    #[arg(long, value_delimiter = ',', value_parser = named(MECHANISMS.map(|(it, name, _)| (name, "", it))), hide = true, help_heading = "For measurements")]
+    #[arg(long, value_delimiter = ',', value_parser = named(MECHANISMS.map(|(it, name)| (name, "", it))), hide = true, help_heading = "For measurements")]
     pub without: Vec<Mechanism>,
 }
 

@@ -15,10 +15,6 @@ pub fn problem(problem: &Problem) -> String {
     let words = problem.to_string();
     match problem.kind {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
-        ProblemKind::DamagedCache => {
-            let folder = problem.path.parent().unwrap_or(&problem.path);
-            format!("{words}; {} removes it", cache_command("prune", folder))
-        }
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
@@ -142,7 +138,6 @@ mod tests {
         for (option, words) in [
             ("--follow-links", told(ProblemKind::LinkRoot)),
             ("--exclude", told(ProblemKind::MemoryShort)),
-            ("cache prune --cache /c", told(ProblemKind::DamagedCache)),
             ("--keep", rule(&unknown)),
             ("--keep 'under PATH'", rule(&incomplete)),
         ] {

@@ -103,7 +103,7 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
     if is_off && given.len() > 1 {
         return contradiction("--cache off cannot be used with another --cache: omit one of them");
     }
-    let own = config_folder::cache().filter(|_| cfg!(feature = "cache") && !is_off);
+    let own = config_folder::cache().filter(|_| !is_off);
     let folder = folders.first().map(|&folder| folder.clone()).or(own);
     Ok(folder.map(|folder| CacheUse {
         folder,

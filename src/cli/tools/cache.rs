@@ -9,7 +9,7 @@ use jiff::{Timestamp, Zoned};
 use seekless::cache::{CacheError, CacheFolder, StoredVolume};
 use seekless::report::fit::fitting;
 use seekless::report::kept::write_json;
-use seekless::units::{Bytes, counted, plural};
+use seekless::units::{Bytes, counted};
 
 use crate::cli::answers::question;
 use crate::cli::args::cache::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
@@ -123,14 +123,9 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     let mut exit = Exit::Done;
     for kept in kept {
         if let Err(error) = &kept.contents {
-            let prune = || option_words::cache_command("prune", folder);
-            let way_out = error
-                .needs_removal()
-                .then(|| format!("; {} removes it", prune()));
             complain(&format!(
-                "{}: cannot read it: {error}{}",
+                "{}: cannot read it: {error}",
                 sanitize::path(&folder.join(&kept.name)),
-                way_out.unwrap_or_default()
             ));
             exit = Exit::SomeLeft;
         }
@@ -178,15 +173,9 @@ fn prune(args: &PruneArgs) -> Result<Exit, String> {
     let is_foreign =
         |kept: &StoredVolume| kept.contents.as_ref().is_err_and(CacheError::is_occupied);
     let is_old = |kept: &StoredVolume| kept.last_used_ns < oldest && !is_foreign(kept);
-    let goes = |kept: &mut StoredVolume| is_old(kept) || is_unusable(kept);
-    let old: Vec<_> = place.kept.extract_if(.., goes).collect();
+    let old: Vec<_> = place.kept.extract_if(.., |kept| is_old(kept)).collect();
     let done = removed(&place, &old);
     Ok(done.worse(unreadable(&place.path, &place.kept)))
-}
-
-/// True if no run can use it until it is removed.
-fn is_unusable(kept: &StoredVolume) -> bool {
-    kept.contents.as_ref().is_err_and(CacheError::needs_removal)
 }
 
 fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
@@ -234,23 +223,9 @@ fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
     };
     let gone: Vec<_> = kept.iter().filter(remove).collect();
     let bytes = |of: &[&StoredVolume]| Bytes(of.iter().map(|kept| kept.bytes).sum());
-    let unusable: Vec<_> = gone
-        .iter()
-        .copied()
-        .filter(|kept| is_unusable(kept))
-        .collect();
-    let of_these = match unusable.len() as u64 {
-        0 => String::new(),
-        files => format!(
-            "; {} of them {} damaged or of another version ({})",
-            count(files),
-            plural(files, "was", "were"),
-            bytes(&unusable)
-        ),
-    };
     let files = gone.len() as u64;
     say(&format!(
-        "Removed the cached digests of {} ({}){of_these}.",
+        "Removed the cached digests of {} ({}).",
         counted(files, "file system", "file systems"),
         bytes(&gone)
     ));

@@ -6,7 +6,7 @@ use super::imports::{Module, Room};
 use super::sources::{Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
-const SUB_ROOMS: [(&str, &[&str]); 6] = [
+const SUB_ROOMS: [(&str, &[&str]); 7] = [
     (
         "action",
         &[
@@ -20,6 +20,7 @@ const SUB_ROOMS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("decide", &["machine"]),
+    ("engine", &["session"]),
     ("read", &["stream", "compare", "scheduler"]),
     ("report", &["comparison", "devices", "folders", "read"]),
     ("scan", &["walk"]),

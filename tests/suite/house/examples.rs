@@ -20,7 +20,7 @@ const BEFORE: [&str; 3] = [
     "seekless -o found.txt ~/Pictures",
     "seekless hardlink --yes ~/src",
     "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
-     : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.sqlite",
+     : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.rows",
 ];
 
 /// A home folder, a backup and a phone.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use seekless::cache::{CacheFolder, Store, VolumeKey};
+use seekless::cache::{CacheFolder, VolumeKey};
 use serde_json::Value;
 
 use crate::common::{Run, Tree, seekless};
@@ -24,7 +24,7 @@ pub fn with_cache<const N: usize>(ages: [(u8, u32); N]) -> Tree {
     let tree = Tree::new();
     let folder = CacheFolder::at(&tree.path("cache")).expect("is made");
     for (uuid, days) in ages {
-        drop(Store::open(&folder, &key(uuid)).expect("is made"));
+        drop(folder.made(&key(uuid).file_name()).expect("is made"));
         let file = File::options().append(true).open(file(&tree, uuid));
         let set = file.and_then(|file| file.set_modified(SystemTime::now() - days * DAY));
         set.expect("is set");
@@ -96,21 +96,21 @@ fn clear_removes_everything_that_is_kept_and_nothing_else() {
     let tree = with_cache([(1, 3), (2, 40)]);
     fs::write(tree.path("cache/notes"), "mine").expect("is written");
     // A folder that a search did not make may have such a file, too.
-    fs::write(tree.path("cache/letters.sqlite"), "mine").expect("is written");
+    fs::write(tree.path("cache/letters.rows"), "mine").expect("is written");
     cache(&tree, "clear").exits(2).says("add --yes");
     assert_eq!(left(&tree, &[1, 2]), [1, 2]);
     cache(&tree, "clear -y").exits(0).says("2 file systems");
     let folder = CacheFolder::existing(&tree.path("cache")).expect("is opened");
     let mut names = folder.expect("is there").names().expect("is listed");
     names.sort();
-    assert_eq!(names, ["letters.sqlite", "notes"]);
+    assert_eq!(names, ["letters.rows", "notes"]);
 }
 
 #[test]
 fn what_a_run_is_using_stays_and_is_named() {
     let tree = with_cache([(1, 3), (2, 40)]);
     let folder = CacheFolder::at(&tree.path("cache")).expect("is there");
-    let used = Store::open(&folder, &key(1)).expect("is there");
+    let used = folder.made(&key(1).file_name()).expect("is there");
     let run = cache(&tree, "clear --yes").exits(1);
     run.says("cannot remove it: another run is using it");
     assert_eq!(left(&tree, &[1, 2]), [1]);

@@ -7,7 +7,6 @@ mod by_path;
 mod changed_below;
 mod dirty_pages;
 mod foreign_folder;
-mod hung;
 mod kept;
 mod pruned;
 mod same_uuid;

@@ -14,9 +14,9 @@ use crate::hash::Digest;
 use crate::read::{self, Failure, Finished, Job, Outcome};
 use crate::sys::open;
 
+use super::Session;
 use super::requests::wanted_bytes;
-use super::session::Session;
-use super::tally::Stage;
+use crate::engine::tally::Stage;
 
 impl Session<'_> {
     /// Takes a read that ended at this time.

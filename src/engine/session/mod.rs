@@ -1,9 +1,22 @@
 //! A run: one thread owns the tables; walkers and readers send it their results.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod account;
+mod after_reads;
+mod answers;
+mod arrivals;
+mod begin;
+mod cache_answers;
+mod classify;
+mod listen;
+mod names;
+mod requests;
+mod sets;
+mod verify;
+
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -11,10 +24,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::decide::{ClassId, Machine, Summary, Want};
-use crate::device::unnamed_trash;
+use crate::decide::{ClassId, DeviceTally, Machine, Summary, Want};
+use crate::device::{VolumeId, unnamed_trash};
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, TrashPaths};
+use crate::file::{DirId, FileIndex, SharedDirs, TrashPaths};
 use crate::hash::Digest;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
@@ -23,17 +36,23 @@ use crate::scan::{
 };
 use crate::sys::process;
 
-use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
-use super::cached_reads::CachedReads;
 use super::config::Config;
-use super::control::Control;
-use super::deliver::{Deliverer, Known};
+use super::control::{Control, ProgressLine};
+use super::deliver::Deliverer;
 use super::process_limits::Share;
-use super::silence::Silence;
 use super::tally::Tally;
-use super::verification::Verification;
 use super::volumes::Volumes;
+
+use account::Account;
+use arrivals::Arrivals;
+use cache_answers::Cached;
+use listen::Silence;
+use names::Names;
+use verify::Verification;
+
+pub use begin::{Error, find};
+pub use classify::classify;
 
 /// Interval between two updates of the progress.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -44,66 +63,55 @@ const PORTION: usize = 32;
 
 /// All data of the one thread.
 pub struct Session<'a> {
-    pub config: &'a Config,
-    pub observer: &'a dyn Observer,
-    pub control: &'a Control,
-    pub machine: Machine,
-    pub scheduler: Scheduler<Blake3, Want>,
-    pub volumes: Volumes,
-    pub dirs: Arc<SharedDirs>,
-    pub tally: Tally,
+    config: &'a Config,
+    observer: &'a dyn Observer,
+    control: &'a Control,
+    machine: Machine,
+    scheduler: Scheduler<Blake3, Want>,
+    volumes: Volumes,
+    dirs: Arc<SharedDirs>,
+    tally: Tally,
     /// The bytes of files that are being read.
-    pub in_progress: Arc<InProgress>,
+    in_progress: Arc<InProgress>,
     /// Heads that were read so far, where they decide whether a file is read on.
-    pub heads: Heads,
+    heads: Heads,
     /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
-    pub sample_only: HashSet<FileIndex>,
+    sample_only: HashSet<FileIndex>,
     /// Sizes that are final and have not been handed over yet.
-    pub to_deliver: VecDeque<ClassId>,
+    to_deliver: VecDeque<ClassId>,
     /// Makes sets of final sizes, and keeps the totals.
-    pub deliverer: Deliverer<'a>,
-    pub started: Instant,
-    pub published: Instant,
+    deliverer: Deliverer<'a>,
+    started: Instant,
+    published: Instant,
     /// Number of batches that walkers may be ahead of the tables.
-    pub scan_ahead: usize,
+    scan_ahead: usize,
     /// The shares of the descriptors.
-    pub share: Share,
+    share: Share,
     /// The idle I/O class. The threads of the run start from here, and inherit it.
-    pub _idle: Option<process::Idle>,
-    pub scan_done: bool,
+    _idle: Option<process::Idle>,
+    scan_done: bool,
     /// Threads that call file systems.
-    pub watchlist: Arc<Watchlist>,
+    watchlist: Arc<Watchlist>,
     /// Files were not listed, since memory was nearly used up.
-    pub listing_ended: bool,
+    listing_ended: bool,
     /// Set for the walkers to list no more files.
-    pub full: Arc<AtomicBool>,
+    full: Arc<AtomicBool>,
     /// Files are not read, since memory was used up.
-    pub reading_ended: bool,
+    reading_ended: bool,
     /// The state of the threads that get no answer.
-    pub silence: Silence,
+    silence: Silence,
     /// Sets whose members are being compared.
-    pub verification: Verification,
-    /// The executors of the disks that groups of walkers walk, by the number of the group; `None` for a group without
-    /// such a disk.
-    pub walked_disks: Vec<Option<Arc<str>>>,
-    /// Device numbers of the roots.
-    pub at_roots: HashSet<u64>,
+    verification: Verification,
+    /// The roots, and the files that the scan found.
+    arrivals: Arrivals,
     /// The results of earlier runs.
-    pub cache: Option<CachedReads<'a>>,
-    /// Folders kept open for lookups of names.
-    pub handles: DirHandles,
-    /// Folders that changed after they were listed, and were listed again: entries may have been removed from them.
-    pub listed_again: HashSet<DirId>,
+    cached: Cached<'a>,
+    /// The folders and names that were looked up.
+    names: Names,
     /// Folders and their times when they were listed, if every entry counts.
-    pub listed: Vec<(DirId, Stamp)>,
-    /// Entries met on file systems whose inode numbers do not identify files, if folders are listed again.
-    pub met_entries: HashSet<(DirId, Box<[u8]>)>,
-    /// Paths without links of folders on such file systems.
-    pub real_folders: HashMap<DirId, PathBuf>,
+    listed: Vec<(DirId, Stamp)>,
     /// The entries that were not seen, if every entry counts.
-    pub account: Account,
-    /// Room for the classes of the files of a batch.
-    pub classes: Vec<Option<ClassId>>,
+    account: Account,
 }
 
 impl Session<'_> {
@@ -265,7 +273,7 @@ impl Session<'_> {
             self.publish();
             self.look_at_memory();
             self.listen();
-            self.cache.iter_mut().for_each(CachedReads::hand_over);
+            self.cached.cache.iter_mut().for_each(|cache| cache.flush());
         }
     }
 
@@ -276,7 +284,6 @@ impl Session<'_> {
         }
         self.reading_ended = true;
         self.full.store(true, Ordering::Relaxed);
-        self.cache.iter_mut().for_each(CachedReads::forget);
         if !std::mem::replace(&mut self.listing_ended, true)
             && let Some(root) = self.config.roots.first()
         {
@@ -288,101 +295,6 @@ impl Session<'_> {
         }
     }
 
-    /// Hands over this many of the final sizes.
-    fn deliver_finished(&mut self, count: usize) -> io::Result<()> {
-        self.to_deliver.extend(self.machine.finished());
-        if self.config.every_entry || self.knows_too_little() {
-            self.to_deliver.clear();
-        }
-        let count = count.min(self.to_deliver.len());
-        if count > 0 {
-            let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
-            self.settle_sizes(&sizes);
-            self.deliver(|deliverer, known| deliverer.sizes(&sizes, known))?;
-        }
-        if self.config.verify {
-            self.deliver_verified()?;
-        }
-        Ok(())
-    }
-
-    /// Starts the comparison of sets that need it, and hands over the compared ones.
-    fn deliver_verified(&mut self) -> io::Result<()> {
-        let unverified = self.deliverer.take_unverified();
-        if self.reading_ended {
-            let files = unverified.iter().map(|draft| draft.files.len() as u64);
-            self.deliverer.summary.left_out.memory_short += files.sum::<u64>();
-        } else if !unverified.is_empty() && !self.control.is_cancelled() {
-            self.verify(unverified);
-            self.request();
-        }
-        for draft in std::mem::take(&mut self.verification.done) {
-            self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
-        }
-        Ok(())
-    }
-
-    fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Known<'_>) -> R) -> R {
-        let dirs = self.dirs.read();
-        let known = Known {
-            machine: &self.machine,
-            dirs: &dirs,
-            volumes: &self.volumes,
-            scheduler: &self.scheduler,
-        };
-        act(&mut self.deliverer, &known)
-    }
-
-    fn deliver_rest(&mut self) -> io::Result<()> {
-        self.deliver_finished(usize::MAX)?;
-        self.deliverer.summary.interrupted = self.control.is_cancelled();
-        if self.config.every_entry {
-            return Ok(());
-        }
-        let reports_single_files = self.config.counting().fewest_inodes() == 1;
-        let unfinished = self.machine.unfinished();
-        self.settle_sizes(&unfinished);
-        if reports_single_files {
-            let alone: Vec<FileIndex> = self.machine.alone().collect();
-            self.settle_names(alone);
-        }
-        if !self.knows_too_little() {
-            self.deliver(|deliverer, known| {
-                deliverer.sizes(&unfinished, known)?;
-                match reports_single_files {
-                    true => deliverer.alone(known),
-                    false => Ok(()),
-                }
-            })?;
-        }
-        if self.config.verify {
-            self.deliver_verified()?;
-        }
-        self.deliver(|deliverer, known| deliverer.finish(known))
-    }
-
-    /// Looks up the names of files of these sizes that may be reported.
-    fn settle_sizes(&mut self, sizes: &[ClassId]) {
-        if !self.machine.file_table().has_doubts() && self.listed_again.is_empty() {
-            return;
-        }
-        for &size in sizes {
-            let contents = self.machine.contents(size);
-            let files: Vec<FileIndex> = contents.flat_map(|(_, files)| files).collect();
-            self.settle_names(files);
-        }
-    }
-
-    /// True if nothing can be reported: equal files are certainly equal, but a content that seems to have few copies may
-    /// have one that was not found or not read.
-    fn knows_too_little(&self) -> bool {
-        let is_limited = self.config.copies.most.is_some();
-        let is_complete = !self.control.is_cancelled()
-            && !self.listing_ended
-            && self.deliverer.summary.left_out.unanswered == 0;
-        is_limited && !is_complete
-    }
-
     /// Waits for the readers, and returns the totals.
     pub fn close(mut self) -> Summary {
         if self.scheduler.outstanding() == 0 && self.do_readers_rest() {
@@ -390,13 +302,47 @@ impl Session<'_> {
         }
         // Otherwise, a thread that waits for a file system that does not answer ends when its call returns.
         let mut summary = self.deliverer.summary;
-        if let Some(cache) = self.cache.take() {
-            summary.cached = cache.spared;
-            summary.cached_by_mtime = cache.spared_by_mtime;
+        summary.cached = self.cached.spared;
+        summary.cached_by_mtime = self.cached.spared_by_mtime;
+        if let Some(cache) = self.cached.cache.take() {
             let folder = cache.folder().to_owned();
             let _call = current::limited_call(&folder);
-            cache.finish(summary.interrupted);
+            cache.end(summary.interrupted);
         }
         summary
+    }
+
+    /// Shows the progress.
+    fn publish(&mut self) {
+        self.published = Instant::now();
+        let summary = &self.deliverer.summary;
+        let mut lines = vec![ProgressLine {
+            stage: "scan",
+            device: String::new(),
+            files_done: summary.files,
+            files_total: summary.files,
+            bytes_done: summary.bytes_present,
+            bytes_total: summary.bytes_present,
+            total_is_final: self.scan_done,
+        }];
+        let name = |volume: VolumeId| self.volumes.name(volume);
+        let in_progress = |volume: VolumeId| self.in_progress.bytes(volume);
+        lines.extend(self.tally.lines(name, self.scan_done, in_progress));
+        self.control.publish(lines);
+    }
+
+    /// Completes the totals.
+    fn sum_up(&mut self) {
+        let summary = &mut self.deliverer.summary;
+        summary.total_time = self.started.elapsed();
+        summary.unread = self.machine.unread();
+        summary.stages = self.tally.stages();
+        let devices = self.volumes.in_use().map(|(id, volume)| DeviceTally {
+            name: self.volumes.name(id),
+            class: volume.class.word().to_owned(),
+            bytes_read: self.tally.bytes_read(id),
+            busy: self.scheduler.busy(id),
+        });
+        summary.devices = devices.collect();
     }
 }

@@ -5,28 +5,81 @@
 //! inode number given to another file. The engine therefore looks up each name of a file with several names a last time
 //! before it reports the file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::io::{Errno, Result};
 
+use crate::device::Class;
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DevIndex, DirId, FileIndex, Fingerprint, FoundFile, as_listed};
+use crate::file::{
+    DevIndex, DirHandles, DirId, FileIndex, Fingerprint, FolderId, FoundFile, as_listed,
+};
 use crate::heartbeat::current;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
 
+use super::Session;
 use super::answers::to_path;
-use super::order;
-use super::session::Session;
+use crate::engine::order;
 
 /// Maximum number of lookups of a file's names before the file counts as being moved around.
 const LOOKS: usize = 3;
 
+/// The maximum lag of the time of a change behind the clock: two ticks of the kernel, of 1 to 10 ms each.
+const TICK_NS: i64 = 20_000_000;
+
+/// The time for which a look at a folder counts.
+const LOOK_COUNTS: Duration = Duration::from_millis(100);
+
 /// A name of a file.
 type Name = (DirId, Vec<u8>);
+
+/// The folders and names that were looked up.
+pub struct Names {
+    /// Folders kept open for lookups of names.
+    pub handles: DirHandles,
+    /// Folders that changed after they were listed, and were listed again: entries may have been removed from them.
+    pub listed_again: HashSet<DirId>,
+    /// Entries met on file systems whose inode numbers do not identify files, if folders are listed again.
+    met: HashSet<(DirId, Box<[u8]>)>,
+    /// Paths without links of folders on such file systems.
+    real_folders: HashMap<DirId, PathBuf>,
+    /// The start of the run by both clocks, before any folder was listed.
+    began: (Instant, SystemTime),
+    /// Whether folders had changed since the start when they were looked at.
+    changed: HashMap<DirId, bool>,
+    /// When the first of them was looked at.
+    looked: Instant,
+}
+
+impl Names {
+    /// Nothing was looked up yet. Keeps up to this many folders open.
+    pub fn new(open_folders: usize) -> Self {
+        Self {
+            handles: DirHandles::new(open_folders),
+            listed_again: HashSet::new(),
+            met: HashSet::new(),
+            real_folders: HashMap::new(),
+            began: (Instant::now(), SystemTime::now()),
+            changed: HashMap::new(),
+            looked: Instant::now(),
+        }
+    }
+
+    /// The last time that a folder can have and be unchanged since the start; `None` if the clock was set meanwhile.
+    fn unchanged_until(&self) -> Option<i64> {
+        let (instant, time) = self.began;
+        let by_clock = time.elapsed().ok()?;
+        let was_set =
+            by_clock.abs_diff(instant.elapsed()) > Duration::from_nanos(TICK_NS as u64 / 2);
+        let began = time.duration_since(UNIX_EPOCH).ok()?;
+        (!was_set).then_some(began.as_nanos() as i64 - TICK_NS)
+    }
+}
 
 /// A name that was looked up.
 struct Entry {
@@ -56,7 +109,7 @@ impl Session<'_> {
         if self.machine.file_table().numbering(volume).tells_folders() {
             return false;
         }
-        if self.config.needs_every_file() && !self.met_entries.insert((dir, name.into())) {
+        if self.config.needs_every_file() && !self.names.met.insert((dir, name.into())) {
             return true;
         }
         let alike = self.machine.may_be(found, dir, volume);
@@ -91,11 +144,11 @@ impl Session<'_> {
             let real = std::fs::canonicalize(path).ok()?;
             return Some(as_listed(&real));
         }
-        let folder = match self.real_folders.get(&dir) {
+        let folder = match self.names.real_folders.get(&dir) {
             Some(folder) => folder.clone(),
             None => {
                 let folder = std::fs::canonicalize(self.path_of(dir, b".")).ok()?;
-                self.real_folders.insert(dir, folder.clone());
+                self.names.real_folders.insert(dir, folder.clone());
                 folder
             }
         };
@@ -106,17 +159,58 @@ impl Session<'_> {
     pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
         for file in files {
             let file_table = self.machine.file_table();
-            let may_be_gone = self.listed_again.contains(&file_table.dir(file));
-            if may_be_gone || file_table.is_in_doubt(file) {
+            let may_be_gone = self.names.listed_again.contains(&file_table.dir(file));
+            if may_be_gone || file_table.is_in_doubt(file) && !self.is_proven(file) {
                 self.settle_names_of(file);
             }
         }
     }
 
+    /// True if all names of a file are in folders that have not changed since the run began: there they still lead to the
+    /// file that the scan saw. One look at a folder takes the place of a look at each name in it.
+    fn is_proven(&mut self, file: FileIndex) -> bool {
+        let file_table = self.machine.file_table();
+        let volume = file_table.volume(file);
+        let is_local = file_table.numbering(volume).tells_folders()
+            && !matches!(
+                self.volumes.get(self.volumes.of(volume)).class,
+                Class::Network | Class::Fuse
+            );
+        if !is_local || self.config.follow_links || file_table.has_other_records(file) {
+            return false;
+        }
+        // No folder's times tell of a mount on a name.
+        if !file_table.sighting(file, &self.dirs.read()).is_entry {
+            return false;
+        }
+        let folders: Vec<DirId> = file_table.names(file).map(|(dir, _)| dir).collect();
+        folders.into_iter().all(|dir| !self.has_changed(dir))
+    }
+
+    fn has_changed(&mut self, dir: DirId) -> bool {
+        if self.names.looked.elapsed() > LOOK_COUNTS {
+            self.names.changed.clear();
+            self.names.looked = Instant::now();
+        }
+        if let Some(&has_changed) = self.names.changed.get(&dir) {
+            return has_changed;
+        }
+        let _call = current::call(&self.path_of(dir, b""));
+        let folder = self.names.handles.get_alone(dir, &self.dirs);
+        let now = folder.and_then(stat::descriptor);
+        let until = self.names.unchanged_until();
+        let has_changed = !now.is_ok_and(|now| {
+            let is_same = FolderId::from(&now) == self.dirs.read().id(dir);
+            is_same && until.is_some_and(|until| now.mtime_ns.max(now.ctime_ns) < until)
+        });
+        self.names.changed.insert(dir, has_changed);
+        has_changed
+    }
+
     /// Looks up every name of all files, and drops those that lead elsewhere or to another state by now.
     pub fn settle_all_names(&mut self) {
         // An open folder stays open when it is moved away: only its path says where it is.
-        self.handles.close_all();
+        self.names.handles.close_all();
         for file in (0..self.machine.file_table().len() as u32).map(FileIndex) {
             if self.control.is_cancelled() {
                 return;
@@ -229,12 +323,13 @@ impl Session<'_> {
         let (dir, bytes) = name;
         let _call = current::call(&self.path_of(*dir, bytes));
         let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
-        let folder = self.handles.get_alone(*dir, &self.dirs)?;
+        let folder = self.names.handles.get_alone(*dir, &self.dirs)?;
         let above = stat::descriptor(folder)?;
-        let stat = match self.config.follow_links {
-            true => stat::target(folder, &c_name)?,
+        let stat = if self.config.follow_links {
+            stat::target(folder, &c_name)?
+        } else {
             // What the kernel remembers of a file of a server or a daemon may be older than its last change.
-            false => stat::fresh_entry(folder.as_fd(), &c_name)?,
+            stat::fresh_entry(folder.as_fd(), &c_name)?
         };
         Ok(Entry {
             name: name.clone(),

@@ -5,6 +5,8 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cache::CacheFolder;
+use crate::decide::ClassId;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::heartbeat::current;
@@ -12,8 +14,19 @@ use crate::scan::{FoundBatch, Group};
 use crate::sys::process;
 use crate::tree::Unseen;
 
-use super::cached_reads::CachedReads;
-use super::session::Session;
+use super::Session;
+
+/// What is known of the roots, and room for a batch.
+#[derive(Default)]
+pub struct Arrivals {
+    /// The executors of the disks that groups of walkers walk, by the number of the group; `None` for a group without
+    /// such a disk.
+    walked_disks: Vec<Option<Arc<str>>>,
+    /// Device numbers of the roots.
+    at_roots: HashSet<u64>,
+    /// Room for the classes of the files of a batch.
+    classes: Vec<Option<ClassId>>,
+}
 
 impl Session<'_> {
     /// The walkers for the devices of these roots: a group for each disk with a head, and one for all other devices.
@@ -21,9 +34,9 @@ impl Session<'_> {
         let mut groups: Vec<Group> = Vec::new();
         let mut others = Group::default();
         let mut known = HashSet::new();
-        self.walked_disks.clear();
+        self.arrivals.walked_disks.clear();
         for &(dev, root) in devices {
-            if !self.at_roots.insert(dev) {
+            if !self.arrivals.at_roots.insert(dev) {
                 continue;
             }
             let Some(root) = self.config.roots.get(root) else {
@@ -33,12 +46,12 @@ impl Session<'_> {
             let (id, walkers, disk) = self.volumes.walkers(dev, &root.path);
             let of_disk = disk.as_ref().and_then(|disk| {
                 let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
-                self.walked_disks.iter().position(named)
+                self.arrivals.walked_disks.iter().position(named)
             });
             match (disk, of_disk) {
                 (_, Some(at)) => groups[at].devices.push(dev),
                 (Some(disk), None) => {
-                    self.walked_disks.push(Some(disk));
+                    self.arrivals.walked_disks.push(Some(disk));
                     groups.push(Group {
                         devices: vec![dev],
                         first: 1,
@@ -61,13 +74,13 @@ impl Session<'_> {
 
     /// Called when a group has listed all of its folders: its disk need not wait for the others.
     pub fn walked(&mut self, group: usize) {
-        if let Some(Some(disk)) = self.walked_disks.get(group) {
+        if let Some(Some(disk)) = self.arrivals.walked_disks.get(group) {
             self.scheduler.scan_done_on(disk);
         }
     }
 
     pub fn found(&mut self, batch: &FoundBatch) {
-        let mut classes = mem::take(&mut self.classes);
+        let mut classes = mem::take(&mut self.arrivals.classes);
         self.machine.look_up_sizes(&batch.files, &mut classes);
         let (mut files, mut names) = (batch.files.iter().zip(&classes), &batch.names[..]);
         for run in &batch.runs {
@@ -79,7 +92,7 @@ impl Session<'_> {
             for (file, &class) in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
-                if is_cache && CachedReads::is_own_file(name) {
+                if is_cache && CacheFolder::is_name_of_kept(name) {
                     continue;
                 }
                 if self.is_met_again(file, name, run.dir, volume) {
@@ -103,12 +116,13 @@ impl Session<'_> {
                 }
             }
         }
-        self.classes = classes;
+        self.arrivals.classes = classes;
     }
 
     fn is_cache(&self, dir: DirId) -> bool {
         let identity = || self.dirs.read().identity(dir);
-        self.cache
+        self.cached
+            .cache
             .as_ref()
             .is_some_and(|cache| cache.is_in(identity()))
     }
@@ -118,12 +132,13 @@ impl Session<'_> {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {
             let path = crate::scan::path_of(&self.dirs, dir, None);
-            let path = match path.as_os_str().is_empty() {
-                true => PathBuf::from("."),
-                false => path,
+            let path = if path.as_os_str().is_empty() {
+                PathBuf::from(".")
+            } else {
+                path
             };
             let _call = current::call(&path);
-            if let Some(cache) = &mut self.cache {
+            if let Some(cache) = &mut self.cached.cache {
                 cache.place(dev, &path);
             }
             if self.volumes.place(dev, &path, &mut self.scheduler) {
@@ -135,7 +150,7 @@ impl Session<'_> {
             }
             let volume = self.volumes.get(id);
             // Not known before the roots were looked at.
-            if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
+            if !self.arrivals.at_roots.is_empty() && !self.arrivals.at_roots.contains(&dev) {
                 for line in volume.explain().lines() {
                     self.observer.notice(Notice(line.to_owned()));
                 }
@@ -161,7 +176,7 @@ impl Session<'_> {
 
     pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
         self.scan_done = true;
-        self.listed_again = listed_again.into_iter().collect();
+        self.names.listed_again = listed_again.into_iter().collect();
         self.deliverer.summary.folders = folders;
         self.deliverer.summary.scan_time = self.started.elapsed();
         self.deliverer.summary.left_out.add(left_out);

@@ -6,11 +6,32 @@ use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::read::Outcome;
+use crate::read::{Failure, Outcome};
 
-use super::deliver::Draft;
-use super::session::Session;
-use super::verification::Compared;
+use super::Session;
+use crate::engine::deliver::Draft;
+
+/// A set that is being compared.
+pub struct Compared {
+    pub draft: Draft,
+    /// Files of which nothing was heard.
+    pub left: usize,
+    /// Files that turned out not to be members, and why; `None` if they differ.
+    pub refused: HashMap<FileIndex, Option<Failure>>,
+}
+
+/// The sets that are being compared.
+#[derive(Default)]
+pub struct Verification {
+    /// By their numbers.
+    pub sets: HashMap<usize, Compared>,
+    /// The set of each of their files.
+    pub of: HashMap<FileIndex, usize>,
+    /// Number of the next set.
+    pub next: usize,
+    /// Sets that were compared.
+    pub done: Vec<Draft>,
+}
 
 impl Session<'_> {
     /// Starts the comparison of the members of sets.

@@ -1,34 +1,74 @@
-//! Puts the parts of a run together, before the run starts.
+//! The entry point of a search, and how the parts of a run are put together before it starts.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, TailRule};
-use crate::device::{DeviceMap, SystemRoot};
+use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::device::{BadOverride, DeviceMap, SystemRoot};
 use crate::event::{Notice, Observer};
-use crate::file::{DirHandles, PathRules, SharedDirs};
+use crate::file::{PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
 use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
+use super::Session;
 use super::account::Account;
-use super::blake3_fold::Blake3;
-use super::cached_reads::CachedReads;
-use super::config::Config;
-use super::control::Control;
-use super::deliver::{Deliverer, Delivery, Sink};
-use super::error::Error;
-use super::mechanisms::Mechanism;
-use super::memory::Memory;
-use super::process_limits::{self, Share};
+use super::arrivals::Arrivals;
+use super::cache_answers::Cached;
+use super::listen::Silence;
+use super::names::Names;
 use super::requests::SMALL;
-use super::session::Session;
-use super::silence::Silence;
-use super::tally::Tally;
-use super::verification::Verification;
-use super::volumes::Volumes;
+use super::verify::Verification;
+use crate::engine::blake3_fold::Blake3;
+use crate::engine::config::Config;
+use crate::engine::control::Control;
+use crate::engine::deliver::{Deliverer, Delivery, Sink};
+use crate::engine::mechanisms::Mechanism;
+use crate::engine::memory::Memory;
+use crate::engine::nested::Nested;
+use crate::engine::process_limits::{self, Share, TooLittle};
+use crate::engine::tally::Tally;
+use crate::engine::volumes::Volumes;
+
+/// Why a run ended without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The receiver of sets refused one.
+    #[error("the report could not be written: {0}")]
+    Refused(#[from] io::Error),
+    /// An override names a device that is not there.
+    #[error(transparent)]
+    Override(#[from] BadOverride),
+    /// A root lies in another one, where each must stand for itself.
+    #[error(transparent)]
+    Nested(#[from] Nested),
+    /// A limit of the process leaves too little.
+    #[error(transparent)]
+    Limits(#[from] TooLittle),
+}
+
+/// Finds files of equal content and hands each set to `sink`.
+///
+/// # Errors
+/// The error of `sink`, an override for a device that does not exist, or limits of the process that leave too little to
+/// work with. Problems with single files go to the observer and do not end the run.
+pub fn find(
+    config: &Config,
+    delivery: Delivery,
+    observer: &dyn Observer,
+    control: &Control,
+    sink: &mut Sink<'_>,
+) -> Result<Summary, Error> {
+    let mut sink = |set: &_| sink(set);
+    let mut run = begin(config, delivery, observer, control, &mut sink)?;
+    let driven = run.drive();
+    let summary = run.close();
+    driven?;
+    Ok(summary)
+}
 
 /// Puts a run together.
 ///
@@ -149,16 +189,11 @@ pub fn begin<'a>(
         silence: Silence::default(),
         verification: Verification::default(),
         watchlist,
-        walked_disks: Vec::new(),
-        at_roots: HashSet::new(),
-        handles: DirHandles::new(share.folders),
-        listed_again: HashSet::new(),
+        arrivals: Arrivals::default(),
+        names: Names::new(share.folders),
         listed: Vec::new(),
-        met_entries: HashSet::new(),
-        real_folders: HashMap::new(),
-        cache: CachedReads::open(config, observer),
+        cached: Cached::open(config, observer),
         account: Account::new(config.every_entry),
-        classes: Vec::new(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Detects threads that get no answer from a file system, and decides when the run gives up on them.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -10,8 +11,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject};
 
-use super::session::Session;
-use super::silence::Silence;
+use super::Session;
 
 /// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
@@ -21,6 +21,28 @@ const FOR_A_VOLUME: usize = 2;
 
 /// Maximum number of substitutes in each kind of pool during a run.
 const FOR_A_RUN: usize = 32;
+
+/// What the run knows of file systems that do not answer.
+#[derive(Default)]
+pub struct Silence {
+    /// File systems that were reported as waited for.
+    pub named: HashSet<PathBuf>,
+    /// File systems that the run gave up on.
+    pub given_up: HashSet<PathBuf>,
+    /// The mounts at the time when the run last gave up on one.
+    pub mounts: Mounts,
+    /// Threads that have a substitute, and the volumes that they wait for.
+    pub substituted: Vec<(Arc<Heartbeat>, VolumeId)>,
+    /// When the user interrupted the run.
+    pub interrupted: Option<Instant>,
+}
+
+impl Silence {
+    /// True if the run gave up on a file system.
+    pub fn is_any_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+}
 
 impl Session<'_> {
     /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives

@@ -17,7 +17,7 @@ use crate::sys::attributes::{self, Attributes};
 use crate::sys::{open, stat};
 use crate::tree::{Metadata, Scope, Unseen};
 
-use super::session::Session;
+use super::Session;
 
 impl Session<'_> {
     /// Reads the metadata of files that may have copies: those with a common content, and empty ones.
@@ -63,12 +63,13 @@ impl Session<'_> {
         let file_table = self.machine.file_table();
         let dir = file_table.dir(file);
         let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
-        let folder = self.handles.get_alone(dir, &self.dirs)?;
+        let folder = self.names.handles.get_alone(dir, &self.dirs)?;
         let opened = open::file(folder, &name, false)?;
         let (stat, attributes) = attributes::both(&opened)?;
-        match self.is_state_of(file, &Fingerprint::from(&stat)) {
-            true => Ok((opened, attributes)),
-            false => Err(Errno::STALE),
+        if self.is_state_of(file, &Fingerprint::from(&stat)) {
+            Ok((opened, attributes))
+        } else {
+            Err(Errno::STALE)
         }
     }
 
@@ -148,7 +149,7 @@ impl Session<'_> {
     /// none is checked.
     pub fn check_folders(&mut self, scope: Scope) {
         // An open folder stays open when it is moved away: only its path says where it is.
-        self.handles.close_all();
+        self.names.handles.close_all();
         for (dir, stamp) in std::mem::take(&mut self.listed) {
             if self.control.is_cancelled() {
                 return;
@@ -178,7 +179,7 @@ impl Session<'_> {
     /// True if a folder has the same times as when it was listed, and its path still leads to it.
     fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
         let _call = current::call(&path_of(&self.dirs, dir, None));
-        let folder = self.handles.get_alone(dir, &self.dirs)?;
+        let folder = self.names.handles.get_alone(dir, &self.dirs)?;
         let now = stat::fresh_descriptor(folder)?;
         let listed = self.dirs.read().id(dir);
         Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))

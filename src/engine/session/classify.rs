@@ -14,14 +14,13 @@ use crate::tree::{
     Class, Disks, Draft, DraftFile, EntryKind, Metadata, Root, RootPlace, Scope, Tree, Unseen,
 };
 
-use super::ambiguous::ambiguous;
-use super::begin::begin;
-use super::config::Config;
-use super::control::Control;
-use super::deliver::Delivery;
-use super::error::Error;
-use super::nested;
-use super::session::Session;
+use super::Session;
+use super::begin::{Error, begin};
+use crate::engine::ambiguous::ambiguous;
+use crate::engine::config::Config;
+use crate::engine::control::Control;
+use crate::engine::deliver::Delivery;
+use crate::engine::nested;
 
 /// Finds out the class of each file below the roots, with as few reads as possible, and hands over all entries that
 /// were seen.
@@ -192,9 +191,10 @@ fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
 }
 
 fn unanswered(is_silent: bool) -> Unseen {
-    match is_silent {
-        true => Unseen::Unanswered,
-        false => Unseen::OtherUnanswered,
+    if is_silent {
+        Unseen::Unanswered
+    } else {
+        Unseen::OtherUnanswered
     }
 }
 

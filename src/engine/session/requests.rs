@@ -2,17 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::cache::FileState;
+use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::read::{Ask, Asker, Batch, Job, OnVolume, Span, Task, Ticket, UNDECIDED, Unwritten};
 
-use super::cached_reads::CachedReads;
-use super::mechanisms::Mechanism;
-use super::session::Session;
-use super::tally::{Stage, Tally};
-use super::volumes::Volumes;
+use super::Session;
+use crate::engine::mechanisms::Mechanism;
+use crate::engine::tally::{Stage, Tally};
+use crate::engine::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as scattered as samples,
 /// and also gain from many in flight.
@@ -53,7 +52,7 @@ impl Session<'_> {
             volumes: &self.volumes,
             tally: &mut self.tally,
             sample_only: &self.sample_only,
-            cache: self.cache.as_ref(),
+            cache: self.cached.cache.as_deref(),
             reads_on: self.config.uses(Mechanism::ReadOn),
         });
     }
@@ -122,7 +121,7 @@ struct JobAsker<'a> {
     volumes: &'a Volumes,
     tally: &'a mut Tally,
     sample_only: &'a HashSet<FileIndex>,
-    cache: Option<&'a CachedReads<'a>>,
+    cache: Option<&'a Cache<'a>>,
     reads_on: bool,
 }
 
@@ -188,7 +187,7 @@ impl JobAsker<'_> {
         let file_table = self.machine.file_table();
         let is = || FileState::of(file, file_table);
         self.cache
-            .is_some_and(|cache| cache.stores(file_table.volume(file), &is()))
+            .is_some_and(|cache| cache.learns(file_table.volume(file), &is()))
     }
 
     /// The job with another read instead of a sample.

@@ -1,0 +1,303 @@
+//! Tests of files of rows: written, sorted anew, damaged, and found again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::frame::{Day, Key, push_row};
+use super::merge::merge;
+use super::row::{FileState, Row, RowPart};
+use super::rows::Rows;
+use super::writer::{Target, Writer};
+use super::*;
+use crate::hash::SampleDigest;
+
+const NAME: &str = "00112233445566778899aabbccddeeff.rows";
+
+const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
+
+/// A day so many days after the first run.
+fn after(days: i64) -> Day {
+    Day::of((20_000 + days) * DAY_NS)
+}
+
+/// A row of a run that began at this time, with one part, of a file in one of two states.
+fn row(state: u64, began_ns: i64, part: u8) -> Row {
+    let state = FileState {
+        size: state,
+        mtime_ns: 1,
+        ctime_ns: 5,
+    };
+    let digest = SampleDigest::of(&[part, state.size as u8]);
+    let mut row = Row::new(state, began_ns + 2 * MARGIN.as_nanos() as i64);
+    row.add(if part % 2 == 0 {
+        RowPart::Head(digest)
+    } else {
+        RowPart::Tail(digest)
+    });
+    row
+}
+
+/// A folder of a cache.
+struct Place {
+    _top: tempfile::TempDir,
+    folder: Arc<CacheFolder>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = CacheFolder::at(&top.path().join("cache")).expect("is made");
+        Self {
+            _top: top,
+            folder: Arc::new(folder),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join(NAME)
+    }
+
+    fn open(&self) -> Option<Rows> {
+        Rows::open(&self.folder, NAME).expect("is read")
+    }
+
+    /// A run that learns these rows, requests these, and ends.
+    fn run(&self, today: Day, learned: &[(Key, Row)], requested: &[Key]) -> usize {
+        let mut rows = self.open();
+        let mut writer = Writer::new(Target {
+            folder: Arc::clone(&self.folder),
+            name: NAME.to_owned(),
+            file: rows.as_ref().map(Rows::file),
+            searched: "/photos".into(),
+        });
+        learned
+            .iter()
+            .for_each(|(key, row)| writer.learned(*key, today, row));
+        let (mut found, mut used) = (0, Vec::new());
+        for &key in requested {
+            let marked = rows
+                .as_mut()
+                .and_then(|rows| rows.find(key, &mut Row::default()));
+            found += usize::from(marked.is_some());
+            used.extend(marked.filter(|marked| today.renews(*marked)).map(|_| key));
+        }
+        let written = writer.finish().expect("is written");
+        if let Some(file) = written.or_else(|| rows.map(|rows| rows.file())) {
+            merge(&self.folder, NAME, file, used, today).expect("is sorted");
+        }
+        found
+    }
+
+    fn count(&self) -> u64 {
+        self.open().map_or(0, |mut rows| rows.count())
+    }
+}
+
+fn found(rows: &mut Rows, key: Key) -> Option<Row> {
+    let mut row = Row::default();
+    rows.find(key, &mut row).map(|_| row)
+}
+
+proptest! {
+    /// Each run learns rows, and finds all that are known in any order. The last state of a file counts, with all that
+    /// was learned of it in this state.
+    #[test]
+    fn what_runs_have_learned_is_found(
+        runs in prop::collection::vec(
+            prop::collection::vec((0..2_u64, 0..300_u64, 0..2_u64, 0..4_u8), 0..400), 1..5),
+    ) {
+        let place = Place::new();
+        let mut known: BTreeMap<Key, Row> = BTreeMap::new();
+        for (began_ns, learned) in (0..).zip(&runs) {
+            let learned = learned.iter().map(|&(subvolume, inode, state, part)| {
+                ((subvolume, inode), row(state, began_ns, part))
+            });
+            let learned: Vec<(Key, Row)> = learned.collect();
+            for (key, row) in &learned {
+                let mut row = row.clone();
+                if let Some(before) = known.get(key).filter(|before| before.state == row.state) {
+                    row.join(before.clone());
+                }
+                known.insert(*key, row);
+            }
+            place.run(after(began_ns), &learned, &[]);
+            let Some(mut rows) = place.open() else { continue };
+            prop_assert_eq!(rows.count(), known.len() as u64);
+            for subvolume in 0..2 {
+                for inode in (0..300).chain((0..300).rev()) {
+                    let key = (subvolume, inode);
+                    let found = found(&mut rows, key);
+                    prop_assert_eq!(found.as_ref(), known.get(&key));
+                }
+            }
+        }
+    }
+}
+
+/// Rows of so many files, sorted, and some more in the log.
+fn filled(place: &Place, count: u64) -> Vec<(Key, Row)> {
+    let rows = (0..count).map(|inode| ((0, inode), row(inode % 7, 0, 0)));
+    let rows: Vec<_> = rows.collect();
+    let (sorted, logged) = rows.split_at(rows.len() - rows.len() / 20);
+    place.run(after(0), sorted, &[]);
+    place.run(after(0), logged, &[]);
+    rows
+}
+
+#[test]
+fn damage_anywhere_costs_rows_and_never_makes_one() {
+    let place = Place::new();
+    let all = filled(&place, 300);
+    let whole = fs::read(place.path()).expect("is read");
+    let mut lost = 0;
+    for at in (0..whole.len()).step_by(7) {
+        for cut in [false, true] {
+            let mut bytes = whole.clone();
+            if cut {
+                bytes.truncate(at);
+            } else {
+                bytes[at] ^= 1 << (at % 8);
+            }
+            fs::write(place.path(), &bytes).expect("is written");
+            // What seekless did not make is refused.
+            let Ok(Some(mut rows)) = Rows::open(&place.folder, NAME) else {
+                assert!(at < 8, "byte {at}");
+                continue;
+            };
+            for (key, row) in &all {
+                let found = found(&mut rows, *key);
+                lost += usize::from(found.is_none());
+                assert!(found.is_none_or(|found| found == *row), "byte {at}");
+            }
+        }
+    }
+    assert!(lost > 0);
+    // The next run writes a whole file again.
+    place.run(after(0), &all, &[]);
+    assert_eq!(place.count(), 300);
+}
+
+#[test]
+fn what_a_killed_run_has_half_written_is_cut_off() {
+    let place = Place::new();
+    let all = filled(&place, 300);
+    let whole = fs::read(place.path()).expect("is read");
+    let mut half = frame::begun();
+    push_row(&mut half, (0, 7), after(0), &row(0, 0, 0));
+    frame::seal(&mut half, frame::Kind::Rows, rows::seed_of(NAME));
+    for at in 0..half.len() {
+        fs::write(place.path(), [&whole[..], &half[..at]].concat()).expect("is written");
+        place.run(after(0), &[((9, 9), row(0, 0, 1))], &[]);
+        let mut rows = place.open().expect("is there");
+        assert_eq!(rows.count(), all.len() as u64 + 1, "{at}");
+    }
+}
+
+#[test]
+fn a_row_of_another_file_system_is_none() {
+    let place = Place::new();
+    filled(&place, 300);
+    let other = NAME.replace("ff", "fe");
+    fs::copy(place.path(), place.folder.path().join(&other)).expect("is copied");
+    let rows = Rows::open(&place.folder, &other).expect("is read");
+    assert!(!rows.expect("is there").any());
+}
+
+#[test]
+fn rows_that_no_run_has_used_for_half_a_year_go_and_the_file_gets_smaller() {
+    let place = Place::new();
+    let rows: Vec<(Key, Row)> = (0..1000).map(|inode| ((0, inode), row(1, 0, 0))).collect();
+    place.run(after(0), &rows, &[]);
+    let length = || fs::metadata(place.path()).expect("is there").len();
+    let all = length();
+    let used: Vec<Key> = (0..100).map(|inode| (0, inode)).collect();
+    for days in [10, 100, 200, 213] {
+        assert_eq!(place.run(after(days), &[], &used), 100);
+        assert_eq!(place.count(), 1000, "after {days} days");
+    }
+    assert_eq!(place.run(after(230), &[], &used), 100);
+    assert_eq!(place.count(), 100);
+    assert!(length() < all / 5, "{} of {all}", length());
+    assert_eq!(place.run(after(500), &[((1, 1), row(1, 0, 0))], &[]), 0);
+    assert_eq!(place.count(), 101, "the log is short");
+}
+
+#[test]
+fn a_run_writes_nothing_on_most_days() {
+    let place = Place::new();
+    filled(&place, 300);
+    let before = fs::read(place.path()).expect("is read");
+    let all: Vec<Key> = (0..300).map(|inode| (0, inode)).collect();
+    place.run(after(29), &[], &all);
+    assert!(fs::read(place.path()).expect("is read") == before);
+    place.run(after(30), &[], &all);
+    assert!(fs::read(place.path()).expect("is read") != before);
+    // A day in the future is from a clock that was wrong.
+    place.run(after(20), &[], &all);
+    let mut rows = place.open().expect("is there");
+    let marked = rows.find((0, 7), &mut Row::default());
+    assert_eq!(marked, Some(after(20)));
+}
+
+#[test]
+fn while_another_run_uses_a_file_it_is_not_replaced_and_both_find_all_rows() {
+    let place = Place::new();
+    let other = {
+        place.run(after(0), &[((0, 1), row(1, 0, 0))], &[]);
+        place.open().expect("is there")
+    };
+    let before = fs::metadata(place.path()).expect("is there").ino();
+    let all: Vec<(Key, Row)> = (0..500).map(|inode| ((0, inode), row(1, 0, 1))).collect();
+    place.run(after(0), &all, &[]);
+    let ino = || fs::metadata(place.path()).expect("is there").ino();
+    assert_eq!((ino(), place.count()), (before, 500));
+    drop(other);
+    place.run(after(0), &all, &[]);
+    assert_ne!(ino(), before);
+    assert_eq!(place.count(), 500);
+}
+
+#[test]
+fn a_stored_volume_has_its_rows_and_its_path_and_is_removed_unless_it_is_in_use() {
+    let place = Place::new();
+    let folder = &place.folder;
+    assert!(folder.kept().expect("is listed").is_empty());
+    filled(&place, 300);
+    fs::write(folder.path().join("notes.rows"), "x").expect("is written");
+    let kept = folder.kept().expect("is listed");
+    let [one] = &kept[..] else {
+        panic!("one: {kept:?}");
+    };
+    let contents = one.contents.as_ref().expect("is read");
+    assert_eq!(contents.files, 300);
+    assert_eq!(contents.folder.as_deref(), Some("/photos".as_ref()));
+    let used = place.open();
+    assert!(matches!(folder.remove(one), Err(CacheError::Busy)));
+    drop(used);
+    folder.remove(one).expect("is removed");
+    assert_eq!(folder.names().expect("is listed"), ["notes.rows"]);
+}
+
+#[test]
+fn a_file_that_another_program_made_stays() {
+    let place = Place::new();
+    fs::write(place.path(), "their letters").expect("is written");
+    let kept = place.folder.kept().expect("is listed");
+    let refused = place.folder.remove(&kept[0]);
+    assert!(
+        matches!(refused, Err(CacheError::Occupied(_))),
+        "{refused:?}"
+    );
+    assert!(
+        kept[0]
+            .contents
+            .as_ref()
+            .is_err_and(CacheError::is_occupied)
+    );
+    assert!(place.path().exists());
+}

@@ -1,0 +1,341 @@
+//! The cache of one run: a file of rows for each file system that the run meets.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::device::Mounts;
+use crate::event::{Notice, Observer, Problem, ProblemKind};
+use crate::file::DevIndex;
+use crate::heartbeat::{current, within};
+
+use super::error::CacheError;
+use super::folder::{CacheFolder, Choice};
+use super::frame::{Day, Key};
+use super::merge::merge;
+use super::row::{FileState, Row, RowPart};
+use super::rows::Rows;
+use super::rule::{self, Trust};
+use super::volume::{NotCached, VolumeKey};
+use super::writer::{Target, Writer};
+
+/// Time for which the end of a run waits for the last writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The use of a cache by a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheUse {
+    /// The folder of the cache.
+    pub folder: PathBuf,
+    /// Use its rows as long as files are unchanged. If not, everything is read, and the results are stored.
+    pub answers: bool,
+    /// The properties by which a file counts as unchanged.
+    pub trust: Trust,
+    /// How the folder was chosen. For the default cache, most reasons not to use it are notices, not problems.
+    pub choice: Choice,
+    /// Offset of the cache's clock ahead of the system's: zero except in tests.
+    pub ahead: Duration,
+}
+
+/// The place of a file's row in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKey {
+    /// The file table's number of the file's device number.
+    pub volume: DevIndex,
+    /// Subvolume and inode number, or two numbers computed from its path.
+    pub numbers: Key,
+    /// The numbers are computed from its path.
+    pub by_path: bool,
+}
+
+/// The cache of one run.
+pub struct Cache<'a> {
+    observer: &'a dyn Observer,
+    wanted: &'a CacheUse,
+    folder: Arc<CacheFolder>,
+    /// The start of the run, nanoseconds since 1970: no read began before.
+    began_ns: i64,
+    /// The absolute searched paths, in alphabetical order.
+    searched: Vec<PathBuf>,
+    /// Files of rows with their UUIDs; `None` if the file cannot be used.
+    files: Vec<([u8; 16], Option<RowFile>)>,
+    /// Keys of volumes and the places of their files of rows, by the file table's number of a device number.
+    places: Vec<Option<(VolumeKey, usize)>>,
+    /// The mount points of file systems whose files are identified by their paths.
+    mounts: Mounts,
+}
+
+/// The file of rows of one file system.
+struct RowFile {
+    /// Its rows when the run began; `None` if there were none.
+    rows: Option<Rows>,
+    /// The rows that are to be marked as used today.
+    used: Vec<Key>,
+    writer: Writer,
+    name: String,
+}
+
+impl<'a> Cache<'a> {
+    /// The cache of a run over these paths, if it can be used: its folder is created if it is missing.
+    pub fn open<'p>(
+        wanted: &'a CacheUse,
+        searched: impl Iterator<Item = &'p Path>,
+        patience: Duration,
+        observer: &'a dyn Observer,
+    ) -> Option<Self> {
+        let (path, choice) = (wanted.folder.clone(), wanted.choice);
+        let _call = current::limited_call(&path);
+        let chosen = within(Some(patience), move || CacheFolder::chosen(&path, choice));
+        let folder = chosen.flatten().map_err(CacheError::from);
+        let folder =
+            folder.map_err(|error| not_used(observer, choice, wanted.folder.clone(), error));
+        let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut searched: Vec<PathBuf> = searched.map(absolute).collect();
+        searched.sort();
+        Some(Self {
+            observer,
+            wanted,
+            folder: Arc::new(folder.ok()?),
+            began_ns: now_ns(wanted),
+            searched,
+            files: Vec::new(),
+            places: Vec::new(),
+            mounts: Mounts::default(),
+        })
+    }
+
+    /// True if a row can replace a read.
+    pub fn can_answer(&self) -> bool {
+        let mut files = self.files.iter().filter_map(|(_, file)| file.as_ref());
+        self.wanted.answers && files.any(|file| file.rows.is_some())
+    }
+
+    /// The folder of its files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// True if this is the folder of the cache.
+    pub fn is_in(&self, folder: (u64, u64)) -> bool {
+        self.folder.identity() == Some(folder)
+    }
+
+    /// True if rows apply although the change times of files differ.
+    pub fn is_by_mtime(&self) -> bool {
+        self.wanted.trust == Trust::Modification
+    }
+
+    /// The mount points of file systems whose files are identified by their paths.
+    pub fn mounts(&self) -> &Mounts {
+        &self.mounts
+    }
+
+    /// The key of the files of a volume.
+    pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
+        self.place_of(volume).map(|(key, _)| key)
+    }
+
+    fn place_of(&self, volume: DevIndex) -> Option<(VolumeKey, usize)> {
+        *self.places.get(usize::from(volume))?
+    }
+
+    fn file(&mut self, volume: DevIndex) -> Option<&mut RowFile> {
+        let (_, at) = self.place_of(volume)?;
+        self.files.get_mut(at)?.1.as_mut()
+    }
+
+    /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
+    /// number. Says why nothing is stored for it, if so.
+    pub fn place(&mut self, st_dev: u64, folder: &Path) {
+        let key = match VolumeKey::of(folder, st_dev) {
+            Err(NotCached::Unknown) if self.is_by_mtime() => {
+                self.mounts = Mounts::read();
+                VolumeKey::by_path(folder, st_dev, &self.mounts)
+            }
+            key => key,
+        };
+        let known = |key: &VolumeKey| self.files.iter().position(|(uuid, _)| *uuid == key.uuid);
+        let at = key.as_ref().ok().and_then(known);
+        let place = |key: &VolumeKey| (*key, at.unwrap_or(self.files.len()));
+        self.places.push(key.as_ref().ok().map(place));
+        match key {
+            Err(why) => tell(
+                self.observer,
+                self.wanted.choice,
+                false,
+                Problem {
+                    path: folder.to_owned(),
+                    kind: ProblemKind::NotCached,
+                    cause: Some(io::Error::other(why)),
+                },
+            ),
+            Ok(_) if at.is_some() => {}
+            Ok(key) => {
+                let file = self.open_file(key.file_name(), folder);
+                let path = || self.folder.path().join(key.file_name());
+                let refused = |error| not_used(self.observer, self.wanted.choice, path(), error);
+                self.files.push((key.uuid, file.map_err(refused).ok()));
+            }
+        }
+    }
+
+    fn open_file(&self, name: String, folder: &Path) -> Result<RowFile, CacheError> {
+        let rows = Rows::open(&self.folder, &name)?;
+        self.folder.mark_used(&name);
+        let writer = Writer::new(Target {
+            folder: Arc::clone(&self.folder),
+            name: name.clone(),
+            file: rows.as_ref().map(Rows::file),
+            searched: self.searched(folder)?,
+        });
+        Ok(RowFile {
+            rows: rows.filter(Rows::any),
+            used: Vec::new(),
+            writer,
+            name,
+        })
+    }
+
+    /// The searched path on the file system of this folder, or the folder if none leads there without another mount.
+    fn searched(&self, folder: &Path) -> io::Result<PathBuf> {
+        let dev = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+        let folder = path::absolute(folder)?;
+        let mut above = self.searched.iter().filter(|root| folder.starts_with(root));
+        let root = above.find(|root| dev(root) == dev(&folder));
+        Ok(root.cloned().unwrap_or(folder))
+    }
+
+    /// Replaces `row` by the row of a file in this state, and returns how far the state is known to be unchanged; `None`,
+    /// with `row` in any state, if no row applies. `handle` is asked for the number of the file that has this inode now.
+    pub fn lookup(
+        &mut self,
+        at: RowKey,
+        is: &FileState,
+        handle: impl FnOnce() -> Option<u64>,
+        row: &mut Row,
+    ) -> Option<Trust> {
+        let (now_ns, trust, today) = (self.began_ns, self.wanted.trust, Day::of(self.began_ns));
+        let file = self.file(at.volume)?;
+        let marked = file.rows.as_mut()?.find(at.numbers, row)?;
+        if today.renews(marked) && file.used.last() != Some(&at.numbers) {
+            file.used.push(at.numbers);
+        }
+        match trust {
+            Trust::Modification if at.by_path => {
+                rule::holds_by_path(row, is, now_ns).then_some(Trust::Modification)
+            }
+            _ if rule::holds(&row.state, row.began_ns, is, now_ns) => Some(Trust::Change),
+            Trust::Modification if row.handle.is_some() => {
+                rule::holds_by_mtime(row, is, handle(), now_ns).then_some(Trust::Modification)
+            }
+            _ => None,
+        }
+    }
+
+    /// True if the results of reads of a file in this state are stored.
+    pub fn learns(&self, volume: DevIndex, is: &FileState) -> bool {
+        self.place_of(volume).is_some_and(|(key, at)| {
+            let is_kept = key.by_path || rule::is_settled(is, self.began_ns);
+            is_kept && self.files[at].1.is_some()
+        })
+    }
+
+    /// Stores results of reads of a file in this state, if results are stored for it.
+    pub fn learn(&mut self, at: RowKey, is: &FileState, parts: impl IntoIterator<Item = RowPart>) {
+        let mut parts = parts.into_iter().peekable();
+        if parts.peek().is_none() || !self.learns(at.volume, is) {
+            return;
+        }
+        let (began_ns, now_ns) = (self.began_ns, now_ns(self.wanted));
+        let Some(file) = self.file(at.volume) else {
+            return;
+        };
+        let mut state = Some(*is);
+        if at.by_path {
+            let mut before = Row::default();
+            let rows = file.rows.as_mut();
+            let is_known = rows.is_some_and(|rows| rows.find(at.numbers, &mut before).is_some());
+            state = rule::seen(is, is_known.then_some(&before), now_ns);
+        }
+        let Some(state) = state else { return };
+        let mut row = Row::new(state, began_ns);
+        parts.for_each(|part| row.add(part));
+        file.writer.learned(at.numbers, Day::of(began_ns), &row);
+    }
+
+    /// Hands the results so far over to the writers.
+    pub fn flush(&mut self) {
+        let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
+        files.for_each(|file| file.writer.flush());
+    }
+
+    /// Waits until all rows are written. Says what is not written.
+    pub fn end(self, cut_short: bool) {
+        let today = Day::of(self.began_ns);
+        for file in self.files.into_iter().filter_map(|(_, file)| file) {
+            let RowFile {
+                rows,
+                used,
+                writer,
+                name,
+            } = file;
+            let path = self.folder.path().join(&name);
+            let folder = Arc::clone(&self.folder);
+            let end = move || {
+                let written = writer.finish()?;
+                let is_due = !cut_short && (written.is_some() || !used.is_empty());
+                match written.or_else(|| rows.map(|rows| rows.file())) {
+                    Some(file) if is_due => merge(&folder, &name, file, used, today),
+                    _ => Ok(()),
+                }
+            };
+            let ended = within(Some(PATIENCE), end).map_err(CacheError::from);
+            if let Err(error) = ended.flatten() {
+                not_used(self.observer, self.wanted.choice, path, error);
+            }
+        }
+    }
+}
+
+/// Says in one line why a cache is not used.
+fn not_used(observer: &dyn Observer, choice: Choice, path: PathBuf, error: CacheError) {
+    // Only the user can end it.
+    let lasts = error.is_occupied();
+    let cause = match error {
+        CacheError::Io(error) => error,
+        other => io::Error::other(other),
+    };
+    tell(
+        observer,
+        choice,
+        lasts,
+        Problem {
+            path,
+            kind: ProblemKind::UnusableCache,
+            cause: Some(cause),
+        },
+    );
+}
+
+/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless it lasts, or the run waited for the
+/// cache in vain.
+fn tell(observer: &dyn Observer, choice: Choice, lasts: bool, problem: Problem) {
+    let cause = problem.cause.as_ref();
+    let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);
+    if choice == Choice::Default && !is_silent && !lasts {
+        observer.notice(Notice(format!("{}: {problem}", problem.path.display())));
+    } else {
+        observer.problem(problem);
+    }
+}
+
+/// The time of the cache's clock.
+fn now_ns(wanted: &CacheUse) -> i64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from((now + wanted.ahead).as_nanos()).unwrap_or(i64::MAX)
+}

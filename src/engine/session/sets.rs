@@ -1,0 +1,109 @@
+//! Delivers the sets of final sizes: settles the names of their files, and has them compared first if requested.
+
+use std::io;
+
+use crate::decide::ClassId;
+use crate::engine::deliver::{Deliverer, Known};
+use crate::file::FileIndex;
+
+use super::Session;
+
+impl Session<'_> {
+    /// Hands over this many of the final sizes.
+    pub(super) fn deliver_finished(&mut self, count: usize) -> io::Result<()> {
+        self.to_deliver.extend(self.machine.finished());
+        if self.config.every_entry || self.knows_too_little() {
+            self.to_deliver.clear();
+        }
+        let count = count.min(self.to_deliver.len());
+        if count > 0 {
+            let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
+            self.settle_sizes(&sizes);
+            self.deliver(|deliverer, known| deliverer.sizes(&sizes, known))?;
+        }
+        if self.config.verify {
+            self.deliver_verified()?;
+        }
+        Ok(())
+    }
+
+    /// Starts the comparison of sets that need it, and hands over the compared ones.
+    fn deliver_verified(&mut self) -> io::Result<()> {
+        let unverified = self.deliverer.take_unverified();
+        if self.reading_ended {
+            let files = unverified.iter().map(|draft| draft.files.len() as u64);
+            self.deliverer.summary.left_out.memory_short += files.sum::<u64>();
+        } else if !unverified.is_empty() && !self.control.is_cancelled() {
+            self.verify(unverified);
+            self.request();
+        }
+        for draft in std::mem::take(&mut self.verification.done) {
+            self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+        }
+        Ok(())
+    }
+
+    fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Known<'_>) -> R) -> R {
+        let dirs = self.dirs.read();
+        let known = Known {
+            machine: &self.machine,
+            dirs: &dirs,
+            volumes: &self.volumes,
+            scheduler: &self.scheduler,
+        };
+        act(&mut self.deliverer, &known)
+    }
+
+    pub(super) fn deliver_rest(&mut self) -> io::Result<()> {
+        self.deliver_finished(usize::MAX)?;
+        self.deliverer.summary.interrupted = self.control.is_cancelled();
+        if self.config.every_entry {
+            return Ok(());
+        }
+        let reports_single_files = self.config.counting().fewest_inodes() == 1;
+        let unfinished = self.machine.unfinished();
+        self.settle_sizes(&unfinished);
+        if reports_single_files {
+            let alone: Vec<FileIndex> = self.machine.alone().collect();
+            self.settle_names(alone);
+        }
+        if !self.knows_too_little() {
+            self.deliver(|deliverer, known| {
+                deliverer.sizes(&unfinished, known)?;
+                if reports_single_files {
+                    deliverer.alone(known)
+                } else {
+                    Ok(())
+                }
+            })?;
+        }
+        if self.config.verify {
+            self.deliver_verified()?;
+        }
+        self.deliver(|deliverer, known| deliverer.finish(known))
+    }
+
+    /// Looks up the names of files of these sizes that may be reported.
+    fn settle_sizes(&mut self, sizes: &[ClassId]) {
+        if !self.machine.file_table().has_doubts() && self.names.listed_again.is_empty() {
+            return;
+        }
+        let fewest = self.config.counting().fewest_inodes() as usize;
+        for &size in sizes {
+            let contents = self.machine.contents(size).map(|(_, files)| files);
+            let reported = contents.filter(|files| files.len() >= fewest);
+            let files: Vec<FileIndex> = reported.flatten().collect();
+            self.settle_names(files);
+        }
+    }
+
+    /// True if nothing can be reported: equal files are certainly equal, but a content that seems to have few copies may
+    /// have one that was not found or not read.
+    fn knows_too_little(&self) -> bool {
+        let is_limited = self.config.copies.most.is_some();
+        let is_complete = !self.control.is_cancelled()
+            && !self.listing_ended
+            && self.deliverer.summary.left_out.unanswered == 0;
+        is_limited && !is_complete
+    }
+}
