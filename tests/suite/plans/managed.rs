@@ -212,23 +212,33 @@ fn linked_work_trees_and_submodules_stay_as_they_are() {
 
 #[test]
 fn each_folder_of_a_program_is_left_alone() {
-    for (words, parts) in MANAGED {
-        let tree = Tree::new().copies(["m/p/deep/a", "m/p/b"], noise(1, 5000));
-        let stage = Stage::new(with(tree, "m/p", parts));
-        let before = stage.names();
-        let given: &[&str] = match *words {
-            "a cache" => &[".", "m"],
-            _ => &[".", "m", "m/p", "m/p/deep m/p/b"],
-        };
-        for given in given {
-            let run = stage.run(&format!("remove -v -y {given}")).exits(0);
-            run.says(&format!("2 files in {words}, such as "));
-            assert_eq!(stage.names(), before, "{words}: {given}");
-        }
-        let run = stage.run("remove -y --allow managed m").exits(0);
-        run.never_says(ALLOW);
-        assert!(stage.names().len() < before.len(), "{words}");
+    let mut tree = Tree::new();
+    for (number, (_, parts)) in MANAGED.iter().enumerate() {
+        let [deep, beside] = ["deep/a", "b"].map(|name| format!("{number}/p/{name}"));
+        tree = tree.copies([&deep, &beside], noise(number as u64, 5000));
+        tree = with(tree, &format!("{number}/p"), parts);
     }
+    let stage = Stage::new(tree);
+    let before = stage.names();
+    let every = |place: &str| {
+        let places = MANAGED.iter().enumerate();
+        // A given path lifts the rule for a cache.
+        let places = places.filter(|(_, (words, _))| place.is_empty() || *words != "a cache");
+        let places = places.map(|(number, _)| format!("{number}{place}"));
+        places.collect::<Vec<_>>().join(" ")
+    };
+    for given in [".".to_owned(), every(""), every("/p"), every("/p/deep")] {
+        let run = stage.run(&format!("remove -v -y {given}")).exits(0);
+        assert_eq!(stage.names(), before, "{given}\n{run}");
+        for (words, _) in MANAGED.iter().filter(|_| given == ".") {
+            let number = 2 * MANAGED.iter().filter(|row| row.0 == *words).count();
+            let said = format!("{number} files in {words}, such as ");
+            assert!(run.stderr_text().contains(&said), "{said}\n{run}");
+        }
+    }
+    let run = stage.run("remove -y --allow managed .").exits(0);
+    run.never_says(ALLOW);
+    assert!(stage.names().len() <= before.len() - MANAGED.len());
 }
 
 #[test]
@@ -492,30 +502,24 @@ fn agree(stage: &Stage, given: &str) -> u64 {
 
 #[test]
 fn a_search_says_what_an_action_leaves_alone() {
-    let size = noise(1, 8192);
-    for (words, parts) in MANAGED {
-        let names = ["m/p/deep/a", "m/p/b", "m/o/1", "m/o/2"];
-        let stage = Stage::new(with(Tree::new().copies(names, &size), "m/p", parts));
-        let is_cache = *words == "a cache";
-        for given in ["m", "m/p/deep m/o"] {
-            let lifted = is_cache && given != "m";
-            assert_eq!(agree(&stage, given) == 0, lifted, "{words}: {given}");
-        }
+    let mut tree = Tree::new();
+    for (number, (_, parts)) in MANAGED.iter().enumerate() {
+        let names = ["m/deep/a", "m/b", "o/1", "o/2"].map(|name| format!("{number}/{name}"));
+        let names = names.each_ref().map(String::as_str);
+        tree = tree.copies(names, noise(number as u64, 8192));
+        tree = with(tree, &format!("{number}/m"), parts);
     }
-    for name in NAMED.iter().filter(|name| !name.contains(' ')) {
-        let tree = Tree::new().copies(["m/o/1", "m/o/2"], &size);
-        tree.write(format!("m/{name}/deep/a"), &size);
+    let stage = Stage::new(tree);
+    assert!(agree(&stage, ".") > 0);
+    assert!(agree(&stage, "0/m/deep 0/o") > 0);
+    let cache = MANAGED.len() - 1;
+    assert_eq!(agree(&stage, &format!("{cache}/m/deep {cache}/o")), 0);
+    for name in NAMED.iter().filter(|name| !name.contains(' ')).take(2) {
+        let tree = Tree::new().copies(["m/o/1", "m/o/2"], noise(1, 8192));
+        tree.write(format!("m/{name}/deep/a"), noise(1, 8192));
         let stage = Stage::new(tree);
         assert!(agree(&stage, "m") > 0, "{name}");
         assert!(agree(&stage, &format!("m/{name} m/o")) > 0, "{name}");
-    }
-    for parts in ORDINARY
-        .iter()
-        .filter(|parts| parts.iter().all(|(name, _)| *name != "CACHEDIR.TAG"))
-    {
-        let tree = Tree::new().copies(["m/p/deep/a", "m/p/b", "m/o/1"], &size);
-        let stage = Stage::new(with(tree, "m/p", parts));
-        assert_eq!(agree(&stage, "m"), 0, "{parts:?}");
     }
 }
 

@@ -97,7 +97,7 @@ fn an_earlier_report_is_replaced_only_by_a_finished_one() {
 
 #[test]
 fn a_file_that_is_no_earlier_result_is_not_replaced() {
-    for content in [
+    let contents = [
         "Dear reader,\n",
         "#!/bin/sh\nrm x\n",
         "{}",
@@ -108,25 +108,26 @@ fn a_file_that_is_no_earlier_result_is_not_replaced() {
         "./configure\nmake\n",
         "photos/a and others\nare here.\n",
         "Found 3 sets of keys: who lost them?\n",
-    ] {
-        let tree = photos().file("letter", content);
-        for command in [
-            "find",
-            "find -f json",
-            "find -f csv",
-            "find -f fdupes",
-            "find -f nul",
-            "find --summary-only",
-            "folders",
-            "remove -n",
-        ] {
-            seekless(tree.root(), &format!("{command} -o letter photos"))
+    ];
+    let commands = [
+        "find",
+        "find -f json",
+        "find -f csv",
+        "find -f fdupes",
+        "find -f nul",
+        "find --summary-only",
+        "folders",
+        "remove -n",
+    ];
+    let tree = photos();
+    for (content, command) in contents.iter().zip(commands.iter().cycle()) {
+        tree.write("letter", content);
+        seekless(tree.root(), &format!("{command} -o letter photos"))
                 .run()
                 .exits(2)
                 .says("cannot write letter: it exists, and seekless does not recognize it as an earlier result; choose another name");
-            let now = fs::read(tree.path("letter")).expect("there");
-            assert_eq!(now, content.as_bytes(), "{command}");
-        }
+        let now = fs::read(tree.path("letter")).expect("there");
+        assert_eq!(now, content.as_bytes(), "{command}");
     }
 }
 
