@@ -1,6 +1,5 @@
 //! Plans: what is to be done, before anything is done.
 
-mod bounds_met;
 mod dangling;
 mod further_names;
 mod groups;

@@ -244,3 +244,31 @@ fn an_action_does_what_the_report_says_whatever_names_hold() {
         }
     }
 }
+
+#[test]
+fn a_protected_pattern_that_matches_nothing_is_named() {
+    let stage = Stage::new(Tree::new().copies(["in/a", "in/b.raw", "in/c"], "one"));
+    let said = |pattern: &str| {
+        let run = stage
+            .seekless("remove --dry-run in")
+            .arg("--protect")
+            .arg(pattern);
+        run.run().exits(0).stderr_text()
+    };
+    assert!(
+        !said("*.raw").contains("matches no duplicate"),
+        "{}",
+        said("*.raw")
+    );
+    let other = said("*.rew");
+    assert!(
+        other.contains("--protect '*.rew' matches no duplicate"),
+        "{other}"
+    );
+    // It may be mistyped.
+    let quiet = stage.seekless("remove -q --dry-run in --protect *.rew");
+    quiet
+        .run()
+        .exits(0)
+        .says("--protect '*.rew' matches no duplicate");
+}

@@ -2,7 +2,6 @@
 
 mod first_hour;
 mod folders;
-mod folders_written;
 mod formats;
 mod large_reports;
 mod plan_reports;

@@ -11,8 +11,6 @@ mod deep_and_long;
 mod files_in_motion;
 mod ignore_files;
 mod interruption;
-mod links_to_strange_places;
-mod modest_systems;
 pub mod running;
 mod special_files;
 mod tight_limits;
