@@ -93,18 +93,6 @@ impl Shows {
         shows
     }
 
-    /// Shows the same files at a second place, by a second daemon. Only for [`Shown::VIEWS`] without a cache of
-    /// writes, and not for overlays.
-    pub fn again(&self) -> Again {
-        let prefix = "seekless-again-";
-        let top = tempfile::Builder::new().prefix(prefix).tempdir();
-        let top = top.expect("a temporary folder can be made");
-        let line = self.line(top.path(), "");
-        sh(&line);
-        await_mount(top.path());
-        Again(top)
-    }
-
     /// Where the file system is mounted.
     pub fn point(&self) -> PathBuf {
         self.path("point")
@@ -259,22 +247,5 @@ impl Drop for Shows {
         if let Some(device) = &self.device {
             let _ = Command::new("losetup").arg("-d").arg(device).status();
         }
-    }
-}
-
-/// A second mount of the same files; unmounted when dropped.
-#[derive(Debug)]
-pub struct Again(TempDir);
-
-impl Again {
-    /// Where it is mounted.
-    pub fn point(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for Again {
-    fn drop(&mut self) {
-        unmount(self.0.path());
     }
 }

@@ -337,12 +337,6 @@ impl Run {
         parse_bare(&self.stdout, 0)
     }
 
-    /// Reads `--format fdupes`, where no name holds a newline.
-    #[track_caller]
-    pub fn lines(&self) -> Sets {
-        parse_bare(&self.stdout, b'\n')
-    }
-
     /// Insists on these sets in `--format nul`.
     #[track_caller]
     pub fn finds<const N: usize>(self, expected: [&str; N]) -> Self {

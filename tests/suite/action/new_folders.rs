@@ -1,8 +1,7 @@
 //! Folders that a move creates on the way to its destination: undo removes those that are empty again, and no others.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use crate::common::noise;
@@ -19,22 +18,6 @@ fn stage() -> Stage {
         .copies(["keep/two", "x/two"], &two)
         .folder("x/empty");
     Stage::new(tree)
-}
-
-/// Every entry of the tree: its mode, and the bytes of a file.
-fn entries(stage: &Stage) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
-    let entries = walkdir::WalkDir::new(stage.tree.root()).min_depth(1);
-    let entries = entries.into_iter().map(|entry| entry.expect("an entry"));
-    entries
-        .map(|entry| {
-            let content = match entry.file_type().is_dir() {
-                true => Vec::new(),
-                false => fs::read(entry.path()).expect("a file"),
-            };
-            let mode = entry.metadata().expect("metadata").mode();
-            (entry.into_path(), (mode, content))
-        })
-        .collect()
 }
 
 /// Where the move puts what lies in this folder of the tree, below which it keeps the whole path.

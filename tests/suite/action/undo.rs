@@ -1,7 +1,7 @@
 //! From find to undo on the command line, on whole trees.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 
 use crate::common::scene::{Perform, SIZE, Scene, picture, prepared, step};
 use crate::common::stage::Stage;

@@ -1,16 +1,11 @@
 //! `seekless devices`: what it accepts, prints, returns.
 
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::seekless;
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
-}
-
-fn volumes(document: &Value) -> &[Value] {
-    document["volumes"].as_array().map_or(&[], Vec::as_slice)
 }
 
 #[test]

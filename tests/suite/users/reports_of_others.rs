@@ -1,7 +1,6 @@
 //! Reports of strangers: what they permit, and pipes in their place.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! Without an option, a search uses the cache of the user, and never fails because of it.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
