@@ -17,14 +17,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let journals = Journals::new(journals);
 
     let sets = Search::new([path]).run()?;
-    let plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
-    let plan = plan.choose(|set| {
+    let mut plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
+    plan.choose(|set| {
         if asked(&shown(set)) {
             Choice::ByRule
         } else {
             Choice::KeepAll
         }
-    })?;
+    });
     let totals = plan.totals();
     println!("{} links, {} bytes are freed", totals.steps, totals.frees);
     if totals.steps == 0 || !asked("Do it?") {

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use super::given_path::{FoundFolder, NoFolder};
 use crate::action::bounds::{BadPlace, Below, Bounds, Place};
 use crate::action::keep::Rules;
-use crate::action::plan::{self, FolderPairs, FurtherNames, HomeTrash, Noise, Policy, Sidecars};
+use crate::action::plan::{self, FolderPairs, FurtherNames, Noise, Policy, Sidecars};
 use crate::action::{ActionKind, Common, RootWay, Settings};
 use crate::device::Mounts;
 use crate::file::trust;
 
 /// What a caller asks of an action. Paths are as the caller gave them.
 #[derive(Debug)]
-pub struct Asked<'a> {
+pub struct Asked {
     /// The action.
     pub action: ActionKind,
     /// The rules that choose the file that stays.
@@ -22,15 +22,15 @@ pub struct Asked<'a> {
     /// The least number of files of each set that stay.
     pub keep: usize,
     /// Folders whose files stay, and of whose files others are copies.
-    pub reference: &'a [PathBuf],
+    pub reference: Vec<PathBuf>,
     /// Files and folders that are never changed, and patterns of such.
-    pub protected: &'a [PathBuf],
+    pub protected: Vec<PathBuf>,
     /// The only folders in which something is changed; all if there are none.
-    pub only_under: &'a [PathBuf],
+    pub only_under: Vec<PathBuf>,
     /// Real paths under which empty folders may go.
-    pub tops: &'a [PathBuf],
+    pub tops: Vec<PathBuf>,
     /// The folder that files are moved to.
-    pub destination: Option<&'a Path>,
+    pub destination: Option<PathBuf>,
     /// How to treat files that belong together.
     pub sidecars: Sidecars,
     /// Whether names of files that stay may be removed.
@@ -41,12 +41,10 @@ pub struct Asked<'a> {
     pub remove_empty_folders: bool,
     /// Files that are removed with these folders although no copy stays.
     pub noise: Option<Noise>,
-    /// The user's own trash.
-    pub home_trash: HomeTrash,
     /// How steps are carried out; the destination is filled in.
     pub acting: Settings,
     /// Where relative paths start.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
 }
 
 /// A folder or a pattern that cannot be used.
@@ -58,7 +56,31 @@ pub struct BadBound {
     pub cause: BadPlace,
 }
 
-impl Asked<'_> {
+impl Asked {
+    /// Nothing but this action.
+    pub fn new(action: ActionKind) -> Self {
+        Self {
+            action,
+            rules: Rules::default(),
+            keep: 1,
+            reference: Vec::new(),
+            protected: Vec::new(),
+            only_under: Vec::new(),
+            tops: Vec::new(),
+            destination: None,
+            sidecars: Sidecars::default(),
+            further_names: match action {
+                ActionKind::Hardlink | ActionKind::Reflink => FurtherNames::Stay,
+                _ => FurtherNames::AsReported,
+            },
+            allows_managed: false,
+            remove_empty_folders: false,
+            noise: None,
+            acting: Settings::default(),
+            folder: PathBuf::new(),
+        }
+    }
+
     /// Looks the paths up. `follow` says where one leads, or refuses to follow it; to follow the path anew could lead
     /// elsewhere.
     ///
@@ -75,11 +97,11 @@ impl Asked<'_> {
             });
             folders.collect::<Result<Vec<Below>, E>>()
         };
-        let reference = below("reference", self.reference)?;
-        let only_under = below("only-under", self.only_under)?;
+        let reference = below("reference", &self.reference)?;
+        let only_under = below("only-under", &self.only_under)?;
         let protected = self.protected.iter().map(|path| {
             let real = follow(path)?.ok().map(|way| way.real);
-            let place = Place::parse(path.as_os_str(), real.as_deref(), self.folder);
+            let place = Place::parse(path.as_os_str(), real.as_deref(), &self.folder);
             let bound = "protect";
             Ok(place.map_err(|cause| BadBound { bound, cause })?)
         });
@@ -93,7 +115,7 @@ impl Asked<'_> {
         .through(Mounts::read());
         // What is missing will be made there: a link that takes its place meanwhile is not followed.
         let to = self.destination.map(|to| {
-            FoundFolder::look(&self.folder.join(to), |there| {
+            FoundFolder::look(&self.folder.join(&to), |there| {
                 let way = follow(there)?;
                 Ok::<_, E>(way.ok().map(|way| (way.real, way.id.0)))
             })
@@ -124,7 +146,7 @@ impl Asked<'_> {
             allows_managed: self.allows_managed,
             guards_ways: trust::is_root() && !acting.shared,
             trust_mounts: acting.trust_mounts,
-            home_trash: self.home_trash,
+            home_trash: acting.home_trash.clone(),
             strict: acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,

@@ -1,7 +1,7 @@
 //! A plan of what a report says.
 
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,16 +54,7 @@ impl ReportAbout {
     }
 }
 
-/// The plan and the origin of a report.
-#[derive(Debug)]
-pub struct PlannedReport {
-    /// All but its sets.
-    pub frame: Frame,
-    /// Whether everything is in the plan.
-    pub kept: io::Result<()>,
-}
-
-/// Reads a report, and plans for each of its sets. Only what lies below the real paths in `limits` takes part; with
+/// Reads a report, and plans for each of its sets: all of it but the sets. Only what lies below the real paths in `limits` takes part; with
 /// none, all of it does. `files` counts on the way.
 ///
 /// # Errors
@@ -73,20 +64,16 @@ pub fn plan_report(
     planner: &mut Planner,
     limits: &[PathBuf],
     files: &AtomicU64,
-) -> Result<PlannedReport, ReadError> {
-    let mut kept = Ok(());
+) -> Result<Frame, ReadError> {
     let mut origin_known = false;
-    let frame = read::read_each(input, &mut |header, set| {
+    read::read_each(input, &mut |header, set| {
         if !origin_known {
             origin_known = true;
             planner.set_origin(origin(header).within(limits));
         }
         files.fetch_add(set.set.members.len() as u64, Ordering::Relaxed);
-        if kept.is_ok() {
-            kept = planner.add(claim(set));
-        }
-    })?;
-    Ok(PlannedReport { frame, kept })
+        planner.add(claim(set));
+    })
 }
 
 pub(super) fn path(bytes: &[u8]) -> PathBuf {

@@ -28,7 +28,7 @@ pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin 
 /// one.
 ///
 /// # Errors
-/// As [`engine::find`]; a plan that cannot be kept ends the search.
+/// As [`engine::find`].
 pub fn plan_search(
     config: &Config,
     planner: &mut Planner,
@@ -40,7 +40,10 @@ pub fn plan_search(
         tell_links: planner.takes_names(),
         ..config.clone()
     };
-    let plan = &mut |set: &_| planner.add(Claim::from(set));
+    let plan = &mut |set: &_| {
+        planner.add(Claim::from(set));
+        Ok(())
+    };
     engine::find(&config, Delivery::default(), observer, control, plan)
 }
 

@@ -12,10 +12,10 @@ mod selection;
 mod session;
 
 pub use asked::{Asked, BadBound};
-pub use from_report::{PlannedReport, ReportAbout, plan_report};
+pub use from_report::{ReportAbout, plan_report};
 pub use from_search::{plan_search, search_origin, searched_trees};
 pub use given_path::{FoundFolder, NoFolder, UntrustedLink, outermost, own_way};
 pub use listed_names::rest_below;
 pub use reported::{Absent, Reported, reported};
 pub use selection::Selection;
-pub use session::{Carry, Host, PlanHost, Session, Stop};
+pub use session::{Host, Session, Stop, Work, unfinished};

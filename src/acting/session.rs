@@ -1,14 +1,16 @@
 //! One run that acts: lock, sweep, gather, choose, check, show, apply. A caller says what it wants and hears of each
 //! stage.
 
-use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::action::plan::Plan;
 use crate::action::{
-    self, ApplyControl, ApplyTally, JournalError, Occupied, RunHeader, Settings, TellStep, TreeLock,
+    self, ApplyControl, ApplyTally, CutShort, JournalError, Occupied, RunHeader, Settings,
+    TellStep, TreeLock,
 };
+use crate::heartbeat::current;
 
 /// A run that acts, or shows what it would do.
 pub struct Session<'a> {
@@ -27,11 +29,14 @@ pub enum Stop {
     Journal(JournalError),
     /// Another run acts in the same folders.
     Occupied(Occupied),
-    /// The plan cannot be kept.
-    NotKept(io::Error),
 }
 
-/// The caller of a run that carries a plan out.
+/// Carries a plan out.
+pub type Work<'a> = Box<
+    dyn FnOnce(&Arc<ApplyControl>, TellStep<'_>) -> Result<ApplyTally, JournalError> + Send + 'a,
+>;
+
+/// The caller of a run.
 pub trait Host {
     /// Why the run ended early.
     type End: From<Stop>;
@@ -39,80 +44,60 @@ pub trait Host {
     /// The trees are locked, or would be: runs that were cut short there can be cleared up.
     fn sweep(&mut self, _trees: &[PathBuf]) {}
 
-    /// Looks for effects of the plan beside its files.
-    fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
-        plan.look_for_empty_folders()
+    /// Replaces the decisions about sets.
+    fn choose(&mut self, _plan: &mut Plan) -> Result<(), Self::End> {
+        Ok(())
     }
 
-    /// Carries the plan out and hears of its steps.
-    fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T;
-}
-
-/// The caller of a run that makes its plan while it holds the lock.
-pub trait PlanHost: Host {
-    /// Makes the plan.
-    fn gather(&mut self) -> Result<Plan, Self::End>;
-
-    /// Replaces the decisions about sets.
-    fn choose(&mut self, plan: Plan) -> Result<Plan, Self::End>;
+    /// Looks for effects of the plan beside its files.
+    fn look_around(&mut self, plan: &mut Plan) {
+        plan.look_for_empty_folders();
+    }
 
     /// Shows the plan; true if it may be carried out.
-    fn show(&mut self, plan: &mut Plan) -> Result<bool, Self::End>;
+    fn show(&mut self, _plan: &Plan) -> Result<bool, Self::End> {
+        Ok(true)
+    }
+
+    /// Has the plan carried out and hears of its steps.
+    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, JournalError>;
 }
-
-/// Work that carries a plan out.
-pub trait Carry<T>: FnOnce(&mut Plan, &Arc<ApplyControl>, TellStep<'_>) -> T + Send {}
-
-impl<T, F: FnOnce(&mut Plan, &Arc<ApplyControl>, TellStep<'_>) -> T + Send> Carry<T> for F {}
 
 impl Session<'_> {
     /// Does everything. `trees` are the real paths that are searched; a report names its own, which are known when it is
     /// read. What another run changes in the meantime would make the plan a wrong one, so the trees are locked first.
     ///
     /// # Errors
-    /// If nothing was done, or the host ends the run. `None` if the host does not agree.
-    pub fn run<H: PlanHost>(
+    /// If nothing was done, or the host ends the run. `None` if there is nothing to do, or the host does not agree.
+    pub fn run<H: Host>(
         self,
         trees: Option<&[PathBuf]>,
+        gather: impl FnOnce(&mut H) -> Result<Plan, H::End>,
         host: &mut H,
     ) -> Result<Option<(Plan, ApplyTally)>, H::End> {
-        self.check_journals()?;
+        let checked = self.journals.map_or(Ok(()), action::check_journals);
+        checked.map_err(Stop::Journal)?;
         let mut lock = trees.map(|trees| self.begin(trees, host)).transpose()?;
-        let mut plan = host.gather()?;
+        let mut plan = gather(host)?;
         if lock.is_none() && plan.totals().steps > 0 {
-            let trees = plan.folders().map_err(Stop::NotKept)?;
-            lock = Some(self.begin(&trees, host)?);
+            lock = Some(self.begin(&plan.folders(), host)?);
         }
-        plan = host.choose(plan)?;
-        host.look_around(&mut plan).map_err(Stop::NotKept)?;
-        if !host.show(&mut plan)? || plan.totals().steps == 0 {
+        host.choose(&mut plan)?;
+        host.look_around(&mut plan);
+        let is_agreed = host.show(&plan)?;
+        let Some(journals) = self
+            .journals
+            .filter(|_| is_agreed && plan.totals().steps > 0)
+        else {
             return Ok(None);
-        }
-        let tally = self.carry_out(&mut plan, host)?;
+        };
+        let (acting, header, planned) = (self.acting, self.header, &plan);
+        let work = move |control: &Arc<ApplyControl>, tell: TellStep<'_>| {
+            action::apply(planned, acting, journals, header, control, tell)
+        };
+        let tally = host.apply(&plan, Box::new(work)).map_err(Stop::Journal)?;
         drop(lock);
         Ok(Some((plan, tally)))
-    }
-
-    /// Carries out a plan that was made and checked before, without a lock.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn apply<H: Host>(
-        self,
-        mut plan: Plan,
-        host: &mut H,
-    ) -> Result<(Plan, ApplyTally), H::End> {
-        self.check_journals()?;
-        let trees = plan.folders().map_err(Stop::NotKept)?;
-        let _lock = self.begin(&trees, host)?;
-        host.look_around(&mut plan).map_err(Stop::NotKept)?;
-        let tally = self.carry_out(&mut plan, host)?;
-        Ok((plan, tally))
-    }
-
-    fn check_journals(&self) -> Result<(), Stop> {
-        let checked = self.journals.map_or(Ok(()), action::check_journals);
-        checked.map_err(Stop::Journal)
     }
 
     /// Locks the trees, if they are to be changed, and clears up there.
@@ -123,15 +108,28 @@ impl Session<'_> {
         host.sweep(trees);
         Ok(lock)
     }
+}
 
-    fn carry_out<H: Host>(self, plan: &mut Plan, host: &mut H) -> Result<ApplyTally, Stop> {
-        let Some(journals) = self.journals else {
-            return Ok(ApplyTally::default());
-        };
-        let (acting, header) = (self.acting, self.header);
-        let work = move |plan: &mut Plan, control: &Arc<ApplyControl>, tell: TellStep<'_>| {
-            action::apply(plan, acting, journals, header, control, tell)
-        };
-        host.apply(plan, work).map_err(Stop::Journal)
+/// Runs that were cut short and left unfinished files in these trees.
+///
+/// # Errors
+/// If the journals cannot be used.
+pub fn unfinished(
+    journals: &Path,
+    trees: impl FnOnce() -> Vec<PathBuf>,
+) -> Result<Vec<CutShort>, JournalError> {
+    let runs = action::cut_short(journals)?;
+    if runs.is_empty() {
+        return Ok(runs);
     }
+    let folder = |tree: PathBuf| {
+        current::ask_about(tree.as_os_str().as_bytes());
+        match tree.is_dir() {
+            true => Some(tree),
+            false => tree.parent().map(Path::to_owned),
+        }
+    };
+    let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();
+    let runs = runs.into_iter();
+    Ok(runs.filter_map(|run| run.within(&trees)).collect())
 }

@@ -2,7 +2,6 @@
 //! and end it between portions.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -92,8 +91,6 @@ pub struct ApplyTally {
     pub failed: u64,
     /// The journal could not be written: no further step was carried out.
     pub unwritten: bool,
-    /// The plan could not be read any further, which counts as one failure.
-    pub broken: Option<io::Error>,
     /// Bytes that were freed on the disk.
     pub freed: u64,
     /// Files of noise that were removed with the folders.
@@ -120,7 +117,7 @@ pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
 /// # Errors
 /// If there can be no journal; then nothing was done.
 pub fn apply(
-    plan: &mut Plan,
+    plan: &Plan,
     settings: &Settings,
     journals: &Path,
     header: RunHeader,
@@ -151,17 +148,13 @@ pub fn apply(
         control,
         tell,
     };
-    let walked = plan.each_group(|group| work.push(group));
+    let walked = plan.groups().try_for_each(|group| work.push(group));
     let walked = walked.and_then(|()| work.flush());
     work.finish();
     if walked.is_ok() && !control.is_stopped() {
         work.remove_folders(plan);
     }
     work.tally.times_left = work.actor.restore_times();
-    if let Err(Stop::Broken(error)) = walked {
-        work.tally.broken = Some(error);
-        work.tally.failed += 1;
-    }
     if let Err(error) = work.actor.end_of_run() {
         // Everything that was done is written down; only the next run takes this one for cut short.
         tracing::info!("{error}");
@@ -173,13 +166,6 @@ pub fn apply(
 enum Stop {
     Asked,
     Unwritten,
-    Broken(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Broken(error)
-    }
 }
 
 struct Work<'a> {

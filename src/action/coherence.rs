@@ -24,12 +24,6 @@ pub enum Coherence {
     CachedListings(String),
 }
 
-impl Coherence {
-    fn is_in_kernel(&self) -> bool {
-        matches!(self, Self::Kernel | Self::Overlay)
-    }
-}
-
 /// Whether two paths lead to two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distinct {
@@ -84,12 +78,6 @@ impl FileSystems {
     pub fn has_branches(&mut self, dev: u64) -> bool {
         let mounts = self.mounts.get_or_insert_with(Mounts::read);
         mounts.has_branches(dev)
-    }
-
-    /// True if the kernel is known to answer by itself for both file systems.
-    pub fn are_in_kernel(&self, one: u64, other: u64) -> bool {
-        let is_in_kernel = |dev| self.known.get(&dev).is_some_and(Coherence::is_in_kernel);
-        is_in_kernel(one) && is_in_kernel(other)
     }
 
     /// Whether two files are known to be two. Both file systems must be known.

@@ -28,7 +28,7 @@ pub use self::journal::journal_folder::check_journals;
 pub use self::journal::past::Flaw;
 pub use self::journal::record::{Raw, RunHeader};
 pub use self::journal::run::Run;
-pub use self::journal::runs::{Found, KEPT_DAYS, KEPT_JOURNALS, journals, runs};
+pub use self::journal::runs::{Found, journals, runs};
 pub use self::journal::undone::{UndoTally, Undone, UndoneFile};
 pub use self::step::metadata::SET_ID;
 pub use self::undo::leftovers::{CutShort, HalfDone, LeftoverKind, cut_short};

@@ -117,7 +117,6 @@ reasons! {
     Marked "marked" Rule "marked in the report";
     CopyNeedsIt "copy-needs-it" Rule "stays for a copy in a folder of the report";
     NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names";
-    LinkLimit "link-limit" Rule "the file kept before it already has {what} names, the maximum";
 
     OtherFileSystem "other-file-system" Rule
         "is alone on its file system, and hard links cannot cross file systems";

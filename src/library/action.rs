@@ -15,7 +15,7 @@ use super::times::nanoseconds;
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::keep::Rules;
 use crate::action::plan::{
-    Claim, ClaimedFacts, ClaimedFile, FurtherNames, Noise, Origin, Planner, Settings, Sidecars,
+    Claim, ClaimedFacts, ClaimedFile, Noise, Origin, Planner, Settings, Sidecars,
 };
 use crate::action::{self, ActionKind};
 use crate::report::read::Source;
@@ -45,39 +45,21 @@ use crate::report::read::Source;
 #[derive(Debug)]
 #[must_use = "nothing is planned before `plan` or `plan_report`"]
 pub struct Action {
-    kind: ActionKind,
+    asked: Asked,
     rules: Vec<Rule>,
-    copies: usize,
-    reference: Vec<PathBuf>,
-    protected: Vec<PathBuf>,
-    only_under: Vec<PathBuf>,
     within: Vec<PathBuf>,
-    destination: Option<PathBuf>,
-    sidecars: Sidecars,
-    allows_managed: bool,
-    remove_empty_folders: bool,
     noise: Option<Vec<String>>,
     bytes_per_second: Option<u64>,
-    acting: action::Settings,
 }
 
 impl Action {
     fn new(kind: ActionKind) -> Self {
         Self {
-            kind,
+            asked: Asked::new(kind),
             rules: Vec::new(),
-            copies: 1,
-            reference: Vec::new(),
-            protected: Vec::new(),
-            only_under: Vec::new(),
             within: Vec::new(),
-            destination: None,
-            sidecars: Sidecars::default(),
-            allows_managed: false,
-            remove_empty_folders: false,
             noise: None,
             bytes_per_second: None,
-            acting: action::Settings::default(),
         }
     }
 
@@ -90,7 +72,8 @@ impl Action {
     /// `home_trash`, usually `~/.local/share/Trash`, are moved there.
     pub fn trash(home_trash: Option<&Path>) -> Self {
         let mut action = Self::new(ActionKind::Trash);
-        action.acting.home_trash = home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
+        action.asked.acting.home_trash =
+            home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
         action
     }
 
@@ -112,7 +95,7 @@ impl Action {
     /// Moves duplicates below this folder, each with its whole path. The folder is created if it does not exist.
     pub fn move_to(folder: impl Into<PathBuf>) -> Self {
         let mut action = Self::new(ActionKind::Move);
-        action.destination = Some(folder.into());
+        action.asked.destination = Some(folder.into());
         action
     }
 
@@ -124,25 +107,25 @@ impl Action {
 
     /// The least number of files of each set that stay: 1 or more. The default is 1.
     pub fn copies(mut self, stay: usize) -> Self {
-        self.copies = stay;
+        self.asked.keep = stay;
         self
     }
 
     /// Keeps the files in this folder, and only acts on their copies.
     pub fn reference(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.reference.push(folder.into());
+        self.asked.reference.push(folder.into());
         self
     }
 
     /// Never changes this file or folder, or files that match this pattern.
     pub fn protect(mut self, path: impl Into<PathBuf>) -> Self {
-        self.protected.push(path.into());
+        self.asked.protected.push(path.into());
         self
     }
 
     /// Changes nothing outside this folder. Can be called several times, to allow several folders.
     pub fn only_under(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.only_under.push(folder.into());
+        self.asked.only_under.push(folder.into());
         self
     }
 
@@ -154,20 +137,20 @@ impl Action {
 
     /// Sets how to treat files that belong together by name, such as a raw photo and its settings.
     pub fn sidecars(mut self, sidecars: Sidecars) -> Self {
-        self.sidecars = sidecars;
+        self.asked.sidecars = sidecars;
         self
     }
 
     /// Also acts in hidden folders, and in folders that a program manages, such as a Git work tree.
     pub fn allow_managed(mut self, allow: bool) -> Self {
-        self.allows_managed = allow;
+        self.asked.allows_managed = allow;
         self
     }
 
     /// `remove`, `trash` and `move`: also removes the folders that are empty afterwards. They lie below what was searched,
     /// or for a report below [`within`](Self::within), and nothing else holds them.
     pub fn remove_empty_folders(mut self, remove: bool) -> Self {
-        self.remove_empty_folders = remove;
+        self.asked.remove_empty_folders = remove;
         self
     }
 
@@ -175,46 +158,46 @@ impl Action {
     /// stays. Noise is empty files, and files whose names match one of these globs; if there are none, those that
     /// [`Folders`](super::folders::Folders) takes for noise.
     pub fn with_noise<G: Into<String>>(mut self, globs: impl IntoIterator<Item = G>) -> Self {
-        self.remove_empty_folders = true;
+        self.asked.remove_empty_folders = true;
         self.noise = Some(globs.into_iter().map(Into::into).collect());
         self
     }
 
     /// Restores the times of the folders in which names change.
     pub fn preserve_times(mut self, preserve: bool) -> Self {
-        self.acting.preserve_times = preserve;
+        self.asked.acting.preserve_times = preserve;
         self
     }
 
     /// Also acts on files that have another owner than the kept file, or that other users may read or write.
     pub fn across_owners(mut self, across: bool) -> Self {
-        self.acting.across_owners = across;
+        self.asked.acting.across_owners = across;
         self
     }
 
     /// As root, also acts where other users than root and the owner of a file may change a folder on the way to it, to
     /// its kept copy or to its destination.
     pub fn in_shared_folders(mut self, shared: bool) -> Self {
-        self.acting.shared = shared;
+        self.asked.acting.shared = shared;
         self
     }
 
     /// `hardlink` and `symlink`: only where owner, mode, time of modification and extended attributes are equal.
     pub fn same_metadata(mut self, same: bool) -> Self {
-        self.acting.same_metadata = same;
+        self.asked.acting.same_metadata = same;
         self
     }
 
     /// `symlink`: the links hold absolute paths.
     pub fn absolute_links(mut self, absolute: bool) -> Self {
-        self.acting.absolute_links = absolute;
+        self.asked.acting.absolute_links = absolute;
         self
     }
 
     /// Relies on digests, and does not compare the bytes of two files before it acts. Sets without a digest are left
     /// alone.
     pub fn trust_hash(mut self, trust: bool) -> Self {
-        self.acting.trust_hash = trust;
+        self.asked.acting.trust_hash = trust;
         self
     }
 
@@ -226,7 +209,7 @@ impl Action {
 
     /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that compare and act.
     pub fn io_idle(mut self, idle: bool) -> Self {
-        self.acting.io_idle = idle;
+        self.asked.acting.io_idle = idle;
         self
     }
 
@@ -258,12 +241,12 @@ impl Action {
             ..Origin::default()
         };
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
-        let (settings, acting) = self.settings(&roots)?;
+        let (settings, acting) = self.settings(roots)?;
         let mut planner = Planner::new(settings, origin);
         for set in &sets.sets {
-            planner.add(claim(set)).map_err(Cause::NotKept)?;
+            planner.add(claim(set));
         }
-        Plan::new(planner, acting)
+        Ok(Plan::new(planner, acting))
     }
 
     /// Plans for the sets of a report in a file, in any format that `seekless find` writes and that can be read back.
@@ -283,7 +266,7 @@ impl Action {
         };
         let limits = self.within.iter().map(|path| real(path));
         let limits = limits.collect::<Result<Vec<_>, Error>>()?;
-        let (settings, acting) = self.settings(&limits)?;
+        let (settings, acting) = self.settings(limits.clone())?;
         let trust_hash = acting.trust_hash;
         let mut planner = Planner::new(settings, Origin::default());
         let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
@@ -291,7 +274,7 @@ impl Action {
             path: report.to_owned(),
             error,
         })?;
-        let header = planned.frame.header.as_ref();
+        let header = planned.header.as_ref();
         about.note(header, &limits);
         if let Some(untrusted) = about.may_lie(trust_hash).or(about.may_mislead()) {
             return Err(Cause::UntrustedReport(untrusted.clone()).into());
@@ -299,53 +282,32 @@ impl Action {
         if trust_hash && header.is_none() {
             return Err(Cause::UndatedReport.into());
         }
-        planned.kept.map_err(Cause::NotKept)?;
-        Plan::new(planner, acting)
+        Ok(Plan::new(planner, acting))
     }
 
     /// `tops` are the real paths below which folders may go.
-    fn settings(&self, tops: &[PathBuf]) -> Result<(Settings, action::Settings), Error> {
-        if self.copies == 0 {
+    fn settings(self, tops: Vec<PathBuf>) -> Result<(Settings, action::Settings), Error> {
+        let mut asked = self.asked;
+        if asked.keep == 0 {
             return Err(Cause::NoCopies.into());
         }
-        let destination = self.destination.as_deref();
         // Joined to the current folder, it would be that folder.
+        let destination = asked.destination.as_ref();
         if destination.is_some_and(|to| to.as_os_str().is_empty()) {
             return Err(Cause::NoPath("the path of the destination is empty".to_owned()).into());
         }
-        let asked = Asked {
-            action: self.kind,
-            rules: Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?,
-            keep: self.copies,
-            reference: &self.reference,
-            protected: &self.protected,
-            only_under: &self.only_under,
-            tops,
-            destination,
-            sidecars: self.sidecars,
-            further_names: match self.kind {
-                ActionKind::Hardlink | ActionKind::Reflink => FurtherNames::Stay,
-                _ => FurtherNames::AsReported,
-            },
-            allows_managed: self.allows_managed,
-            remove_empty_folders: self.remove_empty_folders,
-            noise: self.noise()?,
-            home_trash: self.acting.home_trash.clone().into(),
-            acting: action::Settings {
-                reads: reads(self.bytes_per_second)?,
-                ..self.acting.clone()
-            },
-            folder: &std::env::current_dir().unwrap_or_default(),
+        asked.noise = match self.noise {
+            Some(_) if !asked.action.takes_content_along() => {
+                return Err(Cause::LosesNoise.into());
+            }
+            Some(globs) => Some(Noise::named(&globs).map_err(Cause::from)?),
+            None => None,
         };
+        asked.rules = Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?;
+        asked.acting.reads = reads(self.bytes_per_second)?;
+        asked.tops = tops;
+        asked.folder = std::env::current_dir().unwrap_or_default();
         Ok(asked.settings(|path| own_way(path).map_err(Cause::from))?)
-    }
-
-    fn noise(&self) -> Result<Option<Noise>, Error> {
-        match &self.noise {
-            Some(_) if !self.kind.takes_content_along() => Err(Cause::LosesNoise.into()),
-            Some(globs) => Ok(Some(Noise::named(globs).map_err(Cause::from)?)),
-            None => Ok(None),
-        }
     }
 }
 

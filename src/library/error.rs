@@ -70,7 +70,6 @@ impl Error {
             Cause::Open { .. } | Cause::Report { .. } | Cause::UndatedReport => ErrorKind::Report,
             Cause::Occupied(_) | Cause::Journal(JournalError::Busy(_)) => ErrorKind::Busy,
             Cause::Journal(_) => ErrorKind::Journal,
-            Cause::NotKept(_) => ErrorKind::System,
             Cause::Engine(engine::Error::Limits(_)) => ErrorKind::Limits,
             Cause::Engine(engine::Error::Override(_) | engine::Error::Nested(_)) => {
                 ErrorKind::Setting
@@ -126,8 +125,6 @@ pub(super) enum Cause {
     UntrustedReport(Untrusted),
     #[error("the report has no time of creation, so seekless cannot rely on its digests")]
     UndatedReport,
-    #[error("cannot store the plan: {0}")]
-    NotKept(io::Error),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
@@ -149,7 +146,6 @@ impl From<Stop> for Error {
         Self(match stop {
             Stop::Journal(error) => error.into(),
             Stop::Occupied(occupied) => occupied.into(),
-            Stop::NotKept(error) => Cause::NotKept(error),
         })
     }
 }

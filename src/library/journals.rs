@@ -13,6 +13,7 @@ use super::error::{Cause, Error};
 use super::paths::real;
 use super::reading::reads;
 use super::times::time;
+use crate::acting::unfinished;
 use crate::action::{self, Reversion, TreeLock, UndoTally, UndoneFile};
 
 /// A folder of journals: what each run did, so that it can be undone.
@@ -95,19 +96,11 @@ impl Journals {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Vec<UndoneFile>, Error> {
-        let mut trees = Vec::new();
-        for path in paths {
-            let mut tree = real(path.as_ref())?;
-            if !tree.is_dir() {
-                tree.pop();
-            }
-            trees.push(tree);
-        }
+        let trees = paths.into_iter().map(|path| real(path.as_ref()));
+        let trees = trees.collect::<Result<Vec<_>, Error>>()?;
+        let unfinished = unfinished(&self.folder, || trees).map_err(Cause::from)?;
         let mut files = Vec::new();
-        for run in action::cut_short(&self.folder).map_err(Cause::from)? {
-            let Some(run) = run.within(&trees).filter(|run| !run.in_undo) else {
-                continue;
-            };
+        for run in unfinished.into_iter().filter(|run| !run.in_undo) {
             let reversion = Reversion::open(&self.folder, Some(&run.name)).map_err(Cause::from)?;
             let _lock = TreeLock::take(&reversion.places()).map_err(Cause::from)?;
             reversion.sweep(&AtomicBool::new(false), &mut |step| {

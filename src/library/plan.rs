@@ -1,8 +1,8 @@
 //! A plan: what is done with which file. It can be looked at and changed, then carried out.
 
+use std::convert::Infallible;
 use std::env;
 use std::fmt;
-use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,13 +12,15 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Callback;
 use super::cancel::Cancel;
-use super::error::{Cause, Error};
+use super::error::Error;
 use super::journals::Journals;
 use super::paths::path;
 use super::times::nanoseconds;
-use crate::acting::{Carry, Host, Session};
+use crate::acting::{Host, Session, Work};
 use crate::action::plan::{self, BrokenLink, Choice, Fate, LinkPlaces, Planner, SetPlan};
-use crate::action::{ActionKind, ApplyControl, Outcome, Raw, Reason, RunHeader, Settings};
+use crate::action::{
+    ActionKind, ApplyControl, ApplyTally, JournalError, Outcome, Raw, Reason, RunHeader, Settings,
+};
 use crate::hash::ContentDigest;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
@@ -107,20 +109,14 @@ pub struct Applied {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(planner: Planner, acting: Settings) -> Result<Self, Error> {
-        let plan = planner.finish().map_err(Cause::NotKept)?;
-        let plan = Self {
+    pub(super) fn new(planner: Planner, acting: Settings) -> Self {
+        let mut plan = planner.finish();
+        plan.look_for_empty_folders();
+        Self {
             plan,
             acting,
             caller: Caller::default(),
-        };
-        plan.looked_around()
-    }
-
-    /// Looks for folders that will be empty.
-    fn looked_around(mut self) -> Result<Self, Error> {
-        self.plan.look_for_empty_folders().map_err(Cause::NotKept)?;
-        Ok(self)
+        }
     }
 
     /// The totals.
@@ -138,12 +134,6 @@ impl<'a> Plan<'a> {
         self.plan.unmatched()
     }
 
-    /// Trash folders that would come first and cannot be used: why, and the trash that takes the files instead.
-    pub fn skipped_trash(&self) -> impl Iterator<Item = (&str, PathBuf)> {
-        let skipped = self.plan.skipped_trash().iter();
-        skipped.map(|skipped| (&skipped.why[..], path(&skipped.used)))
-    }
-
     /// Folders that will be empty and are then removed, each after the folders in it.
     pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.plan.empty_folders().iter();
@@ -157,41 +147,29 @@ impl<'a> Plan<'a> {
 
     /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders, and
     /// follows no link to another folder. Only [`remove`](super::Action::remove), `trash` and `move_to` break links.
-    ///
-    /// # Errors
-    /// As [`sets`](Self::sets).
     pub fn broken_links<P: AsRef<Path>>(
         &mut self,
         below: impl IntoIterator<Item = P>,
-    ) -> Result<Vec<BrokenLink>, Error> {
+    ) -> &[BrokenLink] {
         let entries = below.into_iter().flat_map(WalkDir::new);
         let links = entries.filter_map(|entry| entry.ok().filter(DirEntry::path_is_symlink));
         let places = LinkPlaces::Found(links.map(DirEntry::into_path).collect());
-        self.plan.look_for_links(&places).map_err(Cause::NotKept)?;
-        Ok(self.plan.dangling().named.clone())
+        self.plan.look_for_links(&places);
+        &self.plan.dangling().named
     }
 
     /// All sets, in the order in which they were found.
-    ///
-    /// # Errors
-    /// If the plan, which is kept in a temporary file, cannot be read.
-    pub fn sets(&mut self) -> Result<impl Iterator<Item = Result<PlannedSet, Error>>, Error> {
+    pub fn sets(&self) -> impl Iterator<Item = PlannedSet> {
         let action = self.plan.action();
-        let sets = self.plan.sets().map_err(Cause::NotKept)?;
-        Ok(sets.map(move |set| Ok(planned(&set.map_err(Cause::NotKept)?, action))))
+        self.plan.sets().iter().map(move |set| planned(set, action))
     }
 
     /// Replaces the decision about each set in which something would be done. At least one file always stays.
-    ///
-    /// # Errors
-    /// As [`sets`](Self::sets), and if there is no room for the new plan.
-    pub fn choose(self, mut choose: impl FnMut(&PlannedSet) -> Choice) -> Result<Self, Error> {
+    pub fn choose(&mut self, mut choose: impl FnMut(&PlannedSet) -> Choice) {
         let action = self.plan.action();
-        let chosen = self
-            .plan
-            .reconsider(|set| io::Result::Ok(choose(&planned(set, action))));
-        let plan = chosen.map_err(Cause::NotKept)?;
-        Self { plan, ..self }.looked_around()
+        let choose = |set: &SetPlan, _| Ok::<_, Infallible>(choose(&planned(set, action)));
+        let Ok(()) = self.plan.reconsider(choose);
+        self.plan.look_for_empty_folders();
     }
 
     /// Ends early when this is cancelled, between two steps.
@@ -221,7 +199,10 @@ impl<'a> Plan<'a> {
             mut caller,
         } = self;
         let session = session(&acting, Some(journals.folder()));
-        let (plan, tally) = session.apply(plan, &mut caller)?;
+        let done = session.run(None, |_| Ok(plan), &mut caller)?;
+        let Some((plan, tally)) = done else {
+            return Ok(Applied::default());
+        };
         let named = |(folder, why): (Vec<u8>, String)| (path(&folder), why);
         Ok(Applied {
             unreached: tally.unreached(&plan),
@@ -261,9 +242,9 @@ struct Caller<'a> {
 impl Host for Caller<'_> {
     type End = Error;
 
-    fn apply<T: Send>(&mut self, plan: &mut plan::Plan, work: impl Carry<T>) -> T {
+    fn apply(&mut self, _: &plan::Plan, work: Work<'_>) -> Result<ApplyTally, JournalError> {
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
-        work(plan, &control, &mut |step, outcome| {
+        work(&control, &mut |step, outcome| {
             if let Some(tell) = &mut self.on_step {
                 tell(&Step {
                     action: step.action,
@@ -286,7 +267,7 @@ fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
     let left = set.left.iter();
     PlannedSet {
         size: set.size,
-        digest: set.digest.as_deref().and_then(ContentDigest::from_hex),
+        digest: set.digest,
         files: files.collect(),
         left: left
             .map(|name| (path(&name.path), name.why.clone()))

@@ -207,16 +207,6 @@ pub fn may_renumber(file: impl AsFd) -> bool {
     served_by(file) == ServedBy::Others
 }
 
-/// How many names the file may have (the file systems' sources); `None` where that is not known, or is more than anybody
-/// makes.
-pub fn most_names(file: impl AsFd) -> Option<u64> {
-    match name(file)? {
-        "ext4" => Some(65_000),
-        "btrfs" => Some(65_535),
-        _ => None,
-    }
-}
-
 /// The usual name of the file system that holds this file, if it is a known one.
 pub fn name(file: impl AsFd) -> Option<&'static str> {
     let (_, name, _) = row(magic(file)?)?;

@@ -61,10 +61,10 @@ pub(in crate::action) fn names(own: &OwnFolder) -> Result<Vec<String>, JournalEr
 }
 
 /// The number of the newest journals, which stay however old they are.
-pub const KEPT_JOURNALS: usize = 20;
+const KEPT_JOURNALS: usize = 20;
 
 /// The days for which every journal stays.
-pub const KEPT_DAYS: i64 = 90;
+const KEPT_DAYS: i64 = 90;
 
 /// Removes old journals when a run begins at this time, except those of unfinished runs: undo or a sweep may need them.
 pub(in crate::action) fn prune(own: &OwnFolder, now: Timestamp) {

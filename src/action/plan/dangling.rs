@@ -9,6 +9,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::set::SetPlan;
+use crate::action::ActionKind;
 use crate::action::ways::folder_entry::bare;
 use crate::file::as_listed;
 use crate::heartbeat::current;
@@ -18,7 +20,7 @@ use crate::scan::MOST_NAMES;
 const NAMED: usize = 1000;
 
 /// Maximum length of a chain of links to links that is followed.
-pub const LINKS_IN_A_ROW: usize = 8;
+const LINKS_IN_A_ROW: usize = 8;
 
 /// The links that may lead to removed names.
 #[derive(Clone, Debug)]
@@ -50,7 +52,7 @@ pub struct Dangling {
 
 /// Names that the plan removes, and the links to them as far as they were found.
 #[derive(Debug, Default)]
-pub struct Search {
+struct Search {
     /// Hashes of the whole paths of removed names. A clash of hashes names a link too many; it changes nothing.
     going: HashSet<u64>,
     /// Hashes of the names that the text of a relevant link ends in: removed files, and links to them.
@@ -61,15 +63,42 @@ pub struct Search {
     dangling: Dangling,
 }
 
+impl Dangling {
+    /// The links that lead to a name that these sets lose.
+    pub(super) fn look(sets: &[SetPlan], action: ActionKind, places: &LinkPlaces) -> Self {
+        let mut search = Search::default();
+        if matches!(places, LinkPlaces::Found(links) if links.is_empty()) {
+            return search.dangling;
+        }
+        let steps = || sets.iter().flat_map(|set| set.steps(action));
+        steps().for_each(|step| search.note(&step.victim.path));
+        // A link that is found may be what others lead to.
+        for _ in 0..LINKS_IN_A_ROW {
+            let before = search.dangling.number;
+            match places {
+                LinkPlaces::Beside => {
+                    let mut looked = HashSet::new();
+                    steps().for_each(|step| search.beside(&step.victim.path, &mut looked));
+                }
+                LinkPlaces::Found(links) => links.iter().for_each(|link| search.link(link)),
+            }
+            if search.dangling.number == before {
+                break;
+            }
+        }
+        search.dangling
+    }
+}
+
 impl Search {
     /// Records a removed name, by its real path.
-    pub fn note(&mut self, path: &[u8]) {
+    fn note(&mut self, path: &[u8]) {
         self.going.insert(self.hasher.hash_one(path));
         self.ends.insert(self.hasher.hash_one(bare(path)));
     }
 
     /// Searches the folder of a name, unless it was searched in this round.
-    pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
+    fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
         let folder = &path[..path.len() - bare(path).len()];
         if looked.insert(self.hasher.hash_one(folder)) {
             current::ask_about(folder);
@@ -83,13 +112,8 @@ impl Search {
         }
     }
 
-    /// The result.
-    pub fn dangling(&self) -> &Dangling {
-        &self.dangling
-    }
-
     /// Looks where a link leads.
-    pub fn link(&mut self, link: &Path) {
+    fn link(&mut self, link: &Path) {
         current::ask_about(link.as_os_str().as_bytes());
         // Its text tells most links apart: nothing else is asked of what they lead to.
         let is_near = fs::read_link(link).is_ok_and(|text| {

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::folder_pairs::FolderPairs;
-use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
-use super::unit::{self, Unit};
+use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan, Unit};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
@@ -132,16 +131,16 @@ impl Policy {
             |(file, _): Unit| chosen.is_some_and(|chosen: &HashSet<usize>| chosen.contains(&file));
         let units = set.units(group, by_name).into_iter();
         let (held, free): (Vec<Unit>, Vec<Unit>) =
-            units.partition(|&unit| unit::hold(set.names_of(unit)).is_some());
+            units.partition(|&unit| set.hold(unit).is_some());
         let mut stay: Vec<(Unit, Reason)> = Vec::new();
         for hold in Hold::ALL {
             let with = held.iter().copied();
-            let with = with.filter(|&unit| unit::hold(set.names_of(unit)) == Some(hold));
+            let with = with.filter(|&unit| set.hold(unit) == Some(hold));
             let ordered = self.best(set, with.collect(), usize::MAX);
             stay.extend(ordered.into_iter().map(|(unit, _)| (unit, hold.into())));
         }
         let asked: Vec<Unit> = free.iter().copied().filter(|&u| is_chosen(u)).collect();
-        let is_relied_on = |unit: Unit| unit::is_relied_on(set.names_of(unit));
+        let is_relied_on = |unit: Unit| set.is_relied_on(unit);
         // A held file in a trash is lost when the trash is emptied, unless the user chose it.
         let is_enough = |&(unit, _): &(Unit, Reason)| is_relied_on(unit) || is_chosen(unit);
         if chosen.is_some() && (!asked.is_empty() || stay.iter().any(is_enough)) {
@@ -155,7 +154,7 @@ impl Policy {
             stay.extend(ordered.map(|(unit, _)| (unit, Code::Marked.into())));
             for rank in Rank::ALL {
                 let among = free.iter().copied();
-                let among = among.filter(|&unit| unit::rank(set.names_of(unit)) == rank);
+                let among = among.filter(|&unit| set.rank(unit) == rank);
                 // A protected file in a trash stays, but no other file may go because of it.
                 let relied_on = stay
                     .iter()

@@ -7,14 +7,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
 
-use super::mount_check::hides_files;
+use super::checks::hides_files;
 use super::set::{Fate, SetPlan};
 use super::settings::Settings;
-use super::steps::steps;
+use crate::action::StepFile;
 use crate::action::coherence::FileSystems;
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, join, parent};
-use crate::action::{ActionKind, StepFile};
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
@@ -34,7 +33,7 @@ pub struct EmptyFolder {
 
 /// Counts the names that the plan removes.
 #[derive(Debug)]
-pub struct Search<'a> {
+struct Search<'a> {
     settings: &'a Settings,
     /// Number of removed names of each folder. Each name is in one step at most.
     going: HashMap<Vec<u8>, u64>,
@@ -43,20 +42,24 @@ pub struct Search<'a> {
     file_systems: FileSystems,
 }
 
-impl<'a> Search<'a> {
-    /// A search without removed names.
-    pub fn new(settings: &'a Settings) -> Self {
-        Self {
+impl EmptyFolder {
+    /// The folders that these sets leave empty, each after the folders in it.
+    pub(super) fn look(sets: &[SetPlan], settings: &Settings) -> Vec<Self> {
+        let mut search = Search {
             settings,
             going: HashMap::new(),
             no_noise: HashSet::new(),
             file_systems: FileSystems::default(),
-        }
+        };
+        sets.iter().for_each(|set| search.note(set));
+        search.folders()
     }
+}
 
+impl Search<'_> {
     /// Records the removed files of a set.
-    pub fn note(&mut self, set: &SetPlan, action: ActionKind) {
-        for step in steps(set, action) {
+    fn note(&mut self, set: &SetPlan) {
+        for step in set.steps(self.settings.policy.action) {
             let folder = parent(&step.victim.path);
             match self.going.get_mut(folder) {
                 Some(going) => *going += 1,
@@ -85,7 +88,7 @@ impl<'a> Search<'a> {
     }
 
     /// Folders that will be empty, each after the folders in it.
-    pub fn folders(mut self) -> Vec<EmptyFolder> {
+    fn folders(mut self) -> Vec<EmptyFolder> {
         let depth = |path: &[u8]| Reverse(path.iter().filter(|&&byte| byte == b'/').count());
         let mut waiting: BTreeSet<_> = self
             .going

@@ -1,6 +1,6 @@
 //! Files that belong together by their names: a photo and the files that programs put beside it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
@@ -8,8 +8,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
-use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
-use crate::action::reason::Code;
+use super::set::{Group, PlannedName, SetPlan};
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
@@ -166,154 +165,4 @@ impl Groups {
     fn key(&self, folder: &[u8], stem: &[u8]) -> u64 {
         self.hasher.hash_one((folder, stem.to_ascii_lowercase()))
     }
-}
-
-/// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
-const COPIES: usize = 16;
-
-/// The names of a group that go: their number, and a bit for each of the first ones.
-#[derive(Clone, Copy, Debug, Default)]
-struct Going {
-    number: u32,
-    places: u64,
-}
-
-/// What the plan does with groups. A group goes as a whole, and each of its sidecars only if another group that stays
-/// has a copy of it and of its photo; else the group stays as a whole.
-#[derive(Debug, Default)]
-pub struct Together {
-    /// Names of each group that go.
-    going: HashMap<u64, Going>,
-    /// Groups that stay, and the place of the name because of which they do.
-    held: HashMap<u64, u32>,
-    /// For each group that goes: groups that stay and have a copy of a file of it that is no sidecar.
-    copies: HashMap<u64, Vec<u64>>,
-}
-
-impl Together {
-    /// Counts the names of a set that go.
-    pub fn count(&mut self, set: &SetPlan) {
-        for (_, group) in going(set) {
-            let going = self.going.entry(group.key).or_default();
-            going.number += 1;
-            going.places |= 1u64.checked_shl(group.at).unwrap_or_default();
-        }
-    }
-
-    /// Number of groups that stay or go.
-    pub fn len(&self) -> (usize, usize) {
-        (self.going.len(), self.held.len())
-    }
-
-    /// Holds the groups of which a file stays, once all sets were [counted](Self::count). A file that stays because of
-    /// one of its names holds what belongs to the others.
-    pub fn hold(&mut self, set: &SetPlan) {
-        for file in &set.files {
-            let groups: Vec<&Group> = going_of(file).map(|(_, group)| group).collect();
-            let going = |group: &Group| self.going.get(&group.key).copied().unwrap_or_default();
-            let is_part = |group: &Group| going(group).number != group.richness;
-            let stays = |group: &&Group| self.held.contains_key(&group.key) || is_part(group);
-            let all = matches!(file.fate, Fate::Act { .. }) && groups.iter().any(stays);
-            for group in groups {
-                // Of the names that do not go, the first one; else this one, since its file stays.
-                let holder = match is_part(group) {
-                    true => going(group).places.trailing_ones(),
-                    false if all => group.at,
-                    false => continue,
-                };
-                self.held.entry(group.key).or_insert(holder);
-            }
-        }
-    }
-
-    /// Notes which groups have copies of the photos of groups that go.
-    pub fn note_copies(&mut self, set: &SetPlan) {
-        let stay: Vec<u64> = self.staying(set).take(COPIES).collect();
-        for (_, group) in going(set).filter(|(_, group)| !group.is_sidecar) {
-            let copies = self.copies.entry(group.key).or_default();
-            for &key in &stay {
-                if copies.len() < COPIES && !copies.contains(&key) {
-                    copies.push(key);
-                }
-            }
-        }
-    }
-
-    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the copies
-    /// of all sets were [noted](Self::note_copies).
-    pub fn hold_without_copy(&mut self, set: &SetPlan) {
-        let stay: HashSet<u64> = self.staying(set).collect();
-        for (_, group) in going(set).filter(|(_, group)| group.is_sidecar) {
-            let copies = self.copies.get(&group.key);
-            if !copies.is_some_and(|copies| copies.iter().any(|copy| stay.contains(copy))) {
-                self.held.entry(group.key).or_insert(group.at);
-            }
-        }
-    }
-
-    /// The groups of the names of a set that stay.
-    fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
-        let names = set.files.iter().flat_map(|file| {
-            let names = file.names.iter();
-            names.map(|name| (name, file.acts_on(name)))
-        });
-        names.filter_map(|(name, goes)| {
-            let key = name.group.as_ref()?.key;
-            (!goes || self.held.contains_key(&key)).then_some(key)
-        })
-    }
-
-    /// The bare name of the file because of which the group of a name stays.
-    fn holder<'n>(&self, name: &'n PlannedName) -> Option<&'n [u8]> {
-        let group = name.group.as_ref()?;
-        let holder = *self.held.get(&group.key)? as usize;
-        let mut names = group.names.split(|&byte| byte == b'/');
-        Some(names.nth(holder).unwrap_or(&group.names))
-    }
-
-    /// Takes the groups that stay out of a set; returns whether there were any.
-    pub fn apply(&self, set: &mut SetPlan) -> bool {
-        let mut any = false;
-        let is_held = |name: &PlannedName| self.holder(name).is_some();
-        for file in &mut set.files {
-            if matches!(file.fate, Fate::Act { .. }) && file.names.iter().any(is_held) {
-                let others = file.names.iter().filter_map(|name| {
-                    let holder = self.holder(name)?;
-                    (holder != name.bare()).then(|| holder.to_vec())
-                });
-                let other = others.min();
-                file.fate = Fate::Leave(match other {
-                    Some(_) => Code::Group.into(),
-                    None => Code::NoPair.into(),
-                });
-                let groups = file.names.iter_mut().filter_map(|name| name.group.as_mut());
-                groups.for_each(|group| group.stays_with = other.clone().unwrap_or_default());
-                any = true;
-            }
-            for name in &mut file.names {
-                any |= name.goes && is_held(name);
-                name.goes &= !is_held(name);
-            }
-        }
-        any
-    }
-}
-
-/// The group of each name of a set that goes, by its path, and the number of names that go with it.
-pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
-    let groups = going(set);
-    groups
-        .map(|(name, group)| (&name.path[..], (group.key, group.richness as usize)))
-        .collect()
-}
-
-/// The names of a file that belong to groups and that the plan acts on.
-fn going_of(file: &PlannedFile) -> impl Iterator<Item = (&PlannedName, &Group)> {
-    let names = file.names.iter().filter(|name| file.acts_on(name));
-    names.filter_map(|name| Some((name, name.group.as_deref()?)))
-}
-
-/// Those of all files of a set.
-fn going(set: &SetPlan) -> impl Iterator<Item = (&PlannedName, &Group)> {
-    set.files.iter().flat_map(going_of)
 }

@@ -102,7 +102,7 @@ impl Inspector {
         self.find_trash();
         let mut set = SetPlan {
             size: claim.size,
-            digest: claim.digest.map(|digest| digest.to_string()),
+            digest: claim.digest,
             is_ordered: self.origin.is_ordered,
             ..SetPlan::default()
         };

@@ -1,15 +1,15 @@
 //! Turns claims about files into steps that are safe to take.
 //!
 //! ```text
-//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Spool ─ groups ─ Plan ─► steps
+//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Checks ─ what goes together ─ Plan ─► steps
 //! ```
 //!
 //! A claim names the files to compare, and the paths under which they were found. The proof that they are equal comes
 //! later. The planner looks up every name, resolves the links and `..` of its folder, and joins the names of one file.
-//! Each file belongs to one set only. The planner processes one set at a time, so memory contains one set and 8 bytes
-//! for each file.
+//! Each file belongs to one set only.
 
 mod by_folder;
+mod checks;
 mod claim;
 mod classes;
 mod dangling;
@@ -17,36 +17,24 @@ mod decide;
 mod emptied;
 mod estimate;
 mod folder_pairs;
-mod full;
 mod groups;
 mod inspector;
-mod mount_check;
 mod planner;
 mod ranking;
 mod set;
 mod settings;
-mod side_effects;
-mod spool;
-mod steps;
+mod together;
 mod totals;
-mod trash_check;
-mod unit;
-mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::{ActionKind, Step, few_folders};
+use super::{ActionKind, Step, StepFile, few_folders};
 use crate::action::reason::{Code, Reason};
-use groups::Together;
-use mount_check::MountCheck;
-use spool::Spool;
-use steps::steps;
-use trash_check::TrashCheck;
-use whole::WholeFolders;
+use crate::heartbeat::current;
+use checks::Checks;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{BrokenLink, Dangling, LinkPlaces};
@@ -59,21 +47,17 @@ pub use ranking::Ranking;
 pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use settings::{FurtherNames, Noise, Settings, Sidecars};
 pub use totals::Totals;
-pub use trash_check::{HomeTrash, SkippedTrash};
 
 /// Maximum number of separate folders; beyond it, folders above represent them.
 const FOLDERS: usize = 4096;
 
-/// A plan, ready to be shown, stored or carried out.
+/// A plan, ready to be shown or carried out.
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
-    mounts: MountCheck,
-    trash: TrashCheck,
+    checks: Checks,
     unmatched: Vec<String>,
-    spool: Spool,
-    together: Together,
-    whole: WholeFolders,
+    sets: Vec<SetPlan>,
     dangling: Dangling,
     emptied: Vec<EmptyFolder>,
     totals: Totals,
@@ -84,12 +68,9 @@ impl Plan {
     fn new(settings: Settings) -> Self {
         Self {
             settings,
-            mounts: MountCheck::default(),
-            trash: TrashCheck::default(),
+            checks: Checks::default(),
             unmatched: Vec::new(),
-            spool: Spool::new(),
-            together: Together::default(),
-            whole: WholeFolders::default(),
+            sets: Vec::new(),
             dangling: Dangling::default(),
             emptied: Vec::new(),
             totals: Totals::default(),
@@ -112,61 +93,28 @@ impl Plan {
     }
 
     /// All sets, in the order in which they came.
-    pub fn sets(&mut self) -> io::Result<impl Iterator<Item = io::Result<SetPlan>>> {
-        let (settings, together, whole) = (&self.settings, &self.together, &self.whole);
-        let sets = self.spool.sets()?;
-        Ok(sets.map(move |set| {
-            let mut set = set?;
-            // Both, whatever the first one changes.
-            if together.apply(&mut set) | whole.apply(&mut set) {
-                estimate::estimate(&mut set, settings.policy.action, settings.destination);
-            }
-            Ok(set)
-        }))
+    pub fn sets(&self) -> &[SetPlan] {
+        &self.sets
     }
 
-    /// The same; stops at the first error, which is the caller's or the temporary file's.
-    pub fn each_set<E: From<io::Error>>(
+    /// Decides again: calls back for each set in which the plan would act, with the number of these sets. They include
+    /// those that the plan leaves alone only because groups stay: another choice can let them all go.
+    pub fn reconsider<E>(
         &mut self,
-        mut each: impl FnMut(&SetPlan) -> Result<(), E>,
+        mut ask: impl FnMut(&SetPlan, usize) -> Result<Choice, E>,
     ) -> Result<(), E> {
-        for set in self.sets()? {
-            each(&set?)?;
+        let mut sets = std::mem::take(&mut self.sets);
+        for set in &mut sets {
+            self.decide(set, &Choice::ByRule);
         }
+        let open = sets.iter().filter(|set| set.acts()).count();
+        for set in sets.iter_mut().filter(|set| set.acts()) {
+            let choice = ask(set, open)?;
+            self.decide(set, &choice);
+        }
+        self.sets = sets;
+        self.sum_up();
         Ok(())
-    }
-
-    /// Number of sets for which [`reconsider`](Self::reconsider) calls back. It includes the sets that the plan leaves
-    /// alone only because groups stay: another choice can let them all go.
-    pub fn open_sets(&mut self) -> io::Result<u64> {
-        let mut number = 0;
-        for set in self.spool.sets()? {
-            number += u64::from(set?.acts());
-        }
-        Ok(number)
-    }
-
-    /// Decides again: calls back for each set in which the plan would act.
-    pub fn reconsider<E: From<io::Error>>(
-        mut self,
-        mut ask: impl FnMut(&SetPlan) -> Result<Choice, E>,
-    ) -> Result<Self, E> {
-        let mut before = std::mem::replace(&mut self.spool, Spool::new());
-        for set in before.sets()? {
-            let set = set?;
-            if set.acts() {
-                let choice = ask(&set)?;
-                self.decide(set, &choice)?;
-            } else {
-                self.spool.push(&set)?;
-            }
-        }
-        Ok(self.summed_up()?)
-    }
-
-    /// Trash folders that would come first for files of the plan and cannot be used, while others can.
-    pub fn skipped_trash(&self) -> &[SkippedTrash] {
-        &self.trash.skipped
     }
 
     /// Patterns of `--protect` that match no name of any set.
@@ -185,98 +133,61 @@ impl Plan {
         totals.kept == 0 && totals.left.keys().eq([&Reason::from(Code::OutsidePaths)])
     }
 
-    /// Decides which groups stay, then computes the totals.
-    fn summed_up(mut self) -> io::Result<Self> {
-        self.keep_together()?;
-        let action = self.action();
-        if !self.settings.policy.pairs.is_empty() && !self.settings.allows_managed {
-            self.whole = self.look_for_whole_folders()?;
-        }
-        let mut totals = Totals::default();
-        self.each_set(|set| {
-            totals.add(set, action);
-            io::Result::Ok(())
-        })?;
-        self.totals = totals;
-        Ok(self)
-    }
-
-    /// Finds the managed folders that would go in part only.
-    fn look_for_whole_folders(&mut self) -> io::Result<WholeFolders> {
-        self.whole = WholeFolders::default();
-        let mut whole = WholeFolders::default();
-        self.each_set(|set| {
-            whole.note(set);
-            io::Result::Ok(())
-        })?;
-        let mut spreads = whole.look();
-        while spreads {
-            spreads = false;
-            self.each_set(|set| {
-                spreads |= whole.spread(set);
-                io::Result::Ok(())
-            })?;
-        }
-        Ok(whole)
-    }
-
-    fn keep_together(&mut self) -> io::Result<()> {
-        let mut together = Together::default();
-        let mut each = |step: &mut dyn FnMut(&SetPlan)| {
-            for set in self.spool.sets()? {
-                step(&set?);
+    /// Decides the fate of each file of a set by itself.
+    fn decide(&mut self, set: &mut SetPlan, choice: &Choice) {
+        let settings = &self.settings;
+        settings.policy.decide(set, choice);
+        if settings.policy.action == ActionKind::Move {
+            // A name cannot leave its file system; it would become a copy that takes more space.
+            let files = set.files.iter_mut();
+            for file in files.filter(|file| settings.destination != Some(file.volume.dev)) {
+                file.names.iter_mut().for_each(|name| name.goes = false);
             }
-            io::Result::Ok(())
-        };
-        each(&mut |set| together.count(set))?;
-        each(&mut |set| together.hold(set))?;
-        // Once is enough: what stays later are further copies.
-        each(&mut |set| together.note_copies(set))?;
-        each(&mut |set| together.hold_without_copy(set))?;
-        // What is held lets more be held.
-        let mut before = (0, 0);
-        while together.len() != before {
-            before = together.len();
-            each(&mut |set| together.hold(set))?;
         }
-        self.together = together;
-        Ok(())
+        self.checks.set(set, settings);
+        estimate::estimate(set, settings.policy.action, settings.destination);
+    }
+
+    /// Leaves alone what must go together with something that stays, then computes the totals.
+    fn sum_up(&mut self) {
+        let (action, destination) = (self.action(), self.settings.destination);
+        for changed in together::keep_together(&mut self.sets) {
+            estimate::estimate(&mut self.sets[changed], action, destination);
+        }
+        self.totals = Totals::default();
+        self.sets
+            .iter()
+            .for_each(|set| self.totals.add(set, action));
+        current::rest();
     }
 
     /// All steps, in the order of their sets. Steps that belong together come together, when the last of them is
-    /// reached; until then, they stay in memory, at about 1 kB for each.
-    pub fn each_group<E: From<io::Error>>(
-        &mut self,
-        mut each: impl FnMut(Vec<Step>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// reached.
+    pub fn groups(&self) -> impl Iterator<Item = Vec<Step>> {
         let action = self.action();
         let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
-        self.each_set(|set| {
-            let groups = groups::sizes(set);
-            for step in steps(set, action) {
-                let Some(&(group, size)) = groups.get(&step.victim.path[..]) else {
-                    each(vec![step])?;
-                    continue;
+        self.sets.iter().flat_map(move |set| {
+            let sizes = together::sizes(set);
+            let groups = set.steps(action).filter_map(|step| {
+                let Some(&(group, size)) = sizes.get(&step.victim.path[..]) else {
+                    return Some(vec![step]);
                 };
                 let others = held.entry(group).or_default();
                 others.push(step);
-                if others.len() >= size
-                    && let Some(whole) = held.remove(&group)
-                {
-                    each(whole)?;
-                }
-            }
-            Ok::<_, E>(())
-        })?;
-        // What is not complete stays.
-        Ok(())
+                // What is not complete stays.
+                (others.len() >= size)
+                    .then(|| held.remove(&group))
+                    .flatten()
+            });
+            groups.collect::<Vec<_>>()
+        })
     }
 
     /// The folders of all files in the plan, since a report may come from anywhere. If there are very many, folders
     /// above represent them.
-    pub fn folders(&mut self) -> io::Result<Vec<PathBuf>> {
+    pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = BTreeSet::new();
-        self.each_set(|set| {
+        for set in &self.sets {
             for name in set.files.iter().flat_map(|file| &file.names) {
                 let folder = Path::new(OsStr::from_bytes(&name.path)).parent();
                 folders.extend(folder.map(Path::to_owned));
@@ -285,8 +196,48 @@ impl Plan {
                 let few = few_folders(std::mem::take(&mut folders));
                 folders = few.into_iter().collect();
             }
-            io::Result::Ok(())
-        })?;
-        Ok(folders.into_iter().collect())
+        }
+        folders.into_iter().collect()
+    }
+
+    /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
+    pub fn look_for_links(&mut self, places: &LinkPlaces) {
+        if self.settings.takes_names() {
+            self.dangling = Dangling::look(&self.sets, self.action(), places);
+            current::rest();
+        }
+    }
+
+    /// Links that will be broken, as far as the search for them went.
+    pub fn dangling(&self) -> &Dangling {
+        &self.dangling
+    }
+
+    /// Searches for folders that will be empty, if they are to be removed. Call it when the plan is complete.
+    pub fn look_for_empty_folders(&mut self) {
+        if self.settings.takes_names() && self.settings.remove_empty_folders {
+            self.emptied = EmptyFolder::look(&self.sets, &self.settings);
+            current::rest();
+        }
+    }
+
+    /// True if folders that will be empty are removed.
+    pub fn removes_empty_folders(&self) -> bool {
+        self.settings.remove_empty_folders
+    }
+
+    /// Folders that will be empty and are removed, each after the folders in it.
+    pub fn empty_folders(&self) -> &[EmptyFolder] {
+        &self.emptied
+    }
+
+    /// True if noise is removed from folders that are empty otherwise.
+    pub fn takes_noise(&self) -> bool {
+        self.settings.noise.is_some()
+    }
+
+    /// Noise that is removed from these folders.
+    pub fn noise(&self) -> impl Iterator<Item = &StepFile> {
+        self.emptied.iter().flat_map(|folder| &folder.noise)
     }
 }

@@ -1,14 +1,11 @@
 //! Takes claims, one set after the other, and decides the fate of each file.
 
-use std::io;
-
 use super::claim::{Claim, Origin};
 use super::decide::Choice;
 use super::groups::Groups;
 use super::inspector::Inspector;
-use super::set::SetPlan;
-use super::settings::{FurtherNames, Settings, Sidecars};
-use super::{Plan, classes, estimate, full};
+use super::settings::{Settings, Sidecars};
+use super::{Plan, classes};
 use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
@@ -53,13 +50,7 @@ impl Planner {
     }
 
     /// Plans for one set.
-    pub fn add(&mut self, claim: Claim) -> io::Result<()> {
-        let added = self.look_and_add(claim);
-        current::rest();
-        added
-    }
-
-    fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
+    pub fn add(&mut self, claim: Claim) {
         let mut set = self.inspector.look(claim);
         let settings = &self.plan.settings;
         let policy = &settings.policy;
@@ -78,68 +69,29 @@ impl Planner {
         } else {
             set.files.len()
         };
-        if number < 2 && set.left.is_empty() {
-            return Ok(());
+        if number > 1 || !set.left.is_empty() {
+            if policy.common == Common::Access || policy.same_metadata {
+                classes::look(&mut set, policy.same_metadata);
+            }
+            if settings.sidecars == Sidecars::KeepTogether && settings.takes_names() {
+                self.groups.look(&mut set);
+            }
+            self.plan.decide(&mut set, &Choice::ByRule);
+            // Most sets have two files of one name each, and the plan keeps them all.
+            set.files.shrink_to_fit();
+            set.files
+                .iter_mut()
+                .for_each(|file| file.names.shrink_to_fit());
+            self.plan.sets.push(set);
         }
-        if policy.common == Common::Access || policy.same_metadata {
-            classes::look(&mut set, policy.same_metadata);
-        }
-        if settings.sidecars == Sidecars::KeepTogether && settings.takes_names() {
-            self.groups.look(&mut set);
-        }
-        self.plan.decide(set, &Choice::ByRule)
+        current::rest();
     }
 
     /// Ends the plan.
-    pub fn finish(mut self) -> io::Result<Plan> {
+    pub fn finish(mut self) -> Plan {
         self.plan.unmatched = self.inspector.unmatched();
         self.plan.settings.bounds = self.inspector.bounds;
-        self.plan.summed_up()
-    }
-}
-
-impl Settings {
-    /// Applies the properties that the source gives for all sets.
-    fn heed(&mut self, origin: &Origin) {
-        self.policy.isolate |= origin.isolate;
-        self.policy.by_name |= match self.further_names {
-            FurtherNames::Stay => false,
-            FurtherNames::AsReported => origin.hard_links,
-            FurtherNames::Go => true,
-        };
-    }
-
-    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
-    /// removed.
-    pub(super) fn takes_names(&self) -> bool {
-        matches!(
-            self.policy.action,
-            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-        )
-    }
-}
-
-impl Plan {
-    /// Decides the fate of each file of a set, and adds the set.
-    pub(super) fn decide(&mut self, mut set: SetPlan, choice: &Choice) -> io::Result<()> {
-        let settings = &self.settings;
-        let action = settings.policy.action;
-        settings.policy.decide(&mut set, choice);
-        if action == ActionKind::Move {
-            // A name cannot leave its file system; it would become a copy that takes more space.
-            let files = set.files.iter_mut();
-            for file in files.filter(|file| settings.destination != Some(file.volume.dev)) {
-                file.names.iter_mut().for_each(|name| name.goes = false);
-            }
-        }
-        if action == ActionKind::Hardlink {
-            full::divide(&mut set);
-        }
-        self.mounts.set(&mut set, action, settings.trust_mounts);
-        if action == ActionKind::Trash {
-            self.trash.set(&mut set, &settings.home_trash);
-        }
-        estimate::estimate(&mut set, action, settings.destination);
-        self.spool.push(&set)
+        self.plan.sum_up();
+        self.plan
     }
 }

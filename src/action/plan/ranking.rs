@@ -8,8 +8,7 @@ use crate::decide::DuplicateSet;
 
 use super::claim::{Claim, Origin};
 use super::inspector::Inspector;
-use super::set::{Rank, SetPlan};
-use super::unit::{self, Unit};
+use super::set::{Rank, SetPlan, Unit};
 
 /// Sorts sets by rules, for callers that only report them.
 #[derive(Debug)]
@@ -80,7 +79,7 @@ impl Ranking {
         let units = set.units(&files, by_name);
         let sorted = Rank::ALL.map(|rank| {
             let among = units.iter().copied();
-            let among = among.filter(|&unit| unit::rank(set.names_of(unit)) == rank);
+            let among = among.filter(|&unit| set.rank(unit) == rank);
             let among: Vec<Unit> = among.collect();
             let traits: Vec<_> = among.iter().map(|&unit| set.traits(unit)).collect();
             let order = self.rules.order(&traits).into_iter();

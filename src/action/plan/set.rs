@@ -1,12 +1,8 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
 use std::ffi::CString;
-use std::ops::Not;
 use std::os::fd::OwnedFd;
 
-use serde::{Deserialize, Serialize};
-
-use crate::action::ActionKind;
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
@@ -15,30 +11,30 @@ use crate::action::reason::{Code, Reason};
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{bare, parent};
 use crate::action::ways::temporary::is_temporary;
+use crate::action::{ActionKind, Expected, Step, StepFile};
 use crate::file::{CopyMarks, ManagedPlace, Preference};
+use crate::hash::ContentDigest;
 use crate::sys::open::{self, CWD};
 
 /// The planned fate of the files of one set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetPlan {
     /// Length of each file, bytes.
     pub size: u64,
-    /// Digest of the content, hexadecimal, if one was given.
-    pub digest: Option<String>,
+    /// Digest of the content, if one was given.
+    pub digest: Option<ContentDigest>,
     /// The files that were found as expected, in the order in which they were listed.
     pub files: Vec<PlannedFile>,
     /// The order of the files is that of a report, which counts.
-    #[serde(default)]
     pub is_ordered: bool,
     /// Names that were not found as expected.
     pub left: Vec<LeftName>,
     /// Blocks that files of the set share with other files.
-    #[serde(default)]
     pub shared: Shared,
 }
 
 /// Bytes of files that are acted on, in blocks that other files refer to as well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     /// Blocks that several removed files share. They count as freed, which is wrong if another file shares them too.
     pub unless_shared: u64,
@@ -47,17 +43,16 @@ pub struct Shared {
 }
 
 /// A name that is left alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftName {
     /// The name, absolute if that is known.
-    #[serde(with = "byte_text")]
     pub path: Vec<u8>,
     /// The reason.
     pub why: Reason,
 }
 
 /// One file (one inode) and its fate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
     /// `st_dev`.
     pub dev: u64,
@@ -86,46 +81,36 @@ pub struct PlannedFile {
 }
 
 /// One name of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedName {
     /// The real absolute path: no folder in it is a symbolic link.
-    #[serde(with = "byte_text")]
     pub path: Vec<u8>,
     /// The name as it was listed.
-    #[serde(with = "byte_text")]
     pub listed: Vec<u8>,
     /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
     /// Length of the given path that `path` begins with; 0 if it is not known.
-    #[serde(default)]
     pub top: usize,
     /// The place of that path among the given ones, if all given files have one place.
-    #[serde(default)]
     pub given: u32,
     /// Marks of a copy on the name, among the names of the set.
-    #[serde(default)]
     pub marks: u8,
     /// The reason why it must not be touched.
     pub hold: Option<Hold>,
     /// The user marked it to stay, against all rules.
-    #[serde(default, skip_serializing_if = "Not::not")]
     pub marked: bool,
     /// It lies in a trash that the user gave.
-    #[serde(default, skip_serializing_if = "Not::not")]
     pub in_trash: bool,
     /// It lies in a hidden folder, or in a folder that a program manages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub managed: Option<ManagedPlace>,
     /// The name is acted on although its file stays, under another name.
-    #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
     /// The files that it belongs together with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Box<Group>>,
 }
 
 /// The group of a name: the files of its folder with the same stem, which have at least two roles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// A hash of the folder and the stem.
     pub(super) key: u64,
@@ -133,19 +118,15 @@ pub struct Group {
     pub(super) richness: u32,
     /// The real path of its main file. Rules compare this file instead of each other file of the group, so that the
     /// sets of its files keep the same group.
-    #[serde(with = "byte_text")]
     pub(super) main: Vec<u8>,
     /// The main file as it would be listed.
-    #[serde(with = "byte_text")]
     pub(super) listed: Vec<u8>,
     /// Times of last modification and last access of the main file, and number of its names.
     pub(super) facts: (i64, i64, u64),
     /// The bare names of its files, the main file first, with slashes between them; and the place of this one.
-    #[serde(with = "byte_text")]
     pub(super) names: Vec<u8>,
     pub(super) at: u32,
     /// The bare name of the file because of which the group stays, if that is not this one.
-    #[serde(with = "byte_text")]
     pub(super) stays_with: Vec<u8>,
     /// The name is that of a sidecar.
     pub(super) is_sidecar: bool,
@@ -204,6 +185,24 @@ impl PlannedName {
         bare(&self.path)
     }
 
+    /// What rules compare, of a file that was modified at this time.
+    fn compared_by_rules(&self, mtime_ns: i64) -> Named<'_> {
+        let group = self.group.as_deref();
+        Named {
+            path: group.map_or(&self.path, |group| &group.main),
+            listed: group.map_or(&self.listed, |group| &group.listed),
+            root: self.root,
+            top: self.top,
+            preference: Preference {
+                in_trash: self.in_trash,
+                is_managed: self.managed.is_some(),
+                given: self.given,
+                marks: self.marks,
+                mtime_ns,
+            },
+        }
+    }
+
     /// The bare name that rules compare.
     fn compared(&self) -> &[u8] {
         bare(self.group.as_ref().map_or(&self.path, |group| &group.main))
@@ -211,7 +210,7 @@ impl PlannedName {
 }
 
 /// The fate of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It stays, for this reason.
     Keep(Reason),
@@ -226,7 +225,33 @@ pub enum Fate {
     Leave(Reason),
 }
 
+/// What stays or goes by itself: the place of a file in its set, and where names count (`--hard-links`) that of the name
+/// in the file.
+pub type Unit = (usize, Option<usize>);
+
+/// The reason why a file with these names must stay: it stays as a whole if one of its names does.
+fn hold(names: &[PlannedName]) -> Option<Hold> {
+    let holds = names.iter().filter_map(|name| name.hold);
+    holds.min_by_key(|hold| *hold as u8)
+}
+
+/// The preference for a file with these names: that for its best name.
+fn rank(names: &[PlannedName]) -> Rank {
+    let ranks = names.iter().map(PlannedName::rank);
+    ranks.min().unwrap_or(Rank::Leftover)
+}
+
 impl PlannedFile {
+    /// The reason why the file must stay.
+    pub(super) fn hold(&self) -> Option<Hold> {
+        hold(&self.names)
+    }
+
+    /// The preference for it.
+    pub(super) fn rank(&self) -> Rank {
+        rank(&self.names)
+    }
+
     /// What holds one of its names, if a program manages it or it is hidden.
     pub fn managed(&self) -> Option<ManagedPlace> {
         self.names.iter().find_map(|name| name.managed)
@@ -256,6 +281,21 @@ impl PlannedFile {
         };
         let acted = self.names.iter().filter(|name| self.acts_on(name));
         acted.take(most)
+    }
+
+    /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this change.
+    fn target(&self, size: u64, name: &PlannedName) -> StepFile {
+        StepFile {
+            path: name.path.clone(),
+            expected: Expected {
+                size,
+                dev: Some(self.dev),
+                ino: Some(self.ino),
+                mtime_ns: Some(self.mtime_ns),
+                ctime_ns: Some(self.ctime_ns),
+                not_after_ns: None,
+            },
+        }
     }
 
     /// Names of the file that are not in this set.
@@ -307,35 +347,78 @@ impl SetPlan {
         }
     }
 
-    /// The properties of a file with these names that rules compare.
-    pub(super) fn traits_as<'a>(&self, index: usize, names: &'a [PlannedName]) -> Traits<'a> {
+    /// These files, or all their names.
+    pub(super) fn units(&self, files: &[usize], by_name: bool) -> Vec<Unit> {
+        let units = files.iter().flat_map(|&file| {
+            let names = if by_name {
+                self.files[file].names.len()
+            } else {
+                1
+            };
+            (0..names).map(move |name| (file, by_name.then_some(name)))
+        });
+        units.collect()
+    }
+
+    /// The names of a unit.
+    pub(super) fn names_of(&self, (file, name): Unit) -> &[PlannedName] {
+        let names = &self.files[file].names;
+        name.map_or(names, |name| &names[name..=name])
+    }
+
+    /// The reason why a unit must stay.
+    pub(super) fn hold(&self, unit: Unit) -> Option<Hold> {
+        hold(self.names_of(unit))
+    }
+
+    /// The preference for a unit.
+    pub(super) fn rank(&self, unit: Unit) -> Rank {
+        rank(self.names_of(unit))
+    }
+
+    /// True if other files may go because a unit stays.
+    pub(super) fn is_relied_on(&self, unit: Unit) -> bool {
+        self.names_of(unit).iter().any(PlannedName::is_relied_on)
+    }
+
+    /// The properties of a unit that rules compare.
+    pub(super) fn traits(&self, unit: Unit) -> Traits<'_> {
+        let (index, nth) = unit;
+        let names = self.names_of(unit);
         let file = &self.files[index];
         let group = names.first().and_then(|name| name.group.as_deref());
         let own = (file.mtime_ns, file.atime_ns, file.links);
         let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
-        let named = |name: &'a PlannedName| {
-            let group = name.group.as_deref();
-            Named {
-                path: group.map_or(&name.path, |group| &group.main),
-                listed: group.map_or(&name.listed, |group| &group.listed),
-                root: name.root,
-                top: name.top,
-                preference: Preference {
-                    in_trash: name.in_trash,
-                    is_managed: name.managed.is_some(),
-                    given: name.given,
-                    marks: name.marks,
-                    mtime_ns,
-                },
-            }
-        };
         Traits {
             mtime_ns,
             atime_ns,
             links,
-            place: (if self.is_ordered { index } else { 0 }, 0),
-            names: names.iter().map(named).collect(),
+            place: match self.is_ordered {
+                true => (index, nth.unwrap_or(0)),
+                false => (0, 0),
+            },
+            names: names
+                .iter()
+                .map(|name| name.compared_by_rules(mtime_ns))
+                .collect(),
         }
+    }
+
+    /// The steps for the files of the set: the keeper of each is a name that stays.
+    pub fn steps(&self, action: ActionKind) -> impl Iterator<Item = Step> + use<'_> {
+        self.files.iter().flat_map(move |file| {
+            let acted = file.acted(action);
+            acted.filter_map(move |victim| {
+                let (kept, name) = self.kept_for(file)?;
+                Some(Step {
+                    action,
+                    keeper: Some(kept.target(self.size, name)),
+                    victim: file.target(self.size, victim),
+                    below: None,
+                    digest: self.digest,
+                })
+            })
+        })
     }
 
     /// True if the plan acts on a file of this set.
@@ -363,21 +446,5 @@ impl SetPlan {
         let owner = self.kept_for(file)?.0.rights.uid;
         // What only shares blocks with another file does not depend on it.
         (owner != file.rights.uid && action != ActionKind::Reflink).then_some(owner)
-    }
-}
-
-/// Bytes as text, a character for each: compact where they are ASCII, and never lossy.
-mod byte_text {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
-        let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
-        out.serialize_str(&text)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(from)?;
-        let byte = |c| u8::try_from(u32::from(c)).map_err(serde::de::Error::custom);
-        text.chars().map(byte).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! The settings of a planner.
 
+use super::claim::Origin;
 use super::decide::Policy;
-use super::trash_check::HomeTrash;
+use crate::action::ActionKind;
 use crate::action::bounds::Bounds;
 use crate::folders::NOISE;
 use crate::scan::{BadPattern, Globs};
@@ -46,8 +47,8 @@ pub struct Settings {
     pub guards_ways: bool,
     /// Act also where nothing proves that two mounts do not show one file.
     pub trust_mounts: bool,
-    /// The user's own trash.
-    pub home_trash: HomeTrash,
+    /// The user's own trash, an absolute path.
+    pub home_trash: Option<Vec<u8>>,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.
@@ -56,6 +57,27 @@ pub struct Settings {
     pub remove_empty_folders: bool,
     /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
     pub noise: Option<Noise>,
+}
+
+impl Settings {
+    /// Applies the properties that the source gives for all sets.
+    pub(super) fn heed(&mut self, origin: &Origin) {
+        self.policy.isolate |= origin.isolate;
+        self.policy.by_name |= match self.further_names {
+            FurtherNames::Stay => false,
+            FurtherNames::AsReported => origin.hard_links,
+            FurtherNames::Go => true,
+        };
+    }
+
+    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
+    /// removed.
+    pub(super) fn takes_names(&self) -> bool {
+        matches!(
+            self.policy.action,
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+        )
+    }
 }
 
 /// Files that do not prevent the removal of a folder: they may be removed without a copy that stays. These are empty

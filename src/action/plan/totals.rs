@@ -33,16 +33,10 @@ pub struct Totals {
     pub frees_unless_shared: u64,
     /// Bytes that are not freed, since something outside the set shares these blocks: a snapshot, another file.
     pub held: u64,
-    /// Device numbers of the files that are acted on, with a path on each.
-    pub devices: BTreeMap<u64, Vec<u8>>,
     /// Names of files that must not be touched, by reason.
     pub untouched: BTreeMap<Code, u64>,
-    /// For each reason why names are hidden or belong to a program, one that is left alone.
-    pub managed: BTreeMap<String, Vec<u8>>,
     /// Names left alone, by reason.
     pub left: BTreeMap<Reason, u64>,
-    /// The bare names of a file that is left alone with its group, and of a file that it stays with.
-    pub with_group: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Totals {
@@ -68,20 +62,9 @@ impl Totals {
                 }
                 // Counted as a set.
                 Fate::Leave(why) if why.code == Code::NoReference => {}
-                Fate::Leave(why) => {
-                    self.leave(why, names, &file.names[0].path);
-                    if why.code == Code::Group && self.with_group.is_none() {
-                        let mut names = file.names.iter();
-                        self.with_group = names.find_map(|name| {
-                            Some((name.bare().to_vec(), name.stays_with()?.to_vec()))
-                        });
-                    }
-                }
+                Fate::Leave(why) => self.leave(why, names),
                 Fate::Act { frees, .. } => {
                     acts = true;
-                    self.devices
-                        .entry(file.dev)
-                        .or_insert_with(|| file.names[0].path.clone());
                     let steps = file.acted(action).count() as u64;
                     self.steps += steps;
                     if set.other_owner(file, action).is_some() {
@@ -96,7 +79,7 @@ impl Totals {
             }
         }
         for name in &set.left {
-            self.leave(&name.why, 1, &name.path);
+            self.leave(&name.why, 1);
         }
         self.sets += u64::from(acts);
         let Shared {
@@ -107,12 +90,8 @@ impl Totals {
         self.held = self.held.saturating_add(held);
     }
 
-    fn leave(&mut self, why: &Reason, names: u64, path: &[u8]) {
+    fn leave(&mut self, why: &Reason, names: u64) {
         *self.left.entry(why.clone()).or_default() += names;
-        if let (Code::Managed, Some(what)) = (why.code, &why.facts().what) {
-            let managed = self.managed.entry(what.clone());
-            managed.or_insert_with(|| path.to_vec());
-        }
     }
 
     /// Number of names left alone because they are hidden or belong to a program.

@@ -25,11 +25,9 @@ pub const NO_TRASH: &str = "its file system has no trash that you can use: use m
 /// The variable that names the folder of the user's own trash.
 const DATA_HOME: &str = "XDG_DATA_HOME";
 
-/// The trash for the files below a folder that are at one location.
+/// The trash for the files at one location.
 #[derive(Debug)]
 pub struct TrashChoice {
-    /// The folder; empty if the user's own trash takes all files of the location.
-    pub top: Vec<u8>,
     /// The trash; `None` if there is none that can be used.
     pub trash: Option<Vec<u8>>,
     /// Trash folders that come before it and cannot be used.
@@ -48,16 +46,6 @@ pub struct RefusedTrash {
 impl fmt::Display for RefusedTrash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.why, self.way_out)
-    }
-}
-
-impl RefusedTrash {
-    /// The user's own trash, in a home that another user could change.
-    pub fn of_home(untrusted: &Untrusted) -> Self {
-        Self {
-            why: untrusted.to_string(),
-            way_out: untrusted.way_out(DATA_HOME),
-        }
     }
 }
 
@@ -93,7 +81,6 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
         && may_be_used(home)
     {
         return Ok(TrashChoice {
-            top: Vec::new(),
             trash: Some(home.to_vec()),
             refused,
         });
@@ -103,7 +90,6 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
     if top == path {
         // The file is a mount point itself, and no folder of its mount can hold it.
         return Ok(TrashChoice {
-            top,
             trash: None,
             refused,
         });
@@ -121,11 +107,7 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
     if let (None, Err(why)) = (&trash, is_shared) {
         refused.insert(0, why);
     }
-    Ok(TrashChoice {
-        top,
-        trash,
-        refused,
-    })
+    Ok(TrashChoice { trash, refused })
 }
 
 /// The trash for the file of a step.
@@ -246,7 +228,7 @@ pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> 
 }
 
 /// The location of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
-pub fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
+fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
     let location = match nearest(path) {
         Err(Errno::LOOP) => return Ok(None),
         found => found.and_then(|(folder, _)| Location::of_folder(folder)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seekless::acting::{self, PlannedReport};
+use seekless::acting;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner, Settings};
 use seekless::engine::{Config, Control, ProgressLine};
@@ -80,7 +80,7 @@ fn search(
             // Whoever follows links would wait where the search did.
             let has_all = summary.left_out.unanswered == 0;
             let links = if has_all { listener.into_links() } else { Vec::new() };
-            let plan = finish(planner, console)?;
+            let plan = planner.finish();
             let totals = plan.totals();
             if has_all || totals.steps > 0 || totals.has_problems() {
                 Ok((plan, found, LinkPlaces::Found(links)))
@@ -89,11 +89,6 @@ fn search(
             }
         }
     }
-}
-
-fn finish(planner: Planner, console: &Console) -> Result<Plan, Exit> {
-    let plan = planner.finish();
-    plan.or_else(|error| console.refuse(format!("cannot store the plan: {error}")))
 }
 
 /// Reads a report and plans for each of its sets.
@@ -111,8 +106,8 @@ fn report(
     let planned = planning(&read, || {
         acting::plan_report(&mut report.input, &mut planner, &run.limits, &read)
     });
-    let PlannedReport { frame, kept } = match planned {
-        Ok(planned) => planned,
+    let frame = match planned {
+        Ok(frame) => frame,
         Err(error) => {
             return console.refuse(format!("{}: {}", report.name, with_command(&error)));
         }
@@ -121,9 +116,6 @@ fn report(
     report
         .may_be_acted_on(run)
         .or_else(|error| console.refuse(error))?;
-    if let Err(error) = kept {
-        return console.refuse(format!("cannot store the plan: {error}"));
-    }
     if trust_hash && frame.header.is_none() {
         return console.refuse(format!(
             "{}: --allow uncompared needs the time of the report, and its header was removed",
@@ -136,7 +128,7 @@ fn report(
             report.name
         );
     }
-    Ok((finish(planner, console)?, Exit::Done, LinkPlaces::Beside))
+    Ok((planner.finish(), Exit::Done, LinkPlaces::Beside))
 }
 
 /// Does work that reads a report, and draws for how many files it has planned.

@@ -1,27 +1,23 @@
 //! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
 
-pub mod dangling_text;
 pub mod folder_direction;
 pub mod from_folders;
 pub mod from_report;
 pub mod gather;
 pub mod perform;
 pub mod plan_json;
-pub mod plan_preview;
 pub mod plan_summary;
 pub mod plan_text;
+pub mod rows;
 
-use std::io;
 use std::path::PathBuf;
 
-use seekless::acting::{Carry, Host, PlanHost, Session, Stop, searched_trees};
+use seekless::acting::{Host, Session, Stop, Work, searched_trees};
 use seekless::action::plan::{LinkPlaces, Plan, Settings};
-use seekless::action::{ActionKind, ApplyTally};
+use seekless::action::{ActionKind, ApplyTally, JournalError};
 
 use self::from_report::FromReport;
-use self::plan_json::PlanJson;
-use self::plan_text::{PlanForm, PlanText};
-use crate::cli::answers::{Answers, ask, question};
+use crate::cli::answers::{ask, question};
 use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::in_force::InForce;
 use crate::cli::front::problems::ProblemLimit;
@@ -96,7 +92,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         Err(why) if acts => return console.refuse(why),
         Err(_) => None,
     };
-    let answers = run.ask.then(|| ask::answers(&console));
     // Before any work is done for it.
     let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), &console));
     let output = output.transpose().or_else(|error| console.refuse(error))?;
@@ -119,14 +114,13 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         place: place.as_ref(),
         settings,
         report,
-        answers,
         output,
         links: LinkPlaces::Found(Vec::new()),
         so_far: usable,
         limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
         is_stopped: false,
     };
-    let done = session.run(trees.as_deref(), &mut caller);
+    let done = session.run(trees.as_deref(), Caller::gather, &mut caller);
     match done {
         Ok(Some(done)) => Ok(caller.so_far.worse(caller.told(&done))),
         Ok(None) => Ok(caller.so_far),
@@ -136,9 +130,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
             console.refuse(format!("{said}; nothing was done"))
         }
         Err(Ending::Stop(Stop::Occupied(occupied))) => console.refuse(occupied),
-        Err(Ending::Stop(Stop::NotKept(error))) => {
-            console.refuse(format!("cannot store the plan: {error}"))
-        }
     }
 }
 
@@ -152,7 +143,6 @@ struct Caller<'a> {
     settings: Option<Settings>,
     /// The report that the plan is made from.
     report: Option<FromReport>,
-    answers: Option<Answers>,
     /// Where the plan is written that is only shown.
     output: Option<OutputStream>,
     links: LinkPlaces,
@@ -181,18 +171,29 @@ impl From<Exit> for Ending {
 }
 
 impl Caller<'_> {
+    fn gather(&mut self) -> Result<Plan, Ending> {
+        let settings = self.settings.take().ok_or(Exit::Nothing)?;
+        let report = self.report.as_mut();
+        let (plan, found, links) = gather::plan(self.run, settings, report, self.console)?;
+        self.links = links;
+        self.so_far = self.so_far.worse(found);
+        Ok(plan)
+    }
+
     /// Says what became of the plan.
     fn told(&self, done: &(Plan, ApplyTally)) -> Exit {
         let Some(place) = self.place else {
             return Exit::Nothing;
         };
-        let (run, console) = (self.run, self.console);
-        let exit = perform::told(run, place, done, self.is_stopped, &self.limit, console);
-        if run.talk.summary {
-            let lines = dangling_text::after(&done.0);
-            lines.iter().for_each(|line| console.line(line));
-        }
-        exit
+        let has_summary = self.run.talk.summary;
+        perform::told(
+            has_summary,
+            place,
+            done,
+            self.is_stopped,
+            &self.limit,
+            self.console,
+        )
     }
 }
 
@@ -206,47 +207,22 @@ impl Host for Caller<'_> {
         }
     }
 
-    fn look_around(&mut self, plan: &mut Plan) -> io::Result<()> {
+    fn choose(&mut self, plan: &mut Plan) -> Result<(), Ending> {
+        if self.run.ask {
+            ask::each_set(plan, self.console, self.run);
+        }
+        Ok(())
+    }
+
+    fn look_around(&mut self, plan: &mut Plan) {
         // Links are named in the plan and in the summary.
-        let links = std::mem::replace(&mut self.links, LinkPlaces::Found(Vec::new()));
         if self.run.talk.summary || self.output.is_some() {
-            plan.look_for_links(&links)?;
+            plan.look_for_links(&self.links);
         }
-        plan.look_for_empty_folders()
+        plan.look_for_empty_folders();
     }
 
-    fn apply<T: Send>(&mut self, plan: &mut Plan, work: impl Carry<T>) -> T {
-        let place = self
-            .place
-            .expect("a run that acts has a place for its journal");
-        let (console, limit) = (self.console, &self.limit);
-        let (done, is_stopped) = perform::steps(place, plan, limit, console, work);
-        self.is_stopped = is_stopped;
-        done
-    }
-}
-
-impl PlanHost for Caller<'_> {
-    fn gather(&mut self) -> Result<Plan, Ending> {
-        let settings = self.settings.take().ok_or(Exit::Nothing)?;
-        let report = self.report.as_mut();
-        let (plan, found, links) = gather::plan(self.run, settings, report, self.console)?;
-        self.links = links;
-        self.so_far = self.so_far.worse(found);
-        Ok(plan)
-    }
-
-    fn choose(&mut self, plan: Plan) -> Result<Plan, Ending> {
-        match self.answers.take() {
-            Some(answers) => {
-                let asked = ask::each_set(plan, answers, self.console, self.run);
-                Ok(asked.or_else(|error| self.console.refuse(error))?)
-            }
-            None => Ok(plan),
-        }
-    }
-
-    fn show(&mut self, plan: &mut Plan) -> Result<bool, Ending> {
+    fn show(&mut self, plan: &Plan) -> Result<bool, Ending> {
         let (run, console, report) = (self.run, self.console, self.report.as_ref());
         let steps = plan.totals().steps;
         if plan.totals().has_problems() {
@@ -258,59 +234,51 @@ impl PlanHost for Caller<'_> {
         }
         let asks = run.use_of_plan == Use::Confirm && steps > 0;
         // Whoever is asked needs to know what the report is about.
-        let tells = |report: &FromReport| {
+        let tells = |report: &&FromReport| {
             let is_untrusted = report.about.untrusted.is_some();
             asks || run.talk.summary && is_untrusted && run.use_of_plan != Use::Confirm
         };
-        if let Some(report) = report.filter(|report| tells(report)) {
-            console.sentence(&report.sentence());
-        }
+        console.sentences(report.filter(tells).map(FromReport::sentence));
         // A plan names the links itself.
         let is_written = self.output.is_some();
         if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
-            run.links.lines().iter().for_each(|line| console.line(line));
+            console.lines(run.links.lines());
         }
         if run.talk.summary {
-            let line = self.in_force.line();
-            line.iter().for_each(|line| console.sentence(line));
-            if asks && let Err(error) = plan_preview::show(run, plan, console) {
-                return Ok(console.refuse(format!("cannot read the plan: {error}"))?);
+            console.sentences(self.in_force.line());
+            if asks {
+                let preview = plan_summary::preview(run, plan);
+                preview.iter().for_each(|line| console.line(line));
             }
-            let lines = plan_summary::lines(plan, &run.acting);
-            lines.iter().for_each(|line| console.sentence(line));
+            console.sentences(plan_summary::lines(plan, &run.acting));
         } else {
             let lines = plan_summary::unmatched(plan);
             lines.iter().for_each(|line| console.complain(line));
         }
-        if let Some(output) = self.output.take() {
-            let written = watch::ending(End::WRITING, || written(run, plan, output));
+        if let Some(mut output) = self.output.take() {
+            let written = watch::ending(End::WRITING, || {
+                output.write(|out| match run.use_of_plan {
+                    Use::Json => plan_json::write(out, run, plan),
+                    _ => plan_text::write(out, run, plan),
+                })?;
+                output.finish()
+            });
             watch::over();
             return match written {
                 Ok(()) | Err(NotWritten::Closed) => Ok(false),
                 Err(error) => Ok(console.refuse(error)?),
             };
         }
-        Ok(steps > 0 && agreed(run, plan, console))
+        let asked = || question::is_agreed(console, &plan_summary::question(plan, &run.acting));
+        Ok(steps > 0 && (run.use_of_plan == Use::Act || asked()))
     }
-}
 
-/// Shows the plan.
-fn written(run: &ActRun, plan: &mut Plan, mut place: OutputStream) -> Result<(), NotWritten> {
-    let mut form: Box<dyn PlanForm> = match run.use_of_plan {
-        Use::Json => Box::new(PlanJson::new(run, plan)),
-        _ => Box::new(PlanText::new(run, plan, run.plan_columns)),
-    };
-    place.write(|out| form.begin(out))?;
-    plan.each_set(|set| place.write(|out| form.set(out, set)))?;
-    place.write(|out| form.end(out, plan))?;
-    place.finish()
-}
-
-/// True if it may be done.
-fn agreed(run: &ActRun, plan: &Plan, console: &Console) -> bool {
-    if run.use_of_plan == Use::Act {
-        return true;
+    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, JournalError> {
+        let place = self
+            .place
+            .expect("a run that acts has a place for its journal");
+        let (done, is_stopped) = perform::steps(place, plan, &self.limit, self.console, work);
+        self.is_stopped = is_stopped;
+        done
     }
-    let wanted = plan_summary::question(plan, &run.acting);
-    question::is_agreed(console, &wanted)
 }

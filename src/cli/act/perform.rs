@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use seekless::acting::Carry;
+use seekless::acting::Work;
 use seekless::action::plan::Plan;
-use seekless::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Reversal, Step};
+use seekless::action::{
+    ActionKind, ApplyControl, ApplyTally, JournalError, Outcome, Reversal, Step,
+};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
@@ -12,7 +14,6 @@ use seekless::units::{Bytes, counted};
 use super::plan_summary::{hard_links, names, symbolic_links};
 use crate::cli::front::option_words::typed;
 use crate::cli::front::problems::ProblemLimit;
-use crate::cli::resolve::act::ActRun;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::progress_text::count;
@@ -20,15 +21,19 @@ use crate::cli::terminal::watch::{self, ENDING, End, NOTHING_DONE, Stops};
 use crate::cli::undo::journal_place::JournalPlace;
 
 /// Carries out all steps of a plan, and says what was not done; true if it was interrupted.
-pub fn steps<T: Send>(
+pub fn steps(
     place: &JournalPlace,
-    plan: &mut Plan,
+    plan: &Plan,
     limit: &ProblemLimit,
     console: &Console,
-    work: impl Carry<T>,
-) -> (T, bool) {
+    work: Work<'_>,
+) -> (Result<ApplyTally, JournalError>, bool) {
     let control = Arc::new(ApplyControl::default());
-    let (action, total) = (plan.action(), total(plan));
+    let (action, totals) = (plan.action(), plan.totals());
+    let noise = plan.noise().map(|file| (1, file.expected.size));
+    let total = noise.fold((totals.steps, totals.bytes), |sum, file| {
+        (sum.0 + file.0, sum.1 + file.1)
+    });
     let [told, shown, left] = [0; 3].map(|_| Arc::clone(&control));
     let progress = move || {
         vec![ProgressLine {
@@ -50,7 +55,7 @@ pub fn steps<T: Send>(
     });
     let done = watch::during(end, progress, || {
         let tell = &mut |step: &Step, outcome: &Outcome| tell(console, limit, step, outcome);
-        work(plan, &control, tell)
+        work(&control, tell)
     });
     watch::over();
     (done, control.is_stopped())
@@ -58,33 +63,26 @@ pub fn steps<T: Send>(
 
 /// Says what became of a plan.
 pub fn told(
-    run: &ActRun,
+    has_summary: bool,
     place: &JournalPlace,
     (plan, tally): &(Plan, ApplyTally),
     is_stopped: bool,
     limit: &ProblemLimit,
     console: &Console,
 ) -> Exit {
-    let complain_of = |folders: &[(Vec<u8>, String)]| {
-        for (folder, why) in folders.iter().filter(|(_, why)| limit.meets(why)) {
+    for (folder, why) in tally.folders.left.iter().chain(&tally.times_left) {
+        if limit.meets(why) {
             console.complain_about(&escape(folder), why);
         }
-    };
-    complain_of(&tally.folders.left);
+    }
     if let Some(error) = &tally.folders.unwritten {
         console.complain(&format!(
             "cannot record in the journal which folders to remove, so none was removed: {error}"
         ));
     }
-    complain_of(&tally.times_left);
     limit.rest().iter().for_each(|line| console.complain(line));
-    if let Some(error) = &tally.broken {
-        console.complain(&format!("cannot read the rest of the plan: {error}"));
-    }
-    if run.talk.summary {
-        lines(tally, place, plan)
-            .iter()
-            .for_each(|line| console.sentence(line));
+    if has_summary {
+        console.sentences(lines(tally, place, plan));
     }
     if is_stopped && tally.unreached(plan) > 0 {
         Exit::Interrupted
@@ -97,15 +95,6 @@ pub fn told(
     } else {
         Exit::Done
     }
-}
-
-/// Steps for duplicates and noise, and the bytes of their files.
-fn total(plan: &Plan) -> (u64, u64) {
-    let totals = plan.totals();
-    let noise = plan.noise().map(|file| (1, file.expected.size));
-    noise.fold((totals.steps, totals.bytes), |sum, file| {
-        (sum.0 + file.0, sum.1 + file.1)
-    })
 }
 
 /// Names what was not done, and why.
@@ -130,57 +119,53 @@ fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome)
     }
 }
 
-/// States the action and the number of files that it changed.
-fn done(action: ActionKind, number: u64) -> String {
-    let files = names(number);
-    match action {
-        ActionKind::Remove => format!("removed {files}"),
-        ActionKind::Trash => format!("moved {files} to the trash"),
-        ActionKind::Hardlink => format!("replaced {files} with {}", hard_links(number)),
-        ActionKind::Symlink => format!("replaced {files} with {}", symbolic_links(number)),
-        ActionKind::Reflink => format!("shared the blocks of {files}"),
-        ActionKind::Move => format!("moved {files}"),
-    }
-}
-
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
-    let done = done(action, tally.done);
-    let mut lines = vec![match action {
-        ActionKind::Trash => format!("Done: {done}."),
-        _ => format!("Done: {done}, {} of disk space freed.", Bytes(tally.freed)),
-    }];
-    let said = |number: u64, noun: (&'static str, &'static str), words: &str| {
-        (number > 0).then(|| format!("{} {words}", counted(number, noun.0, noun.1)))
+    let files = names(tally.done);
+    let done = match action {
+        ActionKind::Remove => format!("removed {files}"),
+        ActionKind::Trash => format!("moved {files} to the trash"),
+        ActionKind::Hardlink => format!("replaced {files} with {}", hard_links(tally.done)),
+        ActionKind::Symlink => format!("replaced {files} with {}", symbolic_links(tally.done)),
+        ActionKind::Reflink => format!("shared the blocks of {files}"),
+        ActionKind::Move => format!("moved {files}"),
     };
-    let folders = &tally.folders;
-    let file = ("file", "files");
-    lines.extend(said(tally.noise, file, "of noise moved as well."));
-    let empty = ("empty folder", "empty folders");
-    lines.extend(said(folders.removed, empty, "removed."));
-    let full = ("folder", "folders");
-    lines.extend(said(folders.not_empty, full, "not removed: not empty."));
-    let notes = tally.notes.iter();
-    lines.extend(notes.map(|(note, times)| format!("{}: {note}.", names(*times))));
-    lines.extend(said(tally.already, file, "needed no change."));
-    let left_alone = "left alone, as reported above.";
-    lines.extend(said(tally.skipped, file, left_alone));
-    let refused = "could not be changed, as reported above.";
-    lines.extend(said(tally.failed, file, refused));
-    let left = said(tally.unreached(plan), file, "not processed.");
-    lines.extend(left.map(|left| format!("INCOMPLETE: {left}")));
-    if tally.done > 0 {
-        match action.reversal() {
-            Reversal::GivesBack => {
-                lines.push(format!("To undo: {}", place.undo(&tally.run)));
-            }
-            Reversal::NothingToDo => lines.push(
-                "Nothing to undo: each file is still a separate file with the same content."
-                    .to_owned(),
-            ),
-            Reversal::Impossible => {}
-        }
+    let freed = match action {
+        ActionKind::Trash => String::new(),
+        _ => format!(", {} of disk space freed", Bytes(tally.freed)),
+    };
+    let mut lines = vec![format!("Done: {done}{freed}.")];
+    for (note, &times) in &tally.notes {
+        lines.push(format!("{}: {note}.", names(times)));
     }
+    for (number, what) in [
+        (tally.noise, "of noise moved as well."),
+        (tally.already, "needed no change."),
+        (tally.skipped, "left alone, as reported above."),
+        (tally.failed, "could not be changed, as reported above."),
+    ] {
+        lines.extend((number > 0).then(|| format!("{} {what}", names(number))));
+    }
+    let folders = &tally.folders;
+    if folders.removed > 0 {
+        let removed = counted(folders.removed, "empty folder", "empty folders");
+        lines.push(format!("{removed} removed."));
+    }
+    if folders.not_empty > 0 {
+        let full = counted(folders.not_empty, "folder", "folders");
+        lines.push(format!("{full} not removed: not empty."));
+    }
+    if let left @ 1.. = tally.unreached(plan) {
+        lines.push(format!("INCOMPLETE: {} not processed.", names(left)));
+    }
+    let undo = match action.reversal() {
+        Reversal::GivesBack => format!("To undo: {}", place.undo(&tally.run)),
+        Reversal::NothingToDo => {
+            "Nothing to undo: each file is still a separate file with the same content.".to_owned()
+        }
+        Reversal::Impossible => return lines,
+    };
+    lines.extend((tally.done > 0).then_some(undo));
     lines
 }
 

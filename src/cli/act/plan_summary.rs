@@ -1,19 +1,106 @@
 //! The summary of a plan on standard error, and the question before it is carried out.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
-use seekless::action::plan::{Plan, Totals};
+use seekless::action::plan::{Plan, SetPlan, Totals};
 use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
+use seekless::report::fit::shortened;
 use seekless::units::{Bytes, counted, plural};
 
-use super::dangling_text;
 use crate::cli::front::option_words::typed;
-use crate::cli::front::problems::HiddenLinks;
-use crate::cli::terminal::fit;
+use crate::cli::resolve::act::ActRun;
 use crate::cli::terminal::progress_text::count;
+use crate::cli::terminal::{fit, sanitize};
+
+/// Sets that are shown above the question, of two or three lines each: a terminal of 24 lines also shows the totals and
+/// the question.
+const SETS: usize = 5;
+
+/// Folders that are shown there, and noise files in them.
+const FOLDERS: usize = 2;
+
+/// Links that are named on the terminal; the plan names more.
+const LINKS: usize = 20;
+
+/// The lines for the largest sets.
+pub fn preview(run: &ActRun, plan: &Plan) -> Vec<String> {
+    let table = Table {
+        run,
+        action: plan.action(),
+    };
+    let bytes = |set: &SetPlan| {
+        let names = set.files.iter().flat_map(|file| file.acted(plan.action()));
+        set.size.saturating_mul(names.count() as u64)
+    };
+    let mut largest: Vec<_> = plan.sets().iter().map(|set| (bytes(set), set)).collect();
+    largest.retain(|(_, set)| set.acts());
+    largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    largest.truncate(SETS);
+    let mut lines = Vec::new();
+    let mut files = 0;
+    for (_, set) in &largest {
+        let going = set.files.iter();
+        let going = going.flat_map(|file| file.acted(plan.action()).map(move |name| (file, name)));
+        let going: Vec<_> = going.collect();
+        files += going.len() as u64;
+        let kept = going.first().and_then(|(file, _)| set.kept_for(file));
+        let kept = kept.map(|(_, name)| &name.path[..]);
+        lines.extend(kept.map(|path| table.line(&Bytes(set.size).to_string(), "keep", path)));
+        let shown = if going.len() > 2 { 1 } else { going.len() };
+        let paths = going.iter().map(|(_, name)| &name.path[..]);
+        lines.extend(table.first(plan.action().name(), paths, shown));
+    }
+    let noise = plan.noise().map(|file| &file.path[..]);
+    lines.extend(table.first(plan.action().name(), noise, FOLDERS));
+    let folders = plan.empty_folders().iter();
+    let folders = folders.map(|folder| &folder.path[..]);
+    lines.extend(table.first("remove", folders, FOLDERS));
+    let totals = plan.totals();
+    if let more @ 1.. = totals.sets.saturating_sub(largest.len() as u64) {
+        lines.push(format!(
+            "  … and {} in {}: --dry-run shows the whole plan",
+            names(totals.steps.saturating_sub(files)),
+            counted(more, "more set", "more sets"),
+        ));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// Lines that fit into the terminal.
+struct Table<'r> {
+    run: &'r ActRun,
+    action: ActionKind,
+}
+
+impl Table<'_> {
+    /// The first of these paths, and the number of the others.
+    fn first<'a>(
+        &self,
+        what: &str,
+        paths: impl Iterator<Item = &'a [u8]>,
+        shown: usize,
+    ) -> Vec<String> {
+        let paths: Vec<_> = paths.collect();
+        let first = paths.iter().take(shown);
+        let mut lines: Vec<_> = first.map(|path| self.line("", what, path)).collect();
+        if let more @ 1.. = paths.len().saturating_sub(shown) {
+            lines.push(self.cells("", what, &format!("… and {} more", count(more as u64))));
+        }
+        lines
+    }
+
+    fn line(&self, size: &str, what: &str, path: &[u8]) -> String {
+        self.cells(size, what, &escape(&self.run.links.as_given(path)))
+    }
+
+    fn cells(&self, size: &str, what: &str, path: &str) -> String {
+        let width = self.action.name().len().max("remove".len());
+        let before = format!("{size:>10}  {what:<width$}  ");
+        let columns = self.run.talk.columns.unwrap_or(usize::MAX);
+        let path = shortened(path, columns.saturating_sub(before.len()));
+        format!("{before}{path}")
+    }
+}
 
 /// The sentences of the summary: the totals, what is left alone, and last, since a question follows, what cannot be
 /// undone. Those that name files are not broken.
@@ -22,25 +109,21 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     let mut lines = vec![what(plan, acting)];
     lines.extend(details(totals));
     lines.extend(empty_folders(plan));
-    lines.extend(managed(totals));
+    let managed = totals.left_managed();
+    if managed > 0 {
+        lines.push(format!(
+            "{} in hidden folders and folders that programs manage {} left alone (--allow managed includes {}).",
+            names(managed),
+            plural(managed, "was", "were"),
+            plural(managed, "it", "them")
+        ));
+    }
     let left = totals.left.iter();
     let left = left.filter(|(why, _)| why.code != Code::Managed);
-    lines.extend(left.map(|(why, &names)| left_alone(totals, why, names)));
+    lines.extend(left.map(|(why, &names)| left_alone(why, names)));
     lines.extend(without_reference(totals));
-    let skipped = plan.skipped_trash().iter().map(|skipped| {
-        let used = escape(&skipped.used);
-        format!(
-            "Trash folder not used: {}. The files go to {used}.",
-            skipped.why
-        )
-    });
-    let mut hidden = HiddenLinks::default();
-    for (&device, path) in &totals.devices {
-        hidden.note(device, Path::new(OsStr::from_bytes(path)));
-    }
-    let of_files = unmatched(plan).into_iter().chain(skipped);
-    let of_files = of_files.chain(dangling_text::before(plan));
-    lines.extend(of_files.chain(hidden.lines()).map(|line| fit::whole(&line)));
+    let of_files = unmatched(plan).into_iter().chain(broken_links(plan));
+    lines.extend(of_files.map(|line| fit::whole(&line)));
     lines.extend(warning(plan.action(), acting).filter(|_| totals.steps > 0));
     lines
 }
@@ -121,35 +204,30 @@ fn details(totals: &Totals) -> impl Iterator<Item = String> {
 
 fn what(plan: &Plan, acting: &action::Settings) -> String {
     let totals = plan.totals();
+    let verb = match plan.action() {
+        ActionKind::Trash => "move to the trash",
+        other => other.name(),
+    };
     if totals.steps == 0 {
         let why = untouched(totals);
         let nothing = match totals.left_managed() {
             0 => "Nothing",
             _ => "Nothing else",
         };
-        return format!("{nothing} to {}{why}.", verb(plan.action()));
+        return format!("{nothing} to {verb}{why}.");
     }
     let effect = match plan.action() {
         ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
         _ => format!("frees {} of disk space", Bytes(totals.frees)),
     };
     format!(
-        "To {}: {} ({}) in {}{}; {effect}. {}.",
-        verb(plan.action()),
+        "To {verb}: {} ({}) in {}{}; {effect}. {}.",
         names(totals.steps),
         Bytes(totals.bytes),
         counted(totals.sets, "set", "sets"),
         destination(acting),
         counted(totals.kept, "file kept", "files kept")
     )
-}
-
-/// What the action does to the files, as the question says it.
-fn verb(action: ActionKind) -> &'static str {
-    match action {
-        ActionKind::Trash => "move to the trash",
-        other => other.name(),
-    }
 }
 
 /// The hard links that replace this number of files.
@@ -173,10 +251,10 @@ fn untouched(totals: &Totals) -> String {
         format!("{} {are} {place}", names(number))
     });
     let reasons: Vec<String> = reasons.collect();
-    match reasons.is_empty() {
-        true => String::new(),
-        false => format!(": {}", reasons.join(", ")),
+    if reasons.is_empty() {
+        return String::new();
     }
+    format!(": {}", reasons.join(", "))
 }
 
 /// A number of files, with the noun.
@@ -190,50 +268,13 @@ fn destination(acting: &action::Settings) -> String {
         .unwrap_or_default()
 }
 
-/// Says how many files are hidden or belong to a program; with -v to which one.
-fn managed(totals: &Totals) -> Vec<String> {
-    let number = totals.left_managed();
-    if number == 0 {
-        return Vec::new();
-    }
-    let mut lines = vec![format!(
-        "{} in hidden folders and folders that programs manage {} left alone (--allow managed includes {}).",
-        names(number),
-        plural(number, "was", "were"),
-        plural(number, "it", "them")
-    )];
-    if tracing::enabled!(tracing::Level::INFO) {
-        let left = totals.left.iter();
-        lines.extend(left.filter_map(|(why, &number)| {
-            let what = why.facts().what.as_ref()?;
-            let path = totals
-                .managed
-                .get(what)
-                .filter(|_| why.code == Code::Managed)?;
-            Some(format!(
-                "{} in {what}, such as {}",
-                names(number),
-                escape(path)
-            ))
-        }));
-    }
-    lines
-}
-
-fn left_alone(totals: &Totals, why: &Reason, names: u64) -> String {
+fn left_alone(why: &Reason, names: u64) -> String {
     let what = plural(
         names,
         "file left alone because it",
         "files left alone because each",
     );
-    let whole = |name: &[u8]| fit::whole(&escape(name));
-    let group = totals
-        .with_group
-        .as_ref()
-        .filter(|_| why.code == Code::Group);
-    let example = group.map(|(one, other)| format!(": {} stays with {}", whole(one), whole(other)));
-    let example = example.unwrap_or_default();
-    format!("{} {what} {}{example}.", count(names), typed(why))
+    format!("{} {what} {}.", count(names), typed(why))
 }
 
 /// Says how many sets took no part since no reference holds a copy.
@@ -251,41 +292,63 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
 pub fn empty_folders(plan: &Plan) -> Option<String> {
     let folders = plan.empty_folders().len() as u64;
     let what = plural(folders, "folder that is", "folders that are");
-    let noise = plan.noise().count() as u64;
-    let with = match noise {
+    let with = match plan.noise().count() as u64 {
         0 => String::new(),
-        _ => format!(", with {} of noise", names(noise)),
+        noise => format!(", with {} of noise", names(noise)),
     };
-    let folders = (folders > 0).then(|| count(folders))?;
-    Some(format!(
-        "Then remove {folders} {what} empty afterwards{with}."
-    ))
+    let then = || {
+        format!(
+            "Then remove {} {what} empty afterwards{with}.",
+            count(folders)
+        )
+    };
+    (folders > 0).then(then)
+}
+
+/// Names the links that will be broken.
+fn broken_links(plan: &Plan) -> Vec<String> {
+    let links = plan.dangling();
+    if links.number == 0 {
+        return Vec::new();
+    }
+    let will = plural(
+        links.number,
+        "symbolic link will break because its target is removed:",
+        "symbolic links will break because their targets are removed:",
+    );
+    let mut lines = vec![format!("{} {will}", count(links.number))];
+    lines.extend(links.named.iter().take(LINKS).map(|link| {
+        let [link, leads_to] = [&link.link, &link.leads_to].map(|path| sanitize::path(path));
+        format!("  {link} (to {leads_to})")
+    }));
+    if let more @ 1.. = links.number.saturating_sub(LINKS as u64) {
+        lines.push(format!("  … and {} more", count(more)));
+    }
+    lines
 }
 
 /// The warning before the action.
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.reversal() == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
-        return Some(match impossible {
-            false => "seekless does not compare bytes first (--allow uncompared).".to_owned(),
-            true => {
-                "seekless does not compare bytes first (--allow uncompared), and the removal cannot be undone."
-                    .to_owned()
-            }
-        });
+        let and = match impossible {
+            false => "",
+            true => ", and the removal cannot be undone",
+        };
+        return Some(format!(
+            "seekless does not compare bytes first (--allow uncompared){and}."
+        ));
     }
     impossible.then(|| "This cannot be undone. Use --trash to be able to undo it.".to_owned())
 }
 
 /// The question whether the plan shall be carried out: it says what would happen to the files.
 pub fn question(plan: &Plan, acting: &action::Settings) -> String {
-    let noise = plan.noise().count() as u64;
-    let noise = match noise {
-        0 => String::new(),
-        _ => format!(" and {} of noise", names(noise)),
-    };
     let replaced = plan.totals().steps;
-    let files = format!("{}{noise}", names(replaced));
+    let files = match plan.noise().count() as u64 {
+        0 => names(replaced),
+        noise => format!("{} and {} of noise", names(replaced), names(noise)),
+    };
     let act = match plan.action() {
         ActionKind::Remove => format!("Permanently remove {files}"),
         ActionKind::Trash => format!("Move {files} to the trash"),
@@ -294,13 +357,11 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
         ActionKind::Reflink => format!("Share the blocks of {files} with the kept files"),
         ActionKind::Move => format!("Move {files}{}", destination(acting)),
     };
-    let folders = plan.empty_folders().len() as u64;
-    let folders = match folders {
+    let folders = match plan.empty_folders().len() as u64 {
         0 => String::new(),
-        _ => format!(
-            ", then remove {} empty {}",
-            count(folders),
-            plural(folders, "folder", "folders")
+        folders => format!(
+            ", then remove {}",
+            counted(folders, "empty folder", "empty folders")
         ),
     };
     format!("{act}{folders}? [y/N]")

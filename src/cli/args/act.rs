@@ -132,7 +132,7 @@ pub struct WayArgs {
 
     /// Ask for each set which files to keep
     ///
-    /// seekless saves the answers. If you stop, the next run continues with the remaining sets.
+    /// If you stop, the remaining sets are left alone.
     #[arg(long)]
     pub ask: bool,
 

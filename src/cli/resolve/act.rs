@@ -1,16 +1,16 @@
 //! From what was typed about acting to what will be done, once.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use seekless::acting::{Asked, FoundFolder};
+use seekless::acting::{Asked, FoundFolder, NoFolder};
 use seekless::action::plan::Noise;
-use seekless::action::plan::{self, FurtherNames, HomeTrash};
+use seekless::action::plan::{self, FurtherNames};
 use seekless::action::{self, ActionKind, Raw, RunHeader};
 use seekless::engine::Config;
-use seekless::file::{OwnFolder, RouteError, own_trash};
+use seekless::file::{OwnFolder, own_trash};
 
 use super::environment::Environment;
 use super::root_links::RootLinks;
@@ -138,28 +138,19 @@ pub fn resolve(
     let reads = args.reads.of_a_change();
     let limits = limits(&args, &mut links, around)?;
     let stay = &args.stay;
-    let [reference, protected, only_under] = [
-        ("reference", &stay.reference),
-        ("protect", &stay.protect),
-        ("only-under", &stay.only_under),
-    ]
-    .map(|(option, given)| paths(option, given));
-    let home_trash = home_trash(around);
     let asked = Asked {
-        action,
         rules,
         keep: usize::try_from(stay.keep_n).unwrap_or(usize::MAX),
-        reference: &reference?,
-        protected: &protected?,
-        only_under: &only_under?,
-        tops: &limits,
-        destination: special.to.as_deref(),
+        reference: paths("reference", &stay.reference)?,
+        protected: paths("protect", &stay.protect)?,
+        only_under: paths("only-under", &stay.only_under)?,
+        tops: limits.clone(),
+        destination: special.to,
         sidecars: stay.sidecars,
         further_names: further_names(&args, action)?,
         allows_managed: allows(Allowed::Managed),
         remove_empty_folders: special.folders.remove_empty_folders,
         noise,
-        home_trash: home_trash.clone(),
         acting: action::Settings {
             across_owners: allows(Allowed::OtherOwners),
             shared: allows(Allowed::Shared),
@@ -170,10 +161,11 @@ pub fn resolve(
             preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
-            home_trash: home_trash.usable().map(<[u8]>::to_vec),
+            home_trash: home_trash(around),
             ..action::Settings::default()
         },
-        folder: &around.folder,
+        folder: around.folder.clone(),
+        ..Asked::new(action)
     };
     let (plan, acting) = asked.settings(|path| links.check(path))?;
     Ok(ActRun {
@@ -196,18 +188,15 @@ pub fn resolve(
     })
 }
 
-fn home_trash(around: &Environment<'_>) -> HomeTrash {
-    let found = own_trash().and_then(|trash| found_folder(&trash, around).ok());
-    let Some(FoundFolder { path, .. }) = found else {
-        return HomeTrash::Missing;
-    };
-    let bytes = path.as_os_str().as_bytes().to_vec();
-    // Root may have come here with another user's HOME.
-    match OwnFolder::open(&path) {
-        Ok(_) => HomeTrash::At(bytes),
-        Err(RouteError::Untrusted(untrusted)) => HomeTrash::Refused(bytes, untrusted),
-        Err(RouteError::Io(_)) => HomeTrash::Missing,
-    }
+/// The user's own trash, if it can be used: root may have come here with another user's HOME.
+fn home_trash(around: &Environment<'_>) -> Option<Vec<u8>> {
+    let found = FoundFolder::look(&around.folder.join(own_trash()?), |there| {
+        let real = there.canonicalize().ok();
+        Ok::<_, NoFolder>(real.and_then(|real| real.metadata().ok().map(|now| (real, now.dev()))))
+    });
+    let path = found.ok()?.path;
+    OwnFolder::open(&path).ok()?;
+    Some(path.into_os_string().into_vec())
 }
 
 /// Whether further names (hard links) of files that stay are acted on.
@@ -304,13 +293,6 @@ fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, WrongUse> {
         return contradiction(format!("--{option}: {EMPTY_PATH}"));
     }
     Ok(given.iter().map(PathBuf::from).collect())
-}
-
-fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, WrongUse> {
-    FoundFolder::look(&around.folder.join(folder), |there| {
-        let real = there.canonicalize().ok();
-        Ok(real.and_then(|real| real.metadata().ok().map(|now| (real, now.dev()))))
-    })
 }
 
 /// The files that may go without a copy that stays, if any may.

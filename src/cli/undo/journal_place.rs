@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use seekless::action::{self, JournalError, Run};
+use seekless::action::{JournalError, Run};
 use seekless::file::Untrusted;
 use seekless::file::trust::Distrust;
 use seekless::report::escape::escape;
@@ -80,32 +80,10 @@ impl JournalPlace {
         }
     }
 
-    /// The answer to a name that no run has: perhaps the beginning of one.
-    fn missing(&self, name: &str) -> String {
-        let found = action::journals(&self.folder).unwrap_or_default();
-        let begun: Vec<&str> = found
-            .iter()
-            .map(|run| run.name.as_str())
-            .filter(|run| !name.is_empty() && run.starts_with(name))
-            .collect();
-        let all = format!("'{}' lists all runs", self.list());
-        match &begun[..] {
-            [] if name == "last" => {
-                format!("no such run: last; to undo the last run, omit the name; {all}")
-            }
-            [] => format!("no such run: {name}; {all}"),
-            [run] => format!("no such run: {name}; write the whole name, {run}; {all}"),
-            [.., last] => format!(
-                "no such run: {name}; {} runs begin with it, the last is {last}: write the whole name; {all}",
-                begun.len()
-            ),
-        }
-    }
-
     /// The error, with advice.
     pub fn with_way_out(&self, error: &JournalError) -> String {
         match error {
-            JournalError::Missing(name) => self.missing(name),
+            JournalError::Missing(_) => format!("{error}; '{}' lists all runs", self.list()),
             JournalError::Busy(_) => format!("{error}: wait until it ends, or stop it"),
             JournalError::Untrusted(_, untrusted) => {
                 format!("{error}: {}", self.own(untrusted))
@@ -119,13 +97,8 @@ impl JournalPlace {
             }
             JournalError::InTheWay { name, before, .. } => {
                 let before = before.as_ref();
-                let before = before.map(|run| {
-                    format!(
-                        " To undo the run before it ({}): {}.",
-                        words(run),
-                        self.undo(&run.name)
-                    )
-                });
+                let before = before
+                    .map(|run| format!(" To undo the run before it: {}.", self.undo(&run.name)));
                 format!(
                     "{error}. It may be the last run, so nothing was undone.{} If that run needs no undo, move \
                      the file out of the folder: {}",

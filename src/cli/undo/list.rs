@@ -7,28 +7,56 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
-use seekless::report::fit::fitting;
 use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{counted, plural};
 use serde::Serialize;
 
 use super::journal_place::{JournalPlace, words};
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::terminal::color::Terminal;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::progress_text::count;
-use crate::cli::terminal::sanitize::{complain, message, printed, say};
+use crate::cli::terminal::sanitize::{complain, message, printed};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, JournalError> {
     let found = action::journals(&place.folder)?;
     // Whoever reads the lines may take any time.
     current::rest();
+    let mut stdout = io::stdout().lock();
     let written = match format {
-        DocumentFormat::Text => listed(place, found),
-        DocumentFormat::Json => documented(place, &found),
+        DocumentFormat::Json => {
+            let keys = Keys {
+                folder: Name::new(place.folder.as_os_str().as_bytes()),
+                runs: found.iter().map(Record::from).collect(),
+            };
+            write_document(&mut stdout, "seekless-runs", SCHEMA, &keys)
+        }
+        DocumentFormat::Text => {
+            let mut found = found.iter();
+            found.try_for_each(|found| writeln!(stdout, "{}", message(&line(found))))
+        }
     };
-    Ok(written.unwrap_or_else(|exit| exit))
+    if let Err(exit) = printed(written) {
+        return Ok(exit);
+    }
+    let mut exit = Exit::Done;
+    for found in &found {
+        if let Some(flaw) = flaw(found) {
+            exit = Exit::SomeLeft;
+            if format == DocumentFormat::Text {
+                let path = place.folder.join(&found.name);
+                complain(&format!("journal {}: {flaw}", path.display()));
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// The keys of the document. `docs/reference/formats.md` says what they promise.
+#[derive(Serialize)]
+struct Keys<'a> {
+    folder: Name<'a>,
+    runs: Vec<Record<'a>>,
 }
 
 #[derive(Serialize)]
@@ -60,65 +88,17 @@ impl<'a> From<&'a Found> for Record<'a> {
     }
 }
 
-/// One document. `docs/reference/formats.md` says what it promises.
-fn documented(place: &JournalPlace, found: &[Found]) -> Result<Exit, Exit> {
-    #[derive(Serialize)]
-    struct Keys<'a> {
-        folder: Name<'a>,
-        runs: Vec<Record<'a>>,
+/// Why not all of a journal can be read.
+fn flaw(found: &Found) -> Option<String> {
+    match &found.run {
+        Err(flaw) => Some(flaw.to_string()),
+        Ok(Run { damaged: 0, .. }) => None,
+        Ok(run) => Some(counted(
+            run.damaged as u64,
+            "line is damaged",
+            "lines are damaged",
+        )),
     }
-    let keys = Keys {
-        folder: Name::new(place.folder.as_os_str().as_bytes()),
-        runs: found.iter().map(Record::from).collect(),
-    };
-    let mut stdout = io::stdout().lock();
-    printed(write_document(&mut stdout, "seekless-runs", SCHEMA, &keys))?;
-    let mut runs = keys.runs.iter();
-    Ok(
-        match runs.all(|run| run.why.is_none() && run.damaged == 0) {
-            true => Exit::Done,
-            false => Exit::SomeLeft,
-        },
-    )
-}
-
-fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, Exit> {
-    let mut exit = Exit::Done;
-    let terminal = Terminal::of(&io::stdout());
-    let width = match terminal.is_terminal {
-        true => terminal.columns,
-        false => usize::MAX,
-    };
-    let is_any = !found.is_empty();
-    for found in found {
-        let lines = match &found.run {
-            Ok(run) => lines(run, terminal.is_terminal),
-            Err(_) => fitting([format!("{}  unreadable", found.name)], width),
-        };
-        let mut lines = lines.iter();
-        printed(lines.try_for_each(|line| writeln!(io::stdout(), "{}", message(line))))?;
-        let flaw = match found.run {
-            Err(flaw) => flaw.to_string(),
-            Ok(run) if run.damaged > 0 => {
-                counted(run.damaged as u64, "line is damaged", "lines are damaged")
-            }
-            Ok(_) => continue,
-        };
-        complain(&format!(
-            "journal {}: {flaw}",
-            place.folder.join(&found.name).display()
-        ));
-        exit = Exit::SomeLeft;
-    }
-    if is_any {
-        let kept = format!(
-            "A new run removes journals that are older than {} days, except the last {} and those of unfinished runs.",
-            action::KEPT_DAYS,
-            action::KEPT_JOURNALS
-        );
-        fitting([kept], width).iter().for_each(|line| say(line));
-    }
-    Ok(exit)
 }
 
 fn time(run: &Run) -> Timestamp {
@@ -145,26 +125,21 @@ fn state(run: &Run) -> &'static str {
     }
 }
 
-/// Two lines on a terminal, else a row of a table. Commands are left whole.
-fn lines(run: &Run, is_terminal: bool) -> Vec<String> {
+/// A row of the table; the command comes last, since it may have any length.
+fn line(found: &Found) -> String {
+    let name = &found.name;
+    let Ok(run) = &found.run else {
+        return format!("{name}  unreadable");
+    };
     let time = time(run).to_zoned(TimeZone::system());
-    let state = state(run);
+    let time = time.strftime("%Y-%m-%d %H:%M:%S");
     // What failed or was left alone is no step that can be undone.
     let steps = match (run.done, run.steps) {
         (_, 0) => "no".to_owned(),
         (done, steps) if done == steps => count(steps as u64),
-        _ => format!("{} of {}", count(run.done as u64), count(run.steps as u64)),
+        (done, steps) => format!("{} of {}", count(done as u64), count(steps as u64)),
     };
-    let time = time.strftime("%Y-%m-%d %H:%M:%S");
     let what = plural(run.steps as u64, "step", "steps");
-    let (name, command) = (&run.name, words(run));
-    match is_terminal {
-        true => vec![
-            format!("{name}  {state}, {steps} {what}"),
-            format!("  {time}  {command}"),
-        ],
-        false => vec![format!(
-            "{name}  {time}  {state:11}  {steps:>9} {what:5}  {command}"
-        )],
-    }
+    let (state, command) = (state(run), words(run));
+    format!("{name}  {time}  {state:11}  {steps:>9} {what:5}  {command}")
 }

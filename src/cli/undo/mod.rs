@@ -2,26 +2,27 @@
 
 pub mod journal_place;
 pub mod list;
-pub mod recovery;
 pub mod sweep;
 pub mod text;
 
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use seekless::action::{self, JournalError, Reversion, UndoTally};
+use seekless::action::{JournalError, Reads, Reversion, TreeLock, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
-use self::journal_place::{JournalPlace, command, words};
-use self::recovery::Recovery;
-use crate::cli::answers::question::{self, Reply};
+use self::journal_place::{JournalPlace, command};
+use crate::cli::answers::question;
 use crate::cli::args::UndoArgs;
 use crate::cli::args::common::DocumentFormat;
+use crate::cli::front::problems::ProblemLimit;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::sanitize::{message, path, printed};
-use crate::cli::terminal::watch;
+use crate::cli::terminal::watch::{self, End};
 
 /// Undoes what was asked for, or lists.
 pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
@@ -38,13 +39,12 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
             path(folder)
         ));
     }
-    let reads = args.reads.of_a_change();
     if args.document.format == DocumentFormat::Json && !args.list {
         return console.refuse("--format json applies to the list of runs: add --list");
     }
     let recovery = Recovery {
         place: &place,
-        reads: &reads,
+        reads: &args.reads.of_a_change(),
         io_idle: args.reads.io_idle,
         names_all: args.verbose,
         console,
@@ -54,44 +54,38 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
     } else if args.sweep {
         sweep::command(&recovery, args)
     } else {
-        take_back(&recovery, args)
+        undo_one(&recovery, args)
     };
     done.or_else(|error| console.refuse(place.with_way_out(&error)))
 }
 
-fn take_back(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalError> {
+fn undo_one(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalError> {
     let (place, console) = (recovery.place, recovery.console);
-    let Some(reversion) = taken_up(recovery, args)? else {
-        return Ok(Exit::Done);
-    };
-    let reversion = reversion.reading(recovery.reads, recovery.io_idle);
+    let reversion = Reversion::open(&place.folder, args.run.as_deref())?;
     if args.dry_run {
-        return Ok(show(&reversion, args, console));
+        return Ok(show(&recovery.reading(reversion), args, console));
     }
     if reversion.is_permanent() {
-        console.complain(&text::permanent(
-            reversion.run_name(),
-            reversion.done() as u64,
-        ));
+        let removed = reversion.done() as u64;
+        console.complain(&text::permanent(reversion.run_name(), removed));
         if args.run.is_none() {
-            name_the_one_before(recovery, reversion.run_name())?;
+            console.line(&earlier(place));
         }
         return Ok(Exit::Nothing);
     }
-    let Some(_lock) = recovery.lock(&reversion) else {
+    let asks = io::stdin().is_terminal() && io::stderr().is_terminal() && !args.yes;
+    let agree = |reversion: &Reversion| !asks || agreed(reversion, console);
+    let Some(tally) = recovery.run(reversion, Back::Undo, agree) else {
         return Ok(Exit::Nothing);
     };
-    if can_ask() && !args.yes && !agreed(&reversion, console) {
+    let Some(tally) = tally else {
         return Ok(Exit::Done);
-    }
-    let tally = recovery.carry_out(reversion, false);
+    };
     watch::over();
     if !args.quiet {
-        let lines = text::lines(&tally);
-        lines.iter().for_each(|line| console.line(line));
-        // Also if nothing of the run can be undone: it would be the last one for good.
+        console.lines(text::done(&tally));
         if args.run.is_none() && !tally.interrupted && tally.restored + tally.cleaned == 0 {
-            name_the_one_before(recovery, &tally.run)?;
+            console.line(&earlier(place));
         }
     }
     if tally.interrupted {
@@ -99,6 +93,11 @@ fn take_back(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalEr
         return Ok(Exit::Interrupted);
     }
     Ok(exit(&tally))
+}
+
+/// Says how to go further back. It is not done unasked: whoever calls undo twice may only want to be sure.
+fn earlier(place: &JournalPlace) -> String {
+    format!("To undo an earlier run, choose it: {}", place.list())
 }
 
 fn exit(tally: &UndoTally) -> Exit {
@@ -109,32 +108,6 @@ fn exit(tally: &UndoTally) -> Exit {
         true => Exit::of_part(back),
         false if back == 0 && tally.impossible > 0 => Exit::Nothing,
         false => Exit::Done,
-    }
-}
-
-/// The run that is meant; `None` if the user did not say.
-fn taken_up(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Option<Reversion>, JournalError> {
-    let console = recovery.console;
-    let open = |run: Option<&str>| Reversion::open(&recovery.place.folder, run);
-    match open(args.run.as_deref()) {
-        Err(JournalError::Either { last, before }) if can_ask() && !args.yes && !args.dry_run => {
-            let (one, other) = (words(&last), words(&before));
-            console.line(&format!("1  the last run, {} ({one})", last.name));
-            console.line(&format!(
-                "2  the run before it, {} ({other}), which did not finish",
-                before.name,
-            ));
-            let run = match question::ask(console, "Undo which run? [1, 2, Enter = none]") {
-                Reply::Said(answer) if answer == "1" => last.name,
-                Reply::Said(answer) if answer == "2" => before.name,
-                _ => {
-                    console.line("No run was chosen: nothing was changed.");
-                    return Ok(None);
-                }
-            };
-            open(Some(&run)).map(Some)
-        }
-        reversion => reversion.map(Some),
     }
 }
 
@@ -154,8 +127,7 @@ fn show(reversion: &Reversion, args: &UndoArgs, console: &Console) -> Exit {
         return exit;
     }
     if !args.quiet {
-        let lines = text::wishes(&tally, &command(reversion.header()));
-        lines.iter().for_each(|line| console.line(line));
+        console.lines(text::wishes(&tally, &command(reversion.header())));
     }
     exit(&tally)
 }
@@ -166,28 +138,84 @@ fn agreed(reversion: &Reversion, console: &Console) -> bool {
     if tally.restored + tally.cleaned + tally.folders + tally.folders_removed == 0 {
         return true;
     }
-    let lines = text::wishes(&tally, &command(reversion.header()));
-    lines.iter().for_each(|line| console.line(line));
+    console.lines(text::wishes(&tally, &command(reversion.header())));
     question::is_agreed(console, &format!("Undo run {}? [y/N]", tally.run))
 }
 
-fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+/// What is done with a run that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// It is undone.
+    Undo,
+    /// Only the files that it left unfinished are restored.
+    Sweep,
 }
 
-/// Says how to go further back. It is not done unasked: whoever calls undo twice may only want to be sure.
-fn name_the_one_before(recovery: &Recovery<'_>, run: &str) -> Result<(), JournalError> {
-    let place = recovery.place;
-    let runs = action::runs(&place.folder)?.into_iter().rev();
-    let mut before = runs.filter(|past| {
-        past.name.as_str() < run && past.done > 0 && !past.undone && !past.permanent
-    });
-    if let Some(past) = before.next() {
-        recovery.console.line(&format!(
-            "To undo the run before it ({}): {}",
-            words(&past),
-            place.undo(&past.name)
-        ));
+/// How runs are taken back, and where that is told.
+pub struct Recovery<'a> {
+    /// Where their journals are.
+    pub place: &'a JournalPlace,
+    /// The rules for reads.
+    pub reads: &'a Reads,
+    /// Read only while no other program uses the disk.
+    pub io_idle: bool,
+    /// Name each file.
+    pub names_all: bool,
+    /// Where it is told.
+    pub console: &'a Console,
+}
+
+impl Recovery<'_> {
+    fn reading(&self, reversion: Reversion) -> Reversion {
+        reversion.reading(self.reads, self.io_idle)
     }
-    Ok(())
+
+    /// Takes a run back under the lock of its folders, and says what went wrong. `None` if another run acts there; the
+    /// inner one if the user does not agree.
+    pub fn run(
+        &self,
+        reversion: Reversion,
+        back: Back,
+        agree: impl FnOnce(&Reversion) -> bool,
+    ) -> Option<Option<UndoTally>> {
+        let lock = TreeLock::take(&reversion.places());
+        let complain = |why: &_| self.console.complain(&format!("{why}"));
+        let _lock = lock.inspect_err(complain).ok()?;
+        let reversion = self.reading(reversion);
+        Some(agree(&reversion).then(|| self.carry_out(reversion, back)))
+    }
+
+    /// Takes a run back whose folders are locked, and says what went wrong.
+    pub fn carry_out(&self, reversion: Reversion, back: Back) -> UndoTally {
+        let (place, console) = (self.place, self.console);
+        let run = reversion.run_name();
+        let way_out = match back {
+            Back::Sweep => format!(
+                "not everything was cleaned up; to continue: {}",
+                place.sweep(run)
+            ),
+            Back::Undo => place.not_all_undone(run),
+        };
+        let stop = Arc::<AtomicBool>::default();
+        let limit = ProblemLimit::new(self.names_all);
+        let tell = &mut |step: &UndoneFile| {
+            if let Some(problem) = text::problem(step, &limit) {
+                console.complain(&problem);
+            }
+            if self.names_all
+                && let Some(success) = text::success(step)
+            {
+                console.line(&success);
+            }
+        };
+        let reversion = self.reading(reversion);
+        let tally = watch::ending(End::step(&stop, way_out), || match back {
+            Back::Undo => reversion.carry_out(&stop, tell),
+            Back::Sweep => reversion.sweep(&stop, tell),
+        });
+        let of_journal = text::of_the_journal(&tally, place);
+        let rest = limit.rest().into_iter().chain(of_journal);
+        rest.for_each(|line| console.complain(&line));
+        tally
+    }
 }

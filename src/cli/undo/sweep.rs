@@ -1,16 +1,14 @@
 //! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
 //! again, and swept before another action in these folders.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use seekless::acting::unfinished;
 use seekless::action::{self, CutShort, JournalError, LeftoverKind, Reversion};
-use seekless::heartbeat::current;
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command as words};
-use super::recovery::Recovery;
-use super::text;
+use super::{Back, Recovery, text};
 use crate::cli::answers::question::{self, Reply};
 use crate::cli::args::UndoArgs;
 use crate::cli::resolve::act::{ActRun, Use};
@@ -40,19 +38,12 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             _ if run.in_undo => false,
             Use::Show | Use::Json => false,
             Use::Act => {
-                let first = match has_files(&run) {
-                    true => "seekless first restores the unfinished files",
-                    false => "seekless first removes its leftover files",
-                };
-                console.complain(&format!("{}; {first}", what(&run)));
+                console.complain(&format!("{}; seekless first restores them", what(&run)));
                 true
             }
             Use::Confirm => {
                 console.complain(&what(&run));
-                let question = match has_files(&run) {
-                    true => "Restore the unfinished files first? [y/N]",
-                    false => "Remove its leftover files first? [y/N]",
-                };
+                let question = "Restore the unfinished files first? [y/N]";
                 matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
             }
         };
@@ -62,11 +53,11 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
         }
         let left = match Reversion::open(&place.folder, Some(&run.name)) {
             Ok(reversion) => {
-                let tally = recovery.carry_out(reversion, true);
+                let tally = recovery.carry_out(reversion, Back::Sweep);
                 if tally.interrupted {
                     std::process::exit(Exit::Interrupted.code().into());
                 }
-                console.sentence(&text::lines(&tally)[0]);
+                console.sentence(&text::done(&tally)[0]);
                 tally.refused + tally.folders_refused > 0
             }
             Err(error) => {
@@ -88,9 +79,8 @@ pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Journal
         Some(run) => vec![run.clone()],
         None => {
             let runs = action::cut_short(&place.folder)?.into_iter();
-            runs.filter(|run| !run.in_undo)
-                .map(|run| run.name)
-                .collect()
+            let runs = runs.filter(|run| !run.in_undo);
+            runs.map(|run| run.name).collect()
         }
     };
     if runs.is_empty() && !args.quiet {
@@ -99,13 +89,12 @@ pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Journal
     let mut exit = Exit::Done;
     for run in runs {
         let reversion = Reversion::open(&place.folder, Some(&run))?;
-        let Some(_lock) = recovery.lock(&reversion) else {
+        let swept = recovery.run(reversion, Back::Sweep, |_| true);
+        let Some(tally) = swept.flatten() else {
             return Ok(Exit::Nothing);
         };
-        let tally = recovery.carry_out(reversion, true);
         if !args.quiet {
-            let lines = text::lines(&tally);
-            lines.iter().for_each(|line| console.line(line));
+            console.lines(text::done(&tally));
         }
         if tally.interrupted {
             return Ok(Exit::Interrupted);
@@ -123,31 +112,15 @@ fn left_in(
     trees: impl FnOnce() -> Vec<PathBuf>,
     console: &Console,
 ) -> Vec<CutShort> {
-    let runs = match action::cut_short(&place.folder) {
-        Ok(runs) => runs,
-        Err(ref error @ JournalError::Untrusted(_, ref untrusted)) => {
-            // Where there are no journals, nothing is missed.
-            if place.folder.symlink_metadata().is_ok() {
-                let way_out = untrusted.way_out("XDG_STATE_HOME");
-                console.complain(&format!("cannot look for killed runs: {error}: {way_out}"));
-            }
-            return Vec::new();
+    let runs = unfinished(&place.folder, trees);
+    if let Err(error @ JournalError::Untrusted(_, untrusted)) = &runs {
+        // Where there are no journals, nothing is missed.
+        if place.folder.symlink_metadata().is_ok() {
+            let way_out = untrusted.way_out("XDG_STATE_HOME");
+            console.complain(&format!("cannot look for killed runs: {error}: {way_out}"));
         }
-        Err(_) => return Vec::new(),
-    };
-    if runs.is_empty() {
-        return runs;
     }
-    let folder = |tree: PathBuf| {
-        current::ask_about(tree.as_os_str().as_bytes());
-        match tree.is_dir() {
-            true => Some(tree),
-            false => tree.parent().map(Path::to_owned),
-        }
-    };
-    let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();
-    let runs = runs.into_iter();
-    runs.filter_map(|run| run.within(&trees)).collect()
+    runs.unwrap_or_default()
 }
 
 fn what(run: &CutShort) -> String {
@@ -168,21 +141,13 @@ fn what(run: &CutShort) -> String {
     )
 }
 
-/// True if files of the user's are unfinished.
-fn has_files(run: &CutShort) -> bool {
-    run.number_of(LeftoverKind::File) > 0
-}
-
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
+    let undo = place.undo(&run.name);
     match run.in_undo {
-        true => format!("to continue: {}", place.undo(&run.name)),
-        false if !has_files(run) => {
-            format!("'{}' removes its leftover files", place.sweep(&run.name))
-        }
+        true => format!("to continue: {undo}"),
         false => format!(
-            "'{}' restores the unfinished files, '{}' undoes the whole run",
+            "'{}' restores the unfinished files, '{undo}' undoes the whole run",
             place.sweep(&run.name),
-            place.undo(&run.name)
         ),
     }
 }

@@ -112,7 +112,7 @@ fn the_plan_names_the_noise_and_changes_nothing() {
     let words = "move --to out --dry-run --remove-empty-folders --with-noise --reference keep x";
     let plan = stage.run(words).exits(0);
     let shown = stage.shown(&plan);
-    let wanted = "  move     TREE/x/p/q/.DS_Store\n             noise\n             to TREE/out";
+    let wanted = "  move     TREE/x/p/q/.DS_Store\n             noise\n";
     assert!(shown.contains(wanted), "{shown}");
     let plan = stage.run(&format!("{words} -f json")).exits(0).json();
     let files = plan["noise"].as_array().expect("a list");

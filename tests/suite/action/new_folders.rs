@@ -32,7 +32,7 @@ fn removed(stage: &Stage, but: usize) -> String {
     let new = moved(stage, "x/p/q");
     let new = new.strip_prefix(stage.tree.root()).expect("below");
     let number = new.components().count() - but;
-    format!("{number} empty folders removed: the run had created them.")
+    format!("{number} empty folders removed: created by the run.")
 }
 
 /// Moves the copies, changes something, and undoes the move.
@@ -49,7 +49,7 @@ fn a_folder_with_something_else_in_it_stays() {
     let stage = stage();
     let mine = moved(&stage, "x/mine");
     let told = undone_after(&stage, || fs::write(&mine, "mine").expect("written"));
-    told.says("2 empty folders removed: the run had created them.");
+    told.says("2 empty folders removed: created by the run.");
     assert!(mine.exists() && !moved(&stage, "x/p").exists());
     fs::remove_file(&mine).expect("removed");
     stage.run("undo --yes").exits(0);

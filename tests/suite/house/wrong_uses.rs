@@ -59,7 +59,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--keep= t", "--keep: \"\"", "newest"),
     ("--unique --omit-first -f nul t", "--omit-first", "omit"),
     ("compare t/ t", "t/ was given twice", "different sides"),
-    ("undo last", "no such run: last", "omit the name"),
+    ("undo last", "no such run: last", "undo --list"),
     // Values that are missing.
     ("move --yes t", "--to <DIR>", "add it"),
     ("remove", "PATH", "--from REPORT"),

@@ -32,7 +32,7 @@ const GOING: [&str; 6] = [
 ];
 
 #[test]
-fn links_that_will_lead_nowhere_are_named_in_the_plan_and_after_the_run() {
+fn links_that_will_lead_nowhere_are_named_in_the_plan_and_in_the_summary() {
     for line in ["remove", "remove --trash", "move --to away"] {
         let stage = links();
         let run = stage
@@ -52,10 +52,6 @@ fn links_that_will_lead_nowhere_are_named_in_the_plan_and_after_the_run() {
         let run = run.says("6 symbolic links will break");
         assert!(run.stderr_text().contains("links/around"), "{run}");
         let run = stage.run(&format!("{line} --yes --protect a .")).exits(0);
-        let run = run.says("6 symbolic links are broken now");
-        assert!(
-            run.stderr_text().matches("links/to-b").count() >= 2,
-            "{run}"
-        );
+        run.says("6 symbolic links will break").says("links/to-b");
     }
 }

@@ -72,25 +72,6 @@ fn of_several_copies_outside_of_a_trash_one_stays() {
     }
 }
 
-/// The plan says so: whoever agrees would learn it too late from the steps.
-#[test]
-fn a_trash_that_is_not_used_is_named_in_the_plan() {
-    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
-    let trash = stage.state.path().join("Trash");
-    fs::create_dir(&trash).expect("a folder");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    fs::set_permissions(&trash, mode).expect("mode");
-    let run = stage.run("remove --trash --dry-run .");
-    let run = run.says("Trash can be written to by other users (mode 777) (run chmod go-w ");
-    // Where root may use a trash at the top of the file system, it is named; else the file stays, which is said.
-    let said = run.stderr_text();
-    assert!(
-        said.contains(". The files go to /")
-            || said.contains("use move, or remove without --trash"),
-        "{run}"
-    );
-}
-
 #[test]
 fn a_trash_that_is_named_is_searched_and_its_copy_goes() {
     for (named, trash) in [

@@ -128,7 +128,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
             files.push(file(1, 10, names));
             let mut set = set(files);
             policy.decide(&mut set, &Choice::ByRule);
-            let relied_on = super::super::steps::steps(&set, ActionKind::Remove).flat_map(|step| {
+            let relied_on = set.steps(ActionKind::Remove).flat_map(|step| {
                 let keepers = step.keeper.into_iter();
                 keepers.map(|keeper| keeper.path)
             });
@@ -338,7 +338,7 @@ proptest! {
             let Fate::Act { keeper, .. } = file.fate else { continue };
             let is_chosen = matches!(&choice, Choice::Keep(chosen) if chosen.contains(&keeper));
             let keeper = &set.files[keeper];
-            prop_assert!(is_chosen || unit::is_relied_on(&keeper.names) || file.rank() != Rank::Normal);
+            prop_assert!(is_chosen || keeper.names.iter().any(PlannedName::is_relied_on) || file.rank() != Rank::Normal);
             prop_assert!(matches!(keeper.fate, Fate::Keep(_)));
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));

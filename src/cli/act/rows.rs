@@ -1,0 +1,144 @@
+//! The rows of a plan: what becomes of each name, and why.
+
+use seekless::action::plan::{Fate, PlannedFile, PlannedName, SetPlan};
+use seekless::action::reason::Facts;
+use seekless::action::{ActionKind, Code, Raw, Reason};
+use seekless::report::Name;
+use seekless::report::escape::escape;
+use seekless::units::counted;
+use serde::{Serialize, Serializer};
+
+use crate::cli::front::option_words::typed;
+use crate::cli::resolve::act::ActRun;
+
+/// One name. Its keys in JSON are a promise (`docs/reference/formats.md`).
+#[derive(Serialize)]
+pub struct Row<'a> {
+    pub path: Spelled<'a>,
+    /// The file of the set, from 1: names of one file share it. Names that were not looked at as files have none.
+    pub file: Option<usize>,
+    /// `keep`, `act` or `leave`.
+    pub fate: &'static str,
+    pub why: Option<String>,
+    /// The name of the reason, and its facts: `docs/reference/reasons.md`.
+    pub code: Option<&'static str>,
+    pub facts: Option<&'a Facts>,
+    /// The name that stays for this one.
+    pub keeper: Option<Spelled<'a>>,
+    /// Where the file is moved to.
+    pub to: Option<Raw>,
+    pub frees: u64,
+}
+
+/// A path.
+#[derive(Clone, Copy)]
+pub struct Spelled<'a>(pub &'a [u8]);
+
+impl Serialize for Spelled<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        Name::new(self.0).serialize(out)
+    }
+}
+
+/// True if something is done in the set, or left alone. Sets without a reference are not what the user asked for: they
+/// are only counted.
+pub fn takes_part(set: &SetPlan) -> bool {
+    let is_left = |file: &PlannedFile| matches!(&file.fate, Fate::Leave(why) if why.code != Code::NoReference);
+    set.acts() || !set.left.is_empty() || set.files.iter().any(is_left)
+}
+
+/// The rows of a set.
+pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for (number, file) in (1..).zip(&set.files) {
+        for (nth, name) in file.names.iter().enumerate() {
+            let mut row = row(set, file, name, nth, action);
+            row.file = Some(number);
+            if row.fate == "act" {
+                let destination = run.acting.destination.as_ref();
+                row.to = destination.map(|folder| Raw([&folder[..], &name.path].concat()));
+            }
+            rows.push(row);
+        }
+    }
+    let left = set.left.iter();
+    rows.extend(left.map(|left| of_reason(&left.path, "leave", &left.why)));
+    rows
+}
+
+fn of_reason<'a>(path: &'a [u8], fate: &'static str, why: &'a Reason) -> Row<'a> {
+    Row {
+        why: Some(typed(why)),
+        code: Some(why.name()),
+        facts: Some(why.facts()),
+        ..bare(path, fate)
+    }
+}
+
+fn bare<'a>(path: &'a [u8], fate: &'static str) -> Row<'a> {
+    Row {
+        path: Spelled(path),
+        file: None,
+        fate,
+        why: None,
+        code: None,
+        facts: None,
+        keeper: None,
+        to: None,
+        frees: 0,
+    }
+}
+
+fn row<'a>(
+    set: &'a SetPlan,
+    file: &'a PlannedFile,
+    name: &'a PlannedName,
+    nth: usize,
+    action: ActionKind,
+) -> Row<'a> {
+    let path = &name.path[..];
+    match &file.fate {
+        Fate::Leave(why) => {
+            let mut row = of_reason(path, "leave", why);
+            if let (Code::Group, Some(other)) = (why.code, name.stays_with()) {
+                row.why = Some(format!("stays with {}", escape(other)));
+            }
+            row
+        }
+        Fate::Keep(why) if !file.acts_on(name) => of_reason(path, "keep", why),
+        fate => {
+            // What a file frees is said once.
+            let frees = match fate {
+                Fate::Act { frees, .. } if nth == 0 => *frees,
+                _ => 0,
+            };
+            Row {
+                why: remark(set, file, action),
+                keeper: set.kept_for(file).map(|(_, kept)| Spelled(&kept.path)),
+                frees,
+                ..bare(path, "act")
+            }
+        }
+    }
+}
+
+/// What is special about a name that goes.
+fn remark(set: &SetPlan, file: &PlannedFile, action: ActionKind) -> Option<String> {
+    let Fate::Act { frees, .. } = file.fate else {
+        return Some("a hard link to a kept file: frees no space".to_owned());
+    };
+    if let Some(owner) = set.other_owner(file, action) {
+        return Some(format!(
+            "the kept file belongs to another owner (uid {owner})"
+        ));
+    }
+    let elsewhere = file.names_elsewhere();
+    let frees_space = matches!(
+        action,
+        ActionKind::Remove | ActionKind::Hardlink | ActionKind::Symlink
+    );
+    (frees_space && frees == 0 && elsewhere > 0).then(|| {
+        let names = counted(elsewhere, "other name", "other names");
+        format!("frees no space: the file has {names} outside this set")
+    })
+}
