@@ -40,16 +40,11 @@ struct State {
     silent_after_reads: AtomicU64,
     /// It falls silent at so many further requests of this kind, the last of which it has read by then.
     silent_at: Mutex<Option<(u32, u64)>>,
-    /// The same for looks at names.
-    silent_after_lookups: AtomicU64,
-    /// The same for all requests.
-    silent_after: AtomicU64,
     /// It takes so many milliseconds for each answer, and lists one name in each; it does neither if 0.
     slow: AtomicU64,
     /// Requests answered.
     answered: AtomicU64,
     reads: AtomicU64,
-    lookups: AtomicU64,
     /// It answers when a file is closed. The kernel asks no more once it did not.
     flushes: AtomicBool,
     over: AtomicBool,
@@ -125,7 +120,6 @@ impl Daemon {
 
     /// Answers nothing from now on, or everything again.
     pub fn be_silent(&self, silent: bool) {
-        self.state.silent_after.store(0, Ordering::SeqCst);
         self.state.silent.store(silent, Ordering::SeqCst);
         self.state.changed.1.notify_all();
     }
@@ -144,12 +138,6 @@ impl Daemon {
     /// lets nobody go who waits for that.
     pub fn be_silent_at(&self, kind: u32, requests: u64) {
         *self.state.silent_at.lock().expect("nobody panics") = Some((kind, requests));
-    }
-
-    /// Falls silent once it has answered so many further requests, of which there is at least one.
-    pub fn be_silent_after(&self, requests: u64) {
-        let all = self.answered() + requests;
-        self.state.silent_after.store(all, Ordering::SeqCst);
     }
 
     /// Takes so long for each answer from now on, and lists one name in each.
@@ -283,24 +271,14 @@ fn serve(
         let Some(answer) = answer else {
             continue;
         };
-        let counted = match request.opcode() {
-            READ => Some((&state.reads, &state.silent_after_reads)),
-            LOOKUP => Some((&state.lookups, &state.silent_after_lookups)),
-            _ => None,
-        };
-        if let Some((count, most)) = counted {
-            let (count, most) = (
-                count.fetch_add(1, Ordering::SeqCst) + 1,
-                most.load(Ordering::SeqCst),
-            );
-            if most > 0 && count >= most {
+        if request.opcode() == READ {
+            let reads = state.reads.fetch_add(1, Ordering::SeqCst) + 1;
+            let most = state.silent_after_reads.load(Ordering::SeqCst);
+            if most > 0 && reads >= most {
                 state.silent.store(true, Ordering::SeqCst);
             }
         }
         let answered = state.answered.load(Ordering::SeqCst) + 1;
-        if answered == state.silent_after.load(Ordering::SeqCst) {
-            state.silent.store(true, Ordering::SeqCst);
-        }
         reply(device, &request, answer);
         state.answered.store(answered, Ordering::SeqCst);
     }
