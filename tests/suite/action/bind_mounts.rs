@@ -71,29 +71,6 @@ fn a_file_goes_to_the_trash_of_its_mount() {
     }
 }
 
-#[test]
-#[ignore = "mounts folders: root only"]
-fn hard_links_stay_in_their_mount() {
-    let ground = Ground::new(["o/1", "o/2", "real/3", "real/4"]);
-    ground
-        .run("hardlink --yes o bm")
-        .exits(0)
-        .says("replaced 2 files");
-    assert_eq!(ground.inode("o/1"), ground.inode("o/2"));
-    assert_eq!(ground.inode("real/3"), ground.inode("real/4"));
-    assert_ne!(ground.inode("o/1"), ground.inode("real/3"));
-    ground.run("undo --yes").exits(0);
-    assert_ne!(ground.inode("real/3"), ground.inode("real/4"));
-    // One file of a mount has no other to be a link to.
-    fs::remove_file(ground.tree.path("real/4")).expect("removed");
-    let why = "is alone on its mount, and hard links cannot cross mounts";
-    let plan = ground.run("hardlink --dry-run o bm").exits(0).stdout_text();
-    assert!(plan.contains(why), "{plan}");
-    ground.run("hardlink --yes o bm").exits(0);
-    assert_eq!(ground.inode("o/1"), ground.inode("o/2"));
-    assert_ne!(ground.inode("o/1"), ground.inode("real/3"));
-}
-
 /// The names of one file may lie in two mounts.
 #[test]
 #[ignore = "mounts folders: root only"]

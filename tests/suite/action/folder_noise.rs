@@ -60,24 +60,6 @@ fn folder(stage: &Stage, name: &str) -> Metadata {
 }
 
 #[test]
-fn noise_goes_with_the_folders_that_it_kept_and_undo_brings_it_back() {
-    for action in ["move --to out", "remove --trash"] {
-        let stage = Stage::new(tree());
-        let before = state(&stage);
-        stage
-            .run(&format!("{action} {ALL}"))
-            .exits(0)
-            .says("Then remove 2 folders that are empty afterwards, with 3 files of noise.")
-            .says("3 files of noise moved as well.")
-            .says("2 empty folders removed.");
-        assert_eq!(left(&stage), STAYS, "{action}");
-        let undone = stage.run("undo --yes").exits(0);
-        undone.says("6 files restored.").says("2 folders restored.");
-        assert!(state(&stage) == before, "{action}: not as before");
-    }
-}
-
-#[test]
 fn a_move_to_another_file_system_copies_the_noise_and_undo_brings_it_back() {
     let away = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
     let stage = Stage::new(tree());
@@ -103,29 +85,6 @@ fn what_cannot_be_restored_does_not_go() {
     let sets = Search::new([stage.tree.path("x")]).run().expect("sets");
     let lost = Action::remove().with_noise([".DS_Store"]).plan(&sets);
     assert_eq!(lost.expect_err("refused").kind(), ErrorKind::Setting);
-}
-
-#[test]
-fn the_plan_names_the_noise_and_changes_nothing() {
-    let stage = Stage::new(tree());
-    let before = state(&stage);
-    let words = "move --to out --dry-run --remove-empty-folders --with-noise --reference keep x";
-    let plan = stage.run(words).exits(0);
-    let shown = stage.shown(&plan);
-    let wanted = "  move     TREE/x/p/q/.DS_Store\n             noise\n";
-    assert!(shown.contains(wanted), "{shown}");
-    let plan = stage.run(&format!("{words} -f json")).exits(0).json();
-    let files = plan["noise"].as_array().expect("a list");
-    let root = stage.tree.root().canonicalize().expect("real");
-    let names: Vec<_> = files
-        .iter()
-        .map(|file| file["path"]["text"].clone())
-        .collect();
-    let wanted = ["x/p/q/.DS_Store", "x/p/q/empty", "x/p/Thumbs.db"];
-    let wanted = wanted.map(|name| root.join(name).display().to_string());
-    assert_eq!(names, wanted);
-    assert_eq!(files[1]["size"], 0);
-    assert!(state(&stage) == before);
 }
 
 #[test]

@@ -23,7 +23,6 @@ mod silence;
 mod two_runs;
 mod undo;
 mod undo_folders;
-mod undo_in_replaced;
 mod undo_parents;
 mod undo_unproven;
 mod volumes;

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::scene::{CHANGING, Perform, SIZE, Scene, picture, step};
+use crate::common::scene::{CHANGING, Perform, Scene, picture, step};
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
 use seekless::action::{ActionKind, Code, Outcome, Reason};
@@ -176,58 +176,6 @@ fn files_in_folders_that_cannot_be_changed_are_left_alone() {
             assert_eq!(fs::read_dir(folder).expect("a list").count(), 0);
         }
     }
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn read_only_mounts_are_named_with_the_way_out() {
-    let volume = Volume::on_loop("ext4", 64, "");
-    let scene = Scene::new();
-    let there = volume.path().join("v");
-    fs::write(&there, noise(1, SIZE)).expect("written");
-    sh(&format!("mount -o remount,ro {}", volume.path().display()));
-    for action in [ActionKind::Remove, ActionKind::Symlink, ActionKind::Move] {
-        match scene
-            .actor()
-            .perform(&step(action, &scene.keeper(), &there))
-        {
-            Outcome::Failed(failure) => {
-                let said = failure.to_string();
-                assert!(said.contains("mounted read-only"), "{action:?}: {said}");
-            }
-            other => panic!("{action:?}: {other:?}"),
-        }
-        assert!(fs::read(&there).is_ok_and(|read| read == noise(1, SIZE)));
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn trash_is_on_the_file_system_of_the_file() {
-    let volume = Volume::on_loop("ext4", 64, "");
-    let home = Scene::new();
-    let scene = Scene::below(&volume.path());
-    let before = picture(&scene.tree());
-    let mut settings = scene.settings();
-    settings.home_trash = home.settings().home_trash;
-    let outcome = scene
-        .actor_with(settings)
-        .perform(&scene.step(ActionKind::Trash));
-    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
-    let trash = volume
-        .path()
-        .join(format!(".Trash-{}", rustix::process::geteuid().as_raw()));
-    let info = picture(&trash.join("info"));
-    let note = info.values().next().expect("a note");
-    let note = String::from_utf8_lossy(&note.content).into_owned();
-    let path = scene.victim();
-    let path = path.strip_prefix(volume.path()).expect("below");
-    assert!(
-        note.contains(&format!("\nPath={}\n", path.display())),
-        "{note}"
-    );
-    assert_eq!(scene.undo().restored, 1);
-    assert_eq!(picture(&scene.tree()), before);
 }
 
 #[test]

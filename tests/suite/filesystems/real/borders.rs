@@ -73,29 +73,3 @@ fn pseudo_file_systems_on_the_way_are_left_out_and_counted() {
     );
     drop((proc, sys));
 }
-
-#[test]
-#[ignore = "needs root: mounts file systems"]
-fn a_full_disk_under_a_report_is_named_and_nothing_is_left_behind() {
-    let tree = (0..2000).fold(Tree::new(), |tree, i| {
-        tree.copies(
-            [&format!("x/{i}"), &format!("y/{i}")],
-            format!("content {i}"),
-        )
-    });
-    let full = Volume::tmpfs(",size=64k");
-    let report = full.path().join("report");
-    fs::write(&report, "# seekless earlier").expect("written");
-    let run = seekless(tree.root(), "find -f json x y -o")
-        .arg(&report)
-        .run();
-    assert_ne!(run.code(), 0, "{run}");
-    let run = run.says("report").says("No space left");
-    let left = fs::read(&report).expect("still there");
-    assert_eq!(left, b"# seekless earlier", "{run}");
-    assert_eq!(
-        fs::read_dir(full.path()).expect("listable").count(),
-        1,
-        "{run}"
-    );
-}

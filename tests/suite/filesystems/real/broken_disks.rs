@@ -58,22 +58,6 @@ fn an_error_at_the_end_of_a_file_is_named_and_never_a_match() {
     one_of_three_is_damaged(1 << 20, (1 << 20) - 64);
 }
 
-/// Where seeks are dear, files are read on before anybody knows that they must be.
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn an_error_where_nothing_had_to_be_read_is_none() {
-    let volume = Volume::on_loop("btrfs", 256, "-d single -m single");
-    for (seed, name) in [(1, "1"), (2, "2")] {
-        fs::write(volume.path().join(name), noise(seed, 1 << 20)).expect("written");
-    }
-    volume.unmount();
-    damage(&volume.image(), &noise(1, 1 << 20)[1 << 19..][..64]);
-    volume.mount();
-    find(&volume.path(), "--threads hdd .").exits(0).finds([]);
-    let unreadable = fs::read(volume.path().join("1"));
-    assert!(unreadable.is_err(), "the stage is set");
-}
-
 #[test]
 #[ignore = "needs root: mounts loop devices"]
 fn d01_two_damaged_files_are_not_duplicates_of_each_other() {

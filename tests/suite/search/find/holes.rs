@@ -38,28 +38,6 @@ fn two_thin_files_are_not_read_to_their_ends() {
     }
 }
 
-#[test]
-fn a_hole_is_equal_to_zeros_that_were_written() {
-    const LEN: usize = 3_000_000;
-    let mut content = vec![0; LEN];
-    content[1_500_000..1_500_006].copy_from_slice(b"island");
-    let tree = in_memory()
-        .sparse("thin", LEN as u64, &[(1_500_000, b"island")])
-        .file("dense", &content)
-        .sparse("other", LEN as u64, &[(1_500_001, b"island")]);
-    for options in ["", "--digest when-needed"] {
-        let run = seekless(tree.root(), &format!("find -f json {options} ."));
-        let run = run.run().exits(0);
-        let expected = crate::common::file_sets(["dense thin"]);
-        assert_eq!(run.file_sets(), expected, "{options}: {run}");
-        if options.is_empty() {
-            let digest = run.json()["sets"][0]["digest"].clone();
-            let expected = blake3::hash(&content).to_hex();
-            assert!(digest.to_string().contains(expected.as_str()), "{digest}");
-        }
-    }
-}
-
 /// Any user can make such files, and reading one takes months.
 #[test]
 fn files_of_exbibytes_are_left_out() {
