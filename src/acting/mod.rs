@@ -8,7 +8,6 @@ mod given_path;
 mod listed_names;
 mod listed_sets;
 mod reported;
-mod selection;
 mod session;
 
 pub use asked::{Asked, BadBound};
@@ -16,6 +15,6 @@ pub use from_report::{ReportAbout, plan_report};
 pub use from_search::{plan_search, search_origin, searched_trees};
 pub use given_path::{FoundFolder, NoFolder, UntrustedLink, outermost, own_way};
 pub use listed_names::rest_below;
+pub use listed_sets::Selection;
 pub use reported::{Absent, Reported, reported};
-pub use selection::Selection;
 pub use session::{Host, Session, Stop, Work, unfinished};

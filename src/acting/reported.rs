@@ -19,8 +19,7 @@ use crate::report::read::{Ending, ReadReport};
 
 use super::from_report::{origin, path};
 use super::listed_names::ListedNames;
-use super::listed_sets::ListedSets;
-use super::selection::Selection;
+use super::listed_sets::{ListedSets, Selection};
 
 /// What a report says now.
 #[derive(Debug)]

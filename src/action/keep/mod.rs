@@ -180,7 +180,7 @@ impl Key<'_> {
 pub struct Chosen {
     /// Its place among the candidates.
     pub index: usize,
-    /// The rules that could not distinguish the best files, and the one that could.
+    /// The rule that prefers it to the next one.
     pub why: String,
 }
 
@@ -285,30 +285,16 @@ impl Rules {
         chosen.collect()
     }
 
-    /// Explains why the first of these was preferred to the others.
+    /// What prefers the first of these to the next one: a rule, or the default order.
     fn why(&self, keys: &[Key<'_>], order: &[usize]) -> String {
-        let Some((&best, others)) = order.split_first() else {
-            return String::new();
+        let [best, next, ..] = order else {
+            return "the only one left".to_owned();
         };
-        // What is equal by the rules so far stands together, since this is how the files are sorted.
-        let mut rivals = others;
-        let mut tied = Vec::new();
-        for (at, Rule { text: name, .. }) in self.rules.iter().enumerate() {
-            if rivals.is_empty() {
-                break;
-            }
-            let before = rivals.len();
-            let equal = |&other: &usize| keys[other].scores[at] == keys[best].scores[at];
-            rivals = &rivals[..rivals.partition_point(equal)];
-            match rivals.len() {
-                0 => return told(&tied, name),
-                left if left == before => tied.push(format!("{name}: {} tied", left + 1)),
-                left => tied.push(format!("{name}: {} of {} tied", left + 1, before + 1)),
-            }
-        }
-        match others.first() {
-            None => "the only one left".to_owned(),
-            Some(&next) => told(&tied, keys[best].reason(&keys[next])),
+        let (best, next) = (&keys[*best], &keys[*next]);
+        let differs = |(at, _): &(usize, &Rule)| best.scores[*at] != next.scores[*at];
+        match self.rules.iter().enumerate().find(differs) {
+            Some((_, rule)) => rule.text.clone(),
+            None => best.reason(next).to_owned(),
         }
     }
 }
@@ -317,13 +303,6 @@ fn ordered(keys: &[Key<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
     order
-}
-
-fn told(tied: &[String], last: &str) -> String {
-    match tied {
-        [] => last.to_owned(),
-        tied => format!("{}; {last}", tied.join("; ")),
-    }
 }
 
 /// Rules without arguments may be joined by commas; an argument may hold commas of its own.

@@ -1,11 +1,12 @@
 //! Decides by a report of folders: files of one folder are removed if another folder has copies of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::decide::Policy;
-use super::folder_pairs::FolderPairs;
 use super::set::{Fate, PlannedFile, Rank, SetPlan};
+use crate::action::bounds::Below;
 use crate::action::reason::{Code, Reason};
+use crate::action::ways::folder_entry::parent;
 use crate::file::ManagedPlace;
 
 /// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
@@ -15,6 +16,37 @@ const TRIES: usize = 16;
 /// Maximum length of a chain of folders of which each names the next one. In a longer chain, more files stay. The limit
 /// bounds the stack.
 const IN_A_ROW: usize = 64;
+
+/// Folders whose files may be removed, each with the folder that has copies of these files.
+#[derive(Clone, Debug, Default)]
+pub struct FolderPairs {
+    others: HashMap<Vec<u8>, Vec<Vec<u8>>>,
+}
+
+impl FolderPairs {
+    /// Allows the removal of files below `folder` if a copy below `other` stays, or is itself removed for a copy that
+    /// stays.
+    pub fn add(&mut self, folder: &Below, other: &Below) {
+        let others = self.others.entry(folder.path().to_vec()).or_default();
+        others.push(other.path().to_vec());
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// The pairs whose first folder holds a path.
+    fn of<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let above = std::iter::successors(Some(parent(path)), |&at| {
+            (!at.is_empty()).then(|| parent(at))
+        });
+        above.flat_map(|folder| {
+            let others = self.others.get(folder).into_iter().flatten();
+            others.map(move |other| (folder, other.as_slice()))
+        })
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CopyState {

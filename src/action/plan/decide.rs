@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::folder_pairs::FolderPairs;
+use super::by_folder::FolderPairs;
 use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan, Unit};
 use crate::action::ActionKind;
 use crate::action::access::Common;
