@@ -79,10 +79,10 @@ impl Session<'_> {
         checked.map_err(Stop::Journal)?;
         let mut lock = trees.map(|trees| self.begin(trees, host)).transpose()?;
         let mut plan = gather(host)?;
-        if lock.is_none() && plan.totals().steps > 0 {
-            lock = Some(self.begin(&plan.folders(), host)?);
-        }
+        self.lock_folders(&mut lock, &plan, host)?;
         host.choose(&mut plan)?;
+        // Another choice can let go what groups held.
+        self.lock_folders(&mut lock, &plan, host)?;
         host.look_around(&mut plan);
         let is_agreed = host.show(&plan)?;
         let Some(journals) = self
@@ -98,6 +98,19 @@ impl Session<'_> {
         let tally = host.apply(&plan, Box::new(work)).map_err(Stop::Journal)?;
         drop(lock);
         Ok(Some((plan, tally)))
+    }
+
+    /// Locks the folders of a plan that does something, unless trees are locked.
+    fn lock_folders<H: Host>(
+        &self,
+        lock: &mut Option<Option<TreeLock>>,
+        plan: &Plan,
+        host: &mut H,
+    ) -> Result<(), Stop> {
+        if lock.is_none() && plan.totals().steps > 0 {
+            *lock = Some(self.begin(&plan.folders(), host)?);
+        }
+        Ok(())
     }
 
     /// Locks the trees, if they are to be changed, and clears up there.

@@ -84,7 +84,7 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The run's name, for [`Journals::undo`].
+    /// The run's name, for [`Journals::undo`]; empty if there was nothing to do.
     pub run: String,
     /// Steps that were done.
     pub done: u64,

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::decide::Policy;
 use super::set::{Fate, PlannedFile, Rank, SetPlan};
 use crate::action::bounds::Below;
 use crate::action::reason::{Code, Reason};
@@ -67,9 +66,9 @@ struct Group<'a> {
     states: Vec<CopyState>,
 }
 
-impl Policy {
+impl FolderPairs {
     /// Decides about files of which each can replace each other. A file is removed only for one that stays.
-    pub(super) fn by_folder(&self, set: &mut SetPlan, group: &[usize]) {
+    pub(super) fn decide(&self, set: &mut SetPlan, group: &[usize]) {
         let mut names: Vec<(&[u8], usize)> = Vec::new();
         for &index in group {
             let of_file = set.files[index].names.iter();
@@ -78,7 +77,7 @@ impl Policy {
         names.sort_unstable();
         let mut deciding = Group {
             set,
-            pairs: &self.pairs,
+            pairs: self,
             names,
             states: vec![CopyState::Open; set.files.len()],
         };
@@ -95,7 +94,7 @@ impl Policy {
             .collect();
         for &index in group {
             let file = &mut set.files[index];
-            file.fate = match (states[index], file.hold(), managed(file, &self.pairs)) {
+            file.fate = match (states[index], file.hold(), managed(file, self)) {
                 (CopyState::Goes(keeper), ..) => Fate::Act { keeper, frees: 0 },
                 (_, Some(hold), _) => Fate::Keep(hold.into()),
                 _ if keepers.contains(&index) => Fate::Keep(Code::CopyNeedsIt.into()),

@@ -123,7 +123,7 @@ impl Policy {
         chosen: Option<&HashSet<usize>>,
     ) {
         if !self.pairs.is_empty() {
-            return self.by_folder(set, group);
+            return self.pairs.decide(set, group);
         }
         // A user chooses files.
         let by_name = self.by_name && chosen.is_none();
