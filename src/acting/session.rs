@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use crate::action::plan::Plan;
 use crate::action::{
-    self, ApplyControl, ApplyTally, CutShort, JournalError, Occupied, RunHeader, Settings,
-    TellStep, TreeLock,
+    self, ApplyControl, ApplyTally, CutShort, Reason, RunHeader, Settings, TellStep, TreeLock,
 };
 use crate::heartbeat::current;
 
@@ -22,19 +21,13 @@ pub struct Session<'a> {
     pub header: RunHeader,
 }
 
-/// Why nothing more was done.
+/// Why nothing more was done: there can be no journal, or another run acts in the same folders.
 #[derive(Debug)]
-pub enum Stop {
-    /// There can be no journal.
-    Journal(JournalError),
-    /// Another run acts in the same folders.
-    Occupied(Occupied),
-}
+pub struct Stop(pub Reason);
 
 /// Carries a plan out.
-pub type Work<'a> = Box<
-    dyn FnOnce(&Arc<ApplyControl>, TellStep<'_>) -> Result<ApplyTally, JournalError> + Send + 'a,
->;
+pub type Work<'a> =
+    Box<dyn FnOnce(&Arc<ApplyControl>, TellStep<'_>) -> Result<ApplyTally, Reason> + Send + 'a>;
 
 /// The caller of a run.
 pub trait Host {
@@ -60,7 +53,7 @@ pub trait Host {
     }
 
     /// Has the plan carried out and hears of its steps.
-    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, JournalError>;
+    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, Reason>;
 }
 
 impl Session<'_> {
@@ -76,7 +69,7 @@ impl Session<'_> {
         host: &mut H,
     ) -> Result<Option<(Plan, ApplyTally)>, H::End> {
         let checked = self.journals.map_or(Ok(()), action::check_journals);
-        checked.map_err(Stop::Journal)?;
+        checked.map_err(Stop)?;
         let mut lock = trees.map(|trees| self.begin(trees, host)).transpose()?;
         let mut plan = gather(host)?;
         self.lock_folders(&mut lock, &plan, host)?;
@@ -95,7 +88,7 @@ impl Session<'_> {
         let work = move |control: &Arc<ApplyControl>, tell: TellStep<'_>| {
             action::apply(planned, acting, journals, header, control, tell)
         };
-        let tally = host.apply(&plan, Box::new(work)).map_err(Stop::Journal)?;
+        let tally = host.apply(&plan, Box::new(work)).map_err(Stop)?;
         drop(lock);
         Ok(Some((plan, tally)))
     }
@@ -117,7 +110,7 @@ impl Session<'_> {
     fn begin<H: Host>(&self, trees: &[PathBuf], host: &mut H) -> Result<Option<TreeLock>, Stop> {
         let acts = self.journals.is_some();
         let lock = acts.then(|| TreeLock::for_acting(self.acting, trees));
-        let lock = lock.transpose().map_err(Stop::Occupied)?;
+        let lock = lock.transpose().map_err(Stop)?;
         host.sweep(trees);
         Ok(lock)
     }
@@ -130,7 +123,7 @@ impl Session<'_> {
 pub fn unfinished(
     journals: &Path,
     trees: impl FnOnce() -> Vec<PathBuf>,
-) -> Result<Vec<CutShort>, JournalError> {
+) -> Result<Vec<CutShort>, Reason> {
     let runs = action::cut_short(journals)?;
     if runs.is_empty() {
         return Ok(runs);

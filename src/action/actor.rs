@@ -4,10 +4,8 @@ mod ahead;
 mod carry;
 mod draft;
 mod empty_folders;
-mod portion;
 
 pub use empty_folders::FolderTally;
-pub use portion::BATCH;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -16,22 +14,18 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use portion::{Renumbered, Unsynced};
-
 use super::access::Common;
 use super::action_kind::ActionKind;
 use super::coherence::FileSystems;
-use super::failure::{self, failure};
+use super::failure::failure;
 use super::journal::Journal;
-use super::journal::folder_times::Before;
-use super::journal::journal_error::JournalError;
 use super::journal::record::Record;
 use super::reads;
-use super::reason::{Code, Facts};
+use super::reason::{Code, Facts, Reason};
 use super::step::check::OwnChanges;
 use super::step::synced::Synced;
 use super::step::{Outcome, Settings, Step};
-use super::ways::folder_entry::{self, Identity};
+use super::ways::folder_entry::Identity;
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::process::{self, Idle};
@@ -44,21 +38,15 @@ pub struct Actor {
     journal: Journal,
     /// Files whose change time this run set. Shared with the thread that checks files ahead.
     ours: Arc<OwnChanges>,
-    /// Kept files that got another number when this run linked to them (overlay), by path: before and after.
-    renumbered: Arc<Renumbered>,
-    /// Folders that were missing on the path to a destination, and that the journal names: absolute paths.
-    new_folders: HashSet<Vec<u8>>,
-    /// Records of the folders that the journal does not name yet.
-    missing: Vec<Record>,
     /// Kept files whose copies were acted on.
     kept: HashSet<Identity>,
     synced: Synced,
     /// Whether each file system may answer from a cache.
     file_systems: FileSystems,
-    /// The times of folders before the run, if it restores them.
-    times: Option<Before>,
     /// Changed folders that may not be on the disk yet.
     folders: HashMap<Vec<u8>, OwnedFd>,
+    /// Notes of the trash that may not be on the disk yet: without them, only undo gives the files back.
+    notes: Vec<OwnedFd>,
     /// Steps that ended, but were not reported yet.
     ended: VecDeque<Ended>,
     /// Number of steps of one portion, as far as descriptors allow.
@@ -86,8 +74,22 @@ impl fmt::Debug for Actor {
 struct Ended {
     step: Step,
     outcome: Outcome,
-    /// The folder of the step.
-    folder: Option<Vec<u8>>,
+    /// The folders of the step.
+    folders: Vec<Vec<u8>>,
+}
+
+/// Steps that are recorded together, and share one wait for the disk.
+///
+/// Such a wait takes milliseconds. It takes up to a second beside a program that writes a lot, since the disk
+/// also takes the data of that program. 10,000 steps need twenty-five waits. Each step has two files open meanwhile, of
+/// which a server may allow 1,024 (sftp-server).
+pub const BATCH: usize = 400;
+
+/// A kept file that has to be waited for.
+struct Unsynced {
+    identity: Identity,
+    ctime_ns: i64,
+    fd: OwnedFd,
 }
 
 /// Called with each step and its outcome, in the order of the steps.
@@ -99,17 +101,14 @@ impl Actor {
         fault::arm();
         let idle = reads::enter_idle(settings.io_idle);
         Self {
-            times: settings.preserve_times.then(Before::default),
             settings,
             journal,
             ours: Arc::default(),
-            renumbered: Arc::default(),
-            new_folders: HashSet::new(),
-            missing: Vec::new(),
             kept: HashSet::new(),
             synced: Synced::default(),
             file_systems: FileSystems::default(),
             folders: HashMap::new(),
+            notes: Vec::new(),
             ended: VecDeque::new(),
             portion: portion(),
             progress: Box::new(|_| {}),
@@ -161,8 +160,7 @@ impl Actor {
             .flatten()
             .filter_map(|(_, s)| s.as_ref().ok());
         let intents = intents.map(|sketched| Record::Intent(Box::new(sketched.intent.clone())));
-        let missing = std::mem::take(&mut self.missing).into_iter();
-        let intents: Vec<_> = missing.chain(intents).collect();
+        let intents: Vec<_> = intents.collect();
         let written = self.sync(&intents, unsynced, tell);
         self.unwritten |= written.is_err();
         match written {
@@ -173,7 +171,7 @@ impl Actor {
                         Ok(_) => unwritten(&error),
                         Err(error) => error.into(),
                     };
-                    self.end(step, outcome, None);
+                    self.end(step, outcome, Vec::new());
                 }
             }
         }
@@ -187,20 +185,11 @@ impl Actor {
         }
     }
 
-    /// Restores the times of the folders in which names changed. Returns the folders whose times could not be restored,
-    /// and why.
-    pub fn restore_times(&self) -> Vec<(Vec<u8>, String)> {
-        self.times
-            .as_ref()
-            .map(Before::give_back)
-            .unwrap_or_default()
-    }
-
     /// Records the end of the run: its journal is complete. With an open step the run counts as cut short.
     ///
     /// # Errors
     /// If the record cannot be written. The run then counts as cut short.
-    pub fn end_of_run(mut self) -> Result<(), JournalError> {
+    pub fn end_of_run(mut self) -> Result<(), Reason> {
         if self.has_open_steps {
             return Ok(());
         }
@@ -219,11 +208,13 @@ impl Actor {
         intents: &[Record],
         unsynced: Vec<Unsynced>,
         tell: Tell<'_>,
-    ) -> Result<(), JournalError> {
+    ) -> Result<(), Reason> {
         let folders = std::mem::take(&mut self.folders);
         let files = unsynced.iter().map(|file| Wait::File(file.fd.as_fd()));
         let names = folders.values().map(|folder| Wait::Folder(folder.as_fd()));
-        let waits: Vec<_> = files.chain(names).collect();
+        let notes = std::mem::take(&mut self.notes);
+        let of_trash = notes.iter().map(|note| Wait::File(note.as_fd()));
+        let waits: Vec<_> = files.chain(names).chain(of_trash).collect();
         let (written, told) = self.journal.write_with(intents, &waits);
         let of_folders = told.iter().skip(unsynced.len());
         for (file, &done) in unsynced.into_iter().zip(&told) {
@@ -238,7 +229,8 @@ impl Actor {
             .filter_map(|(folder, done)| Some((folder, done.err()?)))
             .collect();
         for ended in self.ended.drain(..) {
-            let error = ended.folder.and_then(|folder| failed.get(&folder).copied());
+            let mut folders = ended.folders.iter();
+            let error = folders.find_map(|folder| failed.get(folder).copied());
             let outcome = match error {
                 Some(error) => {
                     let doing = "sync finished steps to the disk";
@@ -251,37 +243,27 @@ impl Actor {
         written
     }
 
-    fn end(&mut self, step: Step, outcome: Outcome, folder: Option<Vec<u8>>) {
+    fn end(&mut self, step: Step, outcome: Outcome, folders: Vec<Vec<u8>>) {
         (self.on_end)(&step);
-        let outcome = match outcome {
-            Outcome::Failed(why) => {
-                let files = [Some(&step.victim), step.keeper.as_ref()].into_iter();
-                let above = files.flatten().map(|file| folder_entry::parent(&file.path));
-                let above = above.chain(self.settings.destination.as_deref());
-                Outcome::Failed(failure::explained(why, above))
-            }
-            outcome => outcome,
-        };
         self.ended.push_back(Ended {
             step,
             outcome,
-            folder,
+            folders,
         });
     }
 }
 
 /// Maximum number of steps of one portion.
 ///
-/// Until its end, each step keeps its kept file and its folder open. Both are opened once more, or are in use in
-/// another thread, while they are synced. A dozen descriptors are for the present step, and more for the steps that are
+/// Until its end, each step keeps its two files, their folders, the one of its destination and a note of the trash open.
+/// The kept file has a second descriptor while it is synced. A dozen descriptors are for the present step, and more for the steps that are
 /// checked ahead.
 fn portion() -> usize {
     let free = process::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
-    (free / 6).clamp(1, BATCH)
+    (free / 8).clamp(1, BATCH)
 }
 
-fn unwritten(error: &JournalError) -> Outcome {
-    let why = std::io::Error::other(error.to_string());
+fn unwritten(error: &Reason) -> Outcome {
     let doing = "write the journal, so nothing was done";
-    Outcome::Failed(Code::JournalFull.with(Facts::refused(doing, &why)))
+    Outcome::Failed(Code::JournalFull.with(Facts::caused(doing, error)))
 }

@@ -8,9 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::plan::{EmptyFolder, Plan};
 use super::ways::folder_entry;
-use super::{
-    ActionKind, Actor, FolderTally, Journal, JournalError, Outcome, RunHeader, Settings, Step,
-};
+use super::{ActionKind, Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step};
 use crate::heartbeat::current;
 
 /// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
@@ -101,8 +99,6 @@ pub struct ApplyTally {
     pub notes: BTreeMap<String, u64>,
     /// The results for folders that were to be empty afterwards.
     pub folders: FolderTally,
-    /// Folders whose times could not be restored: the absolute path, and why.
-    pub times_left: Vec<(Vec<u8>, String)>,
     /// Folders that lost names, if any folder is to be removed.
     emptied: Option<HashSet<Vec<u8>>>,
 }
@@ -123,7 +119,7 @@ pub fn apply(
     header: RunHeader,
     control: &Arc<ApplyControl>,
     tell: TellStep<'_>,
-) -> Result<ApplyTally, JournalError> {
+) -> Result<ApplyTally, Reason> {
     let journal = Journal::create(journals, header)?;
     let (partly, ended) = (Arc::clone(control), Arc::clone(control));
     let settings = Settings {
@@ -154,7 +150,6 @@ pub fn apply(
     if walked.is_ok() && !control.is_stopped() {
         work.remove_folders(plan);
     }
-    work.tally.times_left = work.actor.restore_times();
     if let Err(error) = work.actor.end_of_run() {
         // Everything that was done is written down; only the next run takes this one for cut short.
         tracing::info!("{error}");

@@ -1,13 +1,11 @@
 //! Failed calls of a step or an undo, and the ways out for the user.
 
-use std::os::fd::OwnedFd;
-
 use rustix::io::Errno;
 
 use super::reason::{Code, Facts, Reason};
 use super::ways::folder_entry::nearest;
 use crate::sys::statfs::ServedBy;
-use crate::sys::{attributes, open, statfs};
+use crate::sys::{open, statfs};
 
 /// True if a step that failed for this reason may still be carried out: its files are as before, but a server or a daemon
 /// may have lost the answer to a call, or execute the call later. The names of the step lie in these folders.
@@ -37,48 +35,6 @@ pub fn failure(doing: &str, error: Errno) -> Reason {
         ..Facts::refused(doing, &open::error(error))
     })
 }
-
-/// Adds a way out to a failure, if the file systems of these folders have one.
-///
-/// Where a program or a server answers, an I/O error is no evidence about a disk. An archive cannot be mounted
-/// writable.
-pub fn explained<'a>(reason: Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> Reason {
-    // A folder that was to be made is gone again.
-    let mut folders = folders
-        .into_iter()
-        .filter_map(|folder| Some(nearest(folder).ok()?.0));
-    let advice = match reason.errno().filter(|_| reason.code == Code::Failed) {
-        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
-        Some(Errno::ROFS) => folders.find_map(never_written),
-        _ => None,
-    };
-    match advice {
-        Some(advice) => Code::Failed.with(Facts {
-            advice: Some(advice.to_owned()),
-            ..reason.facts().clone()
-        }),
-        None => reason,
-    }
-}
-
-/// The way out where a writable mount would not help.
-fn never_written(folder: OwnedFd) -> Option<&'static str> {
-    if statfs::is_never_written(&folder) {
-        Some(NEVER_WRITTEN)
-    } else {
-        let is_snapshot = statfs::is_writable_btrfs(&folder)
-            && attributes::may_write(&folder, c".") == Err(Errno::ROFS);
-        is_snapshot.then_some(READ_ONLY_SNAPSHOT)
-    }
-}
-
-const READ_ONLY_SNAPSHOT: &str = "it is in a read-only snapshot (btrfs property ro): act on the subvolume that the \
-    snapshot was made from, or make the snapshot writable (btrfs property set SNAPSHOT ro false)";
-
-const NO_ANSWER: &str = "the program or server behind this mount failed: see its log, or act where the files are stored";
-
-const NEVER_WRITTEN: &str =
-    "this type of file system is always read-only: act on the folder that it was built from";
 
 /// As [`failure`], with a way out that depends on the operation.
 pub fn failure_with(doing: &str, error: Errno, advice: &str) -> Reason {
@@ -118,11 +74,12 @@ const HINTS: &[(Errno, &str)] = &[
     ),
     (
         Errno::ROFS,
-        "that file system is mounted read-only: remount it writable (mount -o remount,rw)",
+        "it is mounted read-only, a read-only snapshot or an archive: make it writable, or act on its original",
     ),
     (
         Errno::IO,
-        "the disk reports errors: copy what matters from it before anything else",
+        "the disk, or the program or server of the mount, reports errors (see its log): copy what matters from there \
+        before anything else",
     ),
     (Errno::PERM, "run as the owner of the file and its folder"),
     (Errno::ACCESS, "run as a user who may write to the folder"),

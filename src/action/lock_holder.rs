@@ -48,15 +48,6 @@ impl Drop for Mark {
     }
 }
 
-/// A process that has a lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Its number.
-    pub process: u32,
-    /// Its command line.
-    pub command: String,
-}
-
 /// Checks whether another run, of the program or of the library, has locked a folder. Locks of other programs have
 /// another meaning.
 ///
@@ -64,8 +55,8 @@ pub struct Holder {
 /// this user, to root, or to a user who may write to the folder.
 ///
 /// # Errors
-/// The run, or `None` for a process that cannot be seen: of another container, or hidden.
-pub fn check(file: Identity, folder: &OwnedFd) -> Result<(), Option<Holder>> {
+/// The run, in words, or `None` for a process that cannot be seen: of another container, or hidden.
+pub fn check(file: Identity, folder: &OwnedFd) -> Result<(), Option<String>> {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
     let mut others = holders(&locks, file);
@@ -76,10 +67,7 @@ pub fn check(file: Identity, folder: &OwnedFd) -> Result<(), Option<Holder>> {
     for process in others {
         match is_marked(process) {
             Ok(true) if may_hinder(process, folder) => {
-                return Err(Some(Holder {
-                    process,
-                    command: command(process),
-                }));
+                return Err(Some(format!("process {process}: {}", command(process))));
             }
             Ok(_) => {}
             // One of another container has no number here. To root every other process shows itself, if it still

@@ -61,6 +61,8 @@ pub enum Class {
     Unfit,
     /// The system refused: exit status 1.
     Failed,
+    /// A run as a whole cannot begin, or go on: exit status 2.
+    Refused,
 }
 
 impl Class {
@@ -71,6 +73,7 @@ impl Class {
             Self::Changed => "changed",
             Self::Unfit => "unfit",
             Self::Failed => "failed",
+            Self::Refused => "refused",
         }
     }
 }
@@ -197,6 +200,8 @@ reasons! {
         "another folder has the path of its folder now, and another user could have put it there; {what}";
     FolderElsewhere "folder-elsewhere" Unfit
         "its folder was on another file system, and that is not mounted there now (mount it there, and run undo again); {what}";
+    Unproven "unproven" Unfit
+        "stays as it is: the journal cannot prove the content of {what}, and another user could have written it";
     Distrusted "distrusted" Unfit "{what}";
 
     Failed "failed" Failed "cannot {what}: {cause}{advice}";
@@ -209,6 +214,17 @@ reasons! {
     SharedDestination "shared-destination" Failed
         "cannot {what}: {cause}; other users can change that folder: choose another folder";
     Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone";
+
+    Journals "journals" Refused "cannot write a journal in {what}: {cause}";
+    JournalsUnlisted "journals-unlisted" Refused "cannot list the journals in {what}: {cause}";
+    JournalsUntrusted "journals-untrusted" Refused "cannot use the journals in {what}: {cause}{advice}";
+    Journal "journal" Refused "journal {what}: {cause}";
+    LastJournal "last-journal" Refused
+        "journal {what}: {cause}. It may be the last run, so nothing was undone: name the run to undo";
+    NoSuchRun "no-such-run" Refused "no such run: {what}";
+    NothingToUndo "nothing-to-undo" Refused "nothing to undo";
+    Active "active" Refused "run {what} is still active: wait until it ends, or stop it";
+    Locked "locked" Refused "{cause}: wait until it ends, or stop it; nothing was done";
 }
 
 /// What can change about a file: another file has its name.
@@ -280,6 +296,15 @@ impl Facts {
         offset: None,
         because: None,
     };
+
+    /// What is the matter with this.
+    pub(super) fn caused(what: impl Into<String>, cause: impl fmt::Display) -> Self {
+        Self {
+            what: Some(what.into()),
+            cause: Some(cause.to_string()),
+            ..Self::default()
+        }
+    }
 
     /// An operation that the system refused.
     pub(super) fn refused(what: &str, error: &io::Error) -> Self {
@@ -427,6 +452,8 @@ impl Reason {
         text
     }
 }
+
+impl std::error::Error for Reason {}
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,12 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr};
-use std::fmt;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::lock_holder::{self, Holder, Mark};
+use super::lock_holder::{self, Mark};
+use super::reason::{Code, Facts, Reason};
 use super::step::Settings;
 use super::ways::folder_entry::Identity;
 use crate::device::Mounts;
@@ -33,32 +33,14 @@ pub struct TreeLock {
     _mark: Option<Mark>,
 }
 
-/// Another process has locked one of the trees.
-#[derive(Debug)]
-pub struct Occupied {
-    /// The folder that both runs need.
-    pub path: PathBuf,
-    /// The process that holds the lock, if it can be seen.
-    pub holder: Option<Holder>,
-}
-
-impl fmt::Display for Occupied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.holder {
-            Some(holder) => write!(
-                f,
-                "another seekless run (process {}: {}) acts on files in {path}: wait until it ends, or stop it; \
-                nothing was done",
-                holder.process, holder.command
-            ),
-            None => write!(
-                f,
-                "another process has locked {path} (flock), as a run of seekless does: wait until it ends, or stop \
-                it; nothing was done"
-            ),
-        }
-    }
+/// A folder that both runs need is locked, by this run if it can be seen.
+fn locked(path: &Path, run: Option<String>) -> Reason {
+    let path = path.display();
+    let cause = run.map_or_else(
+        || format!("another process has locked {path} (flock), as a run of seekless does"),
+        |run| format!("another seekless run ({run}) acts on files in {path}"),
+    );
+    Code::Locked.with(Facts::caused(path.to_string(), cause))
 }
 
 /// A folder to be locked.
@@ -70,14 +52,12 @@ struct Wanted {
     distance: usize,
 }
 
-impl std::error::Error for Occupied {}
-
 impl TreeLock {
     /// Locks trees that are acted in, and the folder that files are moved to.
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn for_acting(settings: &Settings, trees: &[PathBuf]) -> Result<Self, Occupied> {
+    pub fn for_acting(settings: &Settings, trees: &[PathBuf]) -> Result<Self, Reason> {
         let to = settings.destination.as_ref();
         let to = to.map(|to| PathBuf::from(OsStr::from_bytes(to)));
         let to = to.filter(|to| {
@@ -94,7 +74,7 @@ impl TreeLock {
     ///
     /// # Errors
     /// If another run has one of them, or a part of one.
-    pub fn take(paths: &[PathBuf]) -> Result<Self, Occupied> {
+    pub fn take(paths: &[PathBuf]) -> Result<Self, Reason> {
         // Before the first lock, so that nobody meets a lock without it.
         let mark = Mark::set();
         let mut locks = Vec::new();
@@ -108,7 +88,7 @@ impl TreeLock {
                 Ok(false) => {
                     let path = wanted.path;
                     lock_holder::check(identity, &wanted.folder)
-                        .map_err(|holder| Occupied { path, holder })?;
+                        .map_err(|run| locked(&path, run))?;
                 }
             }
         }

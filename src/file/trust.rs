@@ -132,11 +132,6 @@ pub fn is_theirs_or_ours(now: &Attributes, uid: u32) -> bool {
     now.uid == uid || is_ours_or_roots(now.uid)
 }
 
-/// A file that nobody but these may write to.
-pub fn only_they_or_we_write(now: &Attributes, uid: u32) -> bool {
-    is_theirs_or_ours(now, uid) && now.mode & OTHERS_MAY_WRITE == 0
-}
-
 /// The effective user and root.
 pub fn is_ours_or_roots(uid: u32) -> bool {
     uid == me() || uid == ROOT

@@ -163,12 +163,6 @@ impl Action {
         self
     }
 
-    /// Restores the times of the folders in which names change.
-    pub fn preserve_times(mut self, preserve: bool) -> Self {
-        self.asked.acting.preserve_times = preserve;
-        self
-    }
-
     /// Also acts on files that have another owner than the kept file, or that other users may read or write.
     pub fn across_owners(mut self, across: bool) -> Self {
         self.asked.acting.across_owners = across;

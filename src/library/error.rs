@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::acting::{BadBound, NoFolder, Stop, UntrustedLink};
 use crate::action::bounds::BadPlace;
 use crate::action::keep::BadRule;
-use crate::action::{JournalError, Occupied};
+use crate::action::{Code, Reason};
 use crate::engine::{self, LEAST_MEMORY, LEAST_RATE};
 use crate::file::Untrusted;
 use crate::probe::ProbeError;
@@ -64,12 +64,12 @@ impl Error {
                 error: OpenError::UntrustedPipe(_),
                 ..
             } => ErrorKind::Untrusted,
-            Cause::Journal(JournalError::Untrusted(..) | JournalError::Shared(..)) => {
-                ErrorKind::Untrusted
-            }
             Cause::Open { .. } | Cause::Report { .. } | Cause::UndatedReport => ErrorKind::Report,
-            Cause::Occupied(_) | Cause::Journal(JournalError::Busy(_)) => ErrorKind::Busy,
-            Cause::Journal(_) => ErrorKind::Journal,
+            Cause::Refused(why) => match why.code {
+                Code::JournalsUntrusted => ErrorKind::Untrusted,
+                Code::Locked | Code::Active => ErrorKind::Busy,
+                _ => ErrorKind::Journal,
+            },
             Cause::Engine(engine::Error::Limits(_)) => ErrorKind::Limits,
             Cause::Engine(engine::Error::Override(_) | engine::Error::Nested(_)) => {
                 ErrorKind::Setting
@@ -126,9 +126,7 @@ pub(super) enum Cause {
     #[error("the report has no time of creation, so seekless cannot rely on its digests")]
     UndatedReport,
     #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error(transparent)]
-    Occupied(#[from] Occupied),
+    Refused(#[from] Reason),
     #[error(transparent)]
     Probe(#[from] ProbeError),
     #[error("cannot start a thread: {0}")]
@@ -143,9 +141,6 @@ impl From<BadBound> for Cause {
 
 impl From<Stop> for Error {
     fn from(stop: Stop) -> Self {
-        Self(match stop {
-            Stop::Journal(error) => error.into(),
-            Stop::Occupied(occupied) => occupied.into(),
-        })
+        Self(stop.0.into())
     }
 }

@@ -19,7 +19,7 @@ use super::times::nanoseconds;
 use crate::acting::{Host, Session, Work};
 use crate::action::plan::{self, BrokenLink, Choice, Fate, LinkPlaces, Planner, SetPlan};
 use crate::action::{
-    ActionKind, ApplyControl, ApplyTally, JournalError, Outcome, Raw, Reason, RunHeader, Settings,
+    ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reason, RunHeader, Settings,
 };
 use crate::hash::ContentDigest;
 
@@ -104,8 +104,6 @@ pub struct Applied {
     pub noise: u64,
     /// Empty folders that could not be removed, and why.
     pub folders_left: Vec<(PathBuf, String)>,
-    /// Folders whose times could not be restored, and why.
-    pub times_left: Vec<(PathBuf, String)>,
 }
 
 impl<'a> Plan<'a> {
@@ -215,7 +213,6 @@ impl<'a> Plan<'a> {
             folders: tally.folders.removed,
             noise: tally.noise,
             folders_left: tally.folders.left.into_iter().map(named).collect(),
-            times_left: tally.times_left.into_iter().map(named).collect(),
         })
     }
 }
@@ -242,7 +239,7 @@ struct Caller<'a> {
 impl Host for Caller<'_> {
     type End = Error;
 
-    fn apply(&mut self, _: &plan::Plan, work: Work<'_>) -> Result<ApplyTally, JournalError> {
+    fn apply(&mut self, _: &plan::Plan, work: Work<'_>) -> Result<ApplyTally, Reason> {
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
         work(&control, &mut |step, outcome| {
             if let Some(tell) = &mut self.on_step {

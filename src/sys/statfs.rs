@@ -4,10 +4,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::StatVfsMountFlags;
 
-use Trait::{
-    Answered, Inodes, Links, MayMakeUpModes, NeverWritten, Ordered, Pseudo, SharesExtents,
-    TrueHoles,
-};
+use Trait::{Answered, Inodes, Links, MayMakeUpModes, Ordered, Pseudo, SharesExtents, TrueHoles};
 
 /// What is known of a type of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +29,6 @@ enum Trait {
     Inodes,
     /// Another one of the kernel that has links. (FAT and exFAT have none: plans find that out, as with FUSE.)
     Links,
-    /// Nothing can be written to it, however it is mounted.
-    NeverWritten,
 }
 
 /// `OVERLAYFS_SUPER_MAGIC`.
@@ -65,10 +60,10 @@ const TYPES: &[(u64, &str, &[Trait])] = &[
     (0x7366_746e, "ntfs", &[Inodes, MayMakeUpModes]), // ntfs3
     (0x482b, "hfsplus", &[Inodes]),
     (0x2405_1905, "ubifs", &[Inodes]),
-    (0x7371_7368, "squashfs", &[Inodes, NeverWritten]),
-    (0xe0f5_e1e2, "erofs", &[Inodes, NeverWritten]),
-    (0x28cd_3d45, "cramfs", &[NeverWritten]),
-    (0x9660, "iso9660", &[Links, NeverWritten]),
+    (0x7371_7368, "squashfs", &[Inodes]),
+    (0xe0f5_e1e2, "erofs", &[Inodes]),
+    (0x28cd_3d45, "cramfs", &[]),
+    (0x9660, "iso9660", &[Links]),
     (0x1501_3346, "udf", &[Links]),
     (OVERLAY, "overlay", &[]),
     (0x4d44, "vfat", &[MayMakeUpModes]),
@@ -139,12 +134,7 @@ pub fn is_pseudo(folder: impl AsFd) -> bool {
     has(folder, Pseudo)
 }
 
-/// True where a program or a server answers for the files; false where the kernel does not say.
-pub fn is_answered(file: impl AsFd) -> bool {
-    has(file, Answered)
-}
-
-/// As [`is_answered`], of a path; `None` if it does not exist or cannot be queried.
+/// True where a program or a server answers for the file at this path; `None` if it does not exist or cannot be queried.
 pub fn is_path_answered(path: &std::path::Path) -> Option<bool> {
     let volume = rustix::fs::statfs(path).ok()?;
     Some(is(magic_of(volume), Answered))
@@ -219,29 +209,9 @@ pub fn available(folder: impl AsFd) -> Option<u64> {
     volume.f_bavail.checked_mul(volume.f_frsize)
 }
 
-/// The most bytes of a name in the folder. No file system takes more than Linux does.
-pub fn longest_name(folder: impl AsFd) -> usize {
-    const LINUX: usize = 255;
-    let volume = rustix::fs::fstatvfs(folder).ok();
-    let told = volume.and_then(|volume| usize::try_from(volume.f_namemax).ok());
-    told.filter(|&told| told > 0)
-        .map_or(LINUX, |told| told.min(LINUX))
-}
-
-/// True if nothing there can be written to, however it is mounted; false where the kernel does not say.
-pub fn is_never_written(file: impl AsFd) -> bool {
-    has(file, NeverWritten)
-}
-
 /// True if the folder's file system is mounted read-only.
 pub fn is_read_only(folder: impl AsFd) -> bool {
     is_mounted_with(folder, StatVfsMountFlags::RDONLY)
-}
-
-/// True if the folder is on a btrfs that is mounted writable: what refuses to write there is a subvolume with the
-/// property `ro`, as snapshots for backups have it.
-pub fn is_writable_btrfs(folder: impl AsFd) -> bool {
-    magic(&folder) == Some(BTRFS) && !is_read_only(folder)
 }
 
 /// True if the mount ignores set-user-ID and set-group-ID bits and file capabilities (`nosuid`).

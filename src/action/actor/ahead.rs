@@ -4,15 +4,16 @@
 //! ahead of each other: the first step changes the state that the second one has to find.
 
 use std::collections::HashSet;
+use std::sync::Mutex;
 use std::{iter, thread};
 
 use crossbeam_channel::bounded;
 
-use super::portion::Group;
-use crate::action::reads::Reads;
+use crate::action::action_kind::{ActionKind, Reversal};
+use crate::action::journal::record::Intent;
 use crate::action::reason::Reason;
-use crate::action::step::StepFile;
-use crate::action::step::check::{Bound, Opened, OwnChanges};
+use crate::action::step::Step;
+use crate::action::step::check::Opened;
 use crate::action::step::pair::Pair;
 use crate::action::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
@@ -32,73 +33,53 @@ const LARGEST: u64 = 1 << 20;
 /// Minimum number of groups that are worth a thread.
 const FEWEST: usize = 8;
 
-/// How the bytes of a pair are proven equal.
-pub(super) enum Proof {
-    /// The kernel compares them while it acts.
-    ByKernel,
-    /// They are compared. `wanted` is true if undo needs the digest of the compared bytes.
-    Compared { wanted: bool },
-    /// The report is trusted, except for two names of one file, which are compared.
-    Reported {
-        digest: Option<ContentDigest>,
-        wanted: bool,
-    },
-}
-
-/// The data to check the files of one step.
-pub(super) struct Check {
-    pub keeper: Option<StepFile>,
-    pub victim: StepFile,
-    /// Change times of these two files that this run set.
-    pub ours: OwnChanges,
-    pub reads: Reads,
-    pub proof: Proof,
-}
-
-/// Two files that are as expected.
-pub(super) struct Checked {
+/// A step that is fit to be recorded, with its open files.
+pub(super) struct Sketched {
+    pub intent: Intent,
     pub pair: Pair,
-    /// The digest that undo checks.
-    pub digest: Option<ContentDigest>,
-    /// Their bytes were compared.
-    pub compared: bool,
+    /// The digest that undo checks, once the files were compared.
+    pub checked: Result<Option<ContentDigest>, Reason>,
 }
 
-impl Check {
-    /// Checks that keeper and victim are as expected. They are guarded as long as the pair exists.
-    pub fn files(&self) -> Result<Checked, Reason> {
-        let open = |target: &StepFile| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
-        let victim = open(&self.victim)?;
-        let keeper = self.keeper.as_ref().map(open);
-        let keeper = keeper.transpose().map_err(Reason::of_keeper)?;
-        let mut pair = Pair { keeper, victim };
-        let (wanted, reported) = match self.proof {
-            Proof::ByKernel => (None, None),
-            Proof::Compared { wanted } => (Some(wanted), None),
-            // One number for two names is what some file systems give to two files.
-            Proof::Reported { wanted, .. } if pair.is_one_file() => (Some(wanted), None),
-            Proof::Reported { digest, .. } => (None, digest),
-        };
-        if !matches!(self.proof, Proof::ByKernel) {
-            let guarded = pair.keeper.as_mut().map_or(Ok(()), Opened::guard);
-            guarded.map_err(Reason::of_keeper)?;
-            pair.victim.guard()?;
-        }
-        let digest = match wanted {
-            Some(wanted) => pair.compare(wanted)?,
-            None => reported,
-        };
-        let compared = wanted.is_some();
-        Ok(Checked {
-            pair,
-            digest,
-            compared,
-        })
-    }
+/// A group of steps, each with its sketch, or the reason why it is not fit.
+pub(super) type Group = Vec<(Step, Result<Sketched, Reason>)>;
 
-    fn may_be_ahead(&self) -> bool {
-        self.victim.expected.size <= LARGEST && matches!(self.proof, Proof::Compared { .. })
+/// Compares the files of a group. They are guarded as long as they are open.
+pub(super) fn check(group: &mut Group, trust_hash: bool) {
+    for (step, sketched) in group {
+        if let Ok(sketched) = sketched {
+            sketched.checked = compared(step, sketched, trust_hash);
+        }
     }
+}
+
+/// The report is trusted if `trust_hash`, except for two names of one file: some file systems give two files one number.
+fn compared(
+    step: &Step,
+    sketched: &mut Sketched,
+    trust_hash: bool,
+) -> Result<Option<ContentDigest>, Reason> {
+    let Sketched { intent, pair, .. } = sketched;
+    current::ask_about(&step.victim.path);
+    pair.victim.is_on_its_way(&step.victim.path)?;
+    if let (Some(keeper), Some(target)) = (&mut pair.keeper, &step.keeper) {
+        let found = keeper.is_on_its_way(&target.path);
+        let guarded = found.and_then(|()| match step.action {
+            // The kernel compares while it acts.
+            ActionKind::Reflink => Ok(()),
+            _ => keeper.guard(),
+        });
+        guarded.map_err(Reason::of_keeper)?;
+    }
+    if step.action == ActionKind::Reflink {
+        return Ok(None);
+    }
+    pair.victim.guard()?;
+    if trust_hash && !pair.is_one_file() {
+        return Ok(step.digest);
+    }
+    let gives_back = step.action.reversal() == Reversal::GivesBack;
+    pair.compare(gives_back || intent.together.is_some())
 }
 
 /// Splits groups into parts, without a change of their order, so that no two groups of a part have a file in common.
@@ -121,39 +102,42 @@ pub(super) fn apart(groups: Vec<Group>) -> Vec<Vec<Group>> {
 }
 
 fn files_of(group: &Group) -> Vec<Identity> {
-    let steps = group
+    let pairs = group
         .iter()
-        .filter_map(|(_, sketched)| sketched.as_ref().ok());
-    let files = steps.flat_map(|sketched| sketched.keeper.iter().chain([&sketched.victim]));
-    files.filter_map(|file| file.expected.identity()).collect()
+        .filter_map(|(_, sketched)| Some(&sketched.as_ref().ok()?.pair));
+    let files = pairs.flat_map(|pair| pair.keeper.iter().chain([&pair.victim]));
+    files.map(Opened::identity).collect()
 }
 
-/// True if these groups may be checked ahead: no check takes long, and each one ends before the act begins.
-pub(super) fn is_worth_it(groups: &[Vec<Check>]) -> bool {
-    groups.iter().flatten().all(Check::may_be_ahead)
+/// True if no check of these groups takes long.
+pub(super) fn is_worth_it(groups: &[Group]) -> bool {
+    let mut steps = groups.iter().flatten().map(|(step, _)| step);
+    steps.all(|step| step.victim.expected.size <= LARGEST && step.action != ActionKind::Reflink)
 }
 
 /// Computes a result for each item, and passes the results on in order.
 ///
 /// A second thread computes them ahead if there are enough and `may_run_ahead` allows it.
-pub(super) fn in_order<T: Sync, R: Send>(
-    items: &[T],
+pub(super) fn in_order<T: Send, R: Send>(
+    items: Vec<T>,
     may_run_ahead: bool,
-    make: impl Fn(&T) -> R + Sync,
+    make: impl Fn(T) -> R + Sync,
     mut hand_over: impl FnMut(R),
 ) {
-    let here = |hand_over: &mut dyn FnMut(_)| items.iter().map(&make).for_each(hand_over);
-    if !may_run_ahead || items.len() < FEWEST {
-        return here(&mut hand_over);
-    }
+    let may_run_ahead = may_run_ahead && items.len() >= FEWEST;
+    let items = Mutex::new(items.into_iter());
+    let next = || {
+        items
+            .lock()
+            .map_or(None, |mut items| items.next())
+            .map(&make)
+    };
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
-        let make = &make;
         let heartbeat = current::child();
         let ahead = move || {
             current::watched(heartbeat, || {
-                for item in items {
-                    let made = make(item);
+                for made in iter::from_fn(next) {
                     current::rest();
                     if to_actor.send(made).is_err() {
                         break;
@@ -161,18 +145,18 @@ pub(super) fn in_order<T: Sync, R: Send>(
                 }
             });
         };
-        match thread::Builder::new()
-            .name("check".to_owned())
-            .spawn_scoped(scope, ahead)
-        {
-            Ok(_) => {
-                let next = || {
-                    current::rest();
-                    from_thread.recv().ok()
-                };
-                iter::from_fn(next).for_each(&mut hand_over);
-            }
-            Err(_) => here(&mut hand_over),
+        if may_run_ahead {
+            // If it cannot be started, the items are left to this thread.
+            let _ = thread::Builder::new()
+                .name("check".to_owned())
+                .spawn_scoped(scope, ahead);
+        } else {
+            drop(ahead);
         }
+        let ahead = iter::from_fn(|| {
+            current::rest();
+            from_thread.recv().ok()
+        });
+        ahead.chain(iter::from_fn(next)).for_each(&mut hand_over);
     });
 }

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use super::portion::{BATCH, Group, Renumbered, Sketched, Unsynced, renumbered};
-use super::{Actor, ahead};
+use rustix::io::fcntl_dupfd_cloexec;
+
+use super::ahead::{self, Group, Sketched};
+use super::{Actor, BATCH, Unsynced};
 use crate::action::access::Common;
 use crate::action::action_kind::ActionKind;
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::failure::failed;
-use crate::action::journal::record::{Intent, Metadata, Raw, Record};
+use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Facts, IDENTITY, Reason, THE_KEPT_FILE};
 use crate::action::step::act::Sketch;
-use crate::action::step::check::{Bound, Opened, OwnChanges};
+use crate::action::step::check::{Bound, Opened, OwnChanges, unreadable};
+use crate::action::step::pair::Pair;
 use crate::action::step::{Step, StepFile};
 use crate::action::step::{links, metadata, move_away, reflink, trash};
-use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::FolderIdentity;
 use crate::action::ways::temporary::temporary;
 use crate::sys::stat;
@@ -32,7 +34,6 @@ struct Found {
 struct Finder {
     ours: Arc<OwnChanges>,
     reads: Reads,
-    renumbered: Arc<Renumbered>,
     trust_hash: bool,
 }
 
@@ -63,7 +64,6 @@ impl Finder {
 
     /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
     fn open(&self, target: &StepFile, bound: Bound) -> Result<Opened, Reason> {
-        let target = &renumbered(target, &self.renumbered);
         let file = Opened::open(target, bound, &self.ours, &self.reads)?;
         let number = target.expected.ino;
         match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
@@ -81,24 +81,26 @@ impl Actor {
         unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Group> {
         let finder = self.finder();
-        let find =
-            |group: &Vec<Step>| -> Vec<_> { group.iter().map(|step| finder.files(step)).collect() };
+        let find = |group: Vec<Step>| -> Vec<_> {
+            let steps = group.into_iter();
+            steps
+                .map(|step| {
+                    let found = finder.files(&step);
+                    (step, found)
+                })
+                .collect()
+        };
         let mut sketched = Vec::with_capacity(groups.len());
-        ahead::in_order(&groups, self.portion == BATCH, find, |found| {
-            let group = &groups[sketched.len()];
-            sketched.push(self.sketch_group(group, found, unsynced));
+        ahead::in_order(groups, self.portion == BATCH, find, |found| {
+            sketched.push(self.sketch_group(found, unsynced));
         });
-        let with_steps = groups.into_iter().zip(sketched);
-        with_steps
-            .map(|(group, sketched)| group.into_iter().zip(sketched).collect())
-            .collect()
+        sketched
     }
 
     fn finder(&self) -> Finder {
         Finder {
             ours: Arc::clone(&self.ours),
             reads: self.settings.reads.clone(),
-            renumbered: Arc::clone(&self.renumbered),
             trust_hash: self.settings.trust_hash,
         }
     }
@@ -106,33 +108,33 @@ impl Actor {
     /// Checks steps that belong together: if one cannot be carried out, none is.
     fn sketch_group(
         &mut self,
-        group: &[Step],
-        found: Vec<Result<Found, Reason>>,
+        group: Vec<(Step, Result<Found, Reason>)>,
         unsynced: &mut Vec<Unsynced>,
-    ) -> Vec<Result<Sketched, Reason>> {
-        let mut sketched: Vec<_> = group
-            .iter()
-            .zip(found)
-            .map(|(step, found)| self.sketch(step, found?, unsynced))
-            .collect();
-        if sketched.len() < 2 {
-            return sketched;
+    ) -> Group {
+        let sketch = |(step, found): (Step, Result<Found, Reason>)| {
+            let sketched = found.and_then(|found| self.sketch(&step, found, unsynced));
+            (step, sketched)
+        };
+        let mut group: Group = group.into_iter().map(sketch).collect();
+        if group.len() < 2 {
+            return group;
         }
-        let first = group.iter().zip(&sketched).find_map(|(step, sketched)| {
+        let first = group.iter().find_map(|(step, sketched)| {
             let error = sketched.as_ref().err()?;
             Some(error.for_others(&step.victim.path))
         });
-        let number = sketched
+        let mut sketches = group
             .iter()
-            .find_map(|sketched| Some(sketched.as_ref().ok()?.intent.step));
-        for sketched in &mut sketched {
+            .filter_map(|(_, sketched)| sketched.as_ref().ok());
+        let number = sketches.next().map(|sketched| sketched.intent.step);
+        for (_, sketched) in &mut group {
             match (&first, &mut *sketched) {
                 (Some(because), Ok(_)) => *sketched = Err(because.clone()),
                 (None, Ok(sketched)) => sketched.intent.together = number,
                 (_, Err(_)) => {}
             }
         }
-        sketched
+        group
     }
 
     fn sketch(
@@ -179,10 +181,10 @@ impl Actor {
             temporary: temporary.to_string_lossy().into_owned(),
             together: None,
             destination: None,
+            new_folders: 0,
             trash_info: None,
             link_text: None,
             parent: folder.map_err(failed("examine its folder"))?,
-            folder_times: None,
         };
         let sketch = Sketch {
             step,
@@ -192,39 +194,23 @@ impl Actor {
             unique: &format!("{}-{number}", self.journal.mark()),
         };
         match step.action {
-            ActionKind::Remove => {}
+            ActionKind::Remove | ActionKind::Hardlink => {}
             ActionKind::Trash => trash::prepare(&sketch, &mut intent)?,
-            ActionKind::Hardlink => links::prepare_hard(&sketch)?,
             ActionKind::Symlink => links::prepare_symbolic(&sketch, &mut intent),
             ActionKind::Reflink => reflink::prepare(&sketch)?,
-            ActionKind::Move => {
-                for path in move_away::prepare(&sketch, &mut intent)? {
-                    if self.new_folders.insert(path.clone()) {
-                        self.missing.push(Record::NewFolder {
-                            action: step.action,
-                            path: Raw(path),
-                        });
-                    }
-                }
-            }
+            ActionKind::Move => move_away::prepare(&sketch, &mut intent)?,
         }
-        let times = self.times.as_mut();
-        let folder = parent(&step.victim.path);
-        intent.folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
-        let aim = |target: &StepFile, opened: &Opened| StepFile {
-            path: target.path.clone(),
-            expected: (&opened.stat).into(),
-        };
-        let keeper = step.keeper.as_ref().zip(kept.as_ref());
-        let sketched = Sketched {
-            keeper: keeper.map(|(target, keeper)| aim(target, keeper)),
-            victim: aim(&step.victim, &victim),
+        if let Some(keeper) = &kept {
+            self.begin_to_sync(step, keeper, unsynced)?;
+        }
+        Ok(Sketched {
             intent,
-        };
-        if let Some(keeper) = kept {
-            self.begin_to_sync(step, keeper, unsynced);
-        }
-        Ok(sketched)
+            pair: Pair {
+                keeper: kept,
+                victim,
+            },
+            checked: Ok(None),
+        })
     }
 
     /// Checks that the kept file can stand for the victim: it is another file, or the victim itself under another name if
@@ -253,7 +239,7 @@ impl Actor {
     }
 
     /// Checks that the kept file may replace the victim with this metadata.
-    fn look_at_rights(
+    pub(super) fn look_at_rights(
         &self,
         action: ActionKind,
         keeper: &Opened,
@@ -282,20 +268,27 @@ impl Actor {
     }
 
     /// Starts to write the kept file's bytes to the disk, so that one wait is enough for all files of a portion.
-    fn begin_to_sync(&mut self, step: &Step, keeper: Opened, unsynced: &mut Vec<Unsynced>) {
+    fn begin_to_sync(
+        &mut self,
+        step: &Step,
+        keeper: &Opened,
+        unsynced: &mut Vec<Unsynced>,
+    ) -> Result<(), Reason> {
         let identity = keeper.identity();
         // Sets come one after the other: a file that is waited for already is the last one.
         let is_known = unsynced
             .last()
             .is_some_and(|last| last.identity == identity);
         let is_needed = step.action != ActionKind::Reflink && !is_known;
-        if is_needed && self.synced.start(&keeper, &self.ours) {
+        if is_needed && self.synced.start(keeper, &self.ours) {
+            let fd = fcntl_dupfd_cloexec(&keeper.file, 0).map_err(unreadable);
             unsynced.push(Unsynced {
                 identity,
                 ctime_ns: keeper.stat.ctime_ns,
-                fd: keeper.file,
+                fd: fd.map_err(Reason::of_keeper)?,
             });
         }
+        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::action::plan::EmptyFolder;
 use crate::action::reason::{Code, Reason};
 use crate::action::step::check::gone;
 use crate::action::step::metadata;
-use crate::action::ways::folder_entry::{Identity, NameInFolder, parent};
+use crate::action::ways::folder_entry::{Identity, NameInFolder};
 use crate::action::ways::folder_identity::FolderIdentity;
 use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
@@ -54,9 +54,6 @@ impl Actor {
                 match look(of) {
                     Ok((place, above, metadata)) => {
                         let step = self.journal.next_step();
-                        let times = self.times.as_mut();
-                        let folder_times =
-                            times.and_then(|times| times.note(parent(&of.path), &place.folder));
                         records.push(Record::Folder(Box::new(FolderIntent {
                             step,
                             action,
@@ -64,7 +61,6 @@ impl Actor {
                             ino: of.identity.1,
                             metadata,
                             parent: above,
-                            folder_times,
                         })));
                         found.push(Found { of, place, step });
                     }

@@ -1,14 +1,10 @@
 //! The journal of a run: each step is written to the disk before it is carried out.
 
-pub(in crate::action) mod folder_times;
-pub(in crate::action) mod journal_error;
 pub(in crate::action) mod journal_folder;
 pub(in crate::action) mod past;
 pub(in crate::action) mod record;
-pub(in crate::action) mod run;
 pub(in crate::action) mod run_name;
 pub(in crate::action) mod runs;
-pub(in crate::action) mod undo_parent;
 pub(in crate::action) mod undone;
 
 use std::ffi::CString;
@@ -20,10 +16,10 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use self::journal_error::JournalError;
-use self::past::{Flaw, Past};
+use self::past::Past;
 use self::record::{Record, RunHeader};
 
+use crate::action::reason::{Code, Facts, Reason};
 use crate::file::RouteError;
 use crate::sys::{names, open, stat, sync, write};
 
@@ -59,12 +55,13 @@ impl Journal {
     ///
     /// # Errors
     /// If the folder or the file cannot be created or written: then no step must be carried out.
-    pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
-        let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
+    pub fn create(folder: &Path, header: RunHeader) -> Result<Self, Reason> {
+        let refused = |error: &io::Error| journal_folder::refused(Code::Journals, folder, error);
+        let failed = |error: Errno| refused(&error.into());
         let own = journal_folder::make(folder)?;
         let at = own.descriptor();
         let names = own.names();
-        let names = names.map_err(|error| JournalError::Folder(folder.to_owned(), error))?;
+        let names = names.map_err(|error| refused(&error))?;
         let time = run_name::time(header.started_ns, run_name::newest(names));
         let header = RunHeader {
             version: record::VERSION,
@@ -96,26 +93,21 @@ impl Journal {
     }
 
     /// Continues the journal of an earlier run, to record undone steps.
-    pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), JournalError> {
-        let failed = |error: io::Error| JournalError::File(name.to_owned(), error);
-        let missing = || JournalError::Missing(name.to_owned());
+    pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), Reason> {
+        let failed = |error: io::Error| Code::Journal.with(Facts::refused(name, &error));
+        let missing = || Code::NoSuchRun.about(name);
         let own = journal_folder::open(folder)?.ok_or_else(missing)?;
-        // What others may see of it is no reason to leave things as they are.
-        let _ = journal_folder::close_to_others(&own);
         let mut file = own.append(name).map_err(|error| match error {
             RouteError::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(),
             RouteError::Io(error) => failed(error),
-            RouteError::Untrusted(untrusted) => {
-                JournalError::Flawed(name.to_owned(), Flaw::Untrusted(untrusted.why))
-            }
+            error => past::unreadable(name, error),
         })?;
         if !locked(&file).map_err(|e| failed(e.into()))? {
-            return Err(JournalError::Busy(name.to_owned()));
+            return Err(Code::Active.about(name));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let past = Past::read_steps(&bytes);
-        let past = past.map_err(|flaw| JournalError::Flawed(name.to_owned(), flaw))?;
+        let past = Past::read_steps(name, &bytes)?;
         let journal = Self {
             name: name.to_owned(),
             mark: name.to_owned(),
@@ -145,7 +137,7 @@ impl Journal {
     }
 
     /// Writes records and waits until they would survive a loss of power.
-    pub(super) fn write(&mut self, records: &[Record]) -> Result<(), JournalError> {
+    pub(super) fn write(&mut self, records: &[Record]) -> Result<(), Reason> {
         self.reserve(records).map_err(|e| self.failed(e))?;
         self.note(records)?;
         sync::file(&self.file).map_err(|e| self.failed(e))
@@ -156,7 +148,7 @@ impl Journal {
         &mut self,
         records: &[Record],
         others: &[sync::Wait<'_>],
-    ) -> (Result<(), JournalError>, Vec<rustix::io::Result<()>>) {
+    ) -> (Result<(), Reason>, Vec<rustix::io::Result<()>>) {
         let noted = match records.is_empty() {
             true => None,
             false => Some(
@@ -176,12 +168,12 @@ impl Journal {
     }
 
     /// Writes records that may be lost: the files show the same facts.
-    pub(super) fn note(&mut self, records: &[Record]) -> Result<(), JournalError> {
+    pub(super) fn note(&mut self, records: &[Record]) -> Result<(), Reason> {
         self.append(records).map_err(|e| self.failed(e))
     }
 
     /// Records the end of the run.
-    pub(super) fn end(&mut self) -> Result<(), JournalError> {
+    pub(super) fn end(&mut self) -> Result<(), Reason> {
         self.write(&[Record::Ended])
     }
 
@@ -223,8 +215,8 @@ impl Journal {
         Ok(())
     }
 
-    fn failed(&self, error: Errno) -> JournalError {
-        JournalError::File(self.name.clone(), error.into())
+    fn failed(&self, error: Errno) -> Reason {
+        Code::Journal.with(Facts::refused(&self.name, &error.into()))
     }
 }
 

@@ -1,16 +1,13 @@
 //! The state of a past run according to its journal: the progress of each step.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::fmt;
 
 use super::record::{self, FolderIntent, Intent, Record, RecordedState, RunHeader};
-use crate::action::action_kind::{ActionKind, Reversal};
+use crate::action::action_kind::Reversal;
+use crate::action::reason::{Code, Facts, Reason};
 use crate::action::ways::folder_identity::FolderIdentity;
 use crate::file::RouteError;
-use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -37,14 +34,6 @@ pub(in crate::action) struct PastFolder {
     pub undone: bool,
 }
 
-/// A folder that was missing on the path to a destination, according to its journal.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::action) struct PastNewFolder {
-    pub action: ActionKind,
-    /// The folder that a step created there.
-    pub made: Option<FolderIdentity>,
-}
-
 /// The recorded end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::action) enum Fate {
@@ -61,8 +50,6 @@ pub(in crate::action) struct Past {
     pub steps: Vec<PastStep>,
     /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
     pub folders: BTreeMap<u64, PastFolder>,
-    /// Folders that were to be created, by their absolute paths.
-    pub new_folders: BTreeMap<Vec<u8>, PastNewFolder>,
     /// Lines that are damaged, counted from 1; a torn last one does not count.
     pub damaged: Vec<usize>,
     pub all_undone: bool,
@@ -76,50 +63,34 @@ pub(in crate::action) struct Past {
     pub torn: bool,
 }
 
-/// The reason why a journal as a whole is not reliable.
-#[derive(Debug, thiserror::Error)]
-pub enum Flaw {
-    /// The line that describes the run is damaged.
-    #[error("line 1 is damaged")]
-    FirstLine,
-    /// No line is readable.
-    #[error("it is empty, or every line is damaged")]
-    Everything,
-    /// Another seekless wrote it.
-    #[error(
-        "it has version {0}, and this seekless reads version {known}: undo it with the seekless that wrote it",
-        known = record::VERSION
-    )]
-    Version(u32),
-    /// Another user could have written it.
-    #[error("it {0}, so it is not used")]
-    Untrusted(Distrust),
-    /// The file cannot be read.
-    #[error("it cannot be read: {0}")]
-    Unreadable(std::io::Error),
+/// A journal that cannot be relied on as a whole.
+fn flawed(name: &str, cause: impl fmt::Display) -> Reason {
+    Code::Journal.with(Facts::caused(name, cause))
 }
 
-impl From<RouteError> for Flaw {
-    fn from(error: RouteError) -> Self {
-        match error {
-            RouteError::Untrusted(untrusted) => Self::Untrusted(untrusted.why),
-            RouteError::Io(error) => Self::Unreadable(error),
-        }
+/// A journal that cannot be opened or read.
+pub(in crate::action) fn unreadable(name: &str, error: impl Into<RouteError>) -> Reason {
+    match error.into() {
+        RouteError::Untrusted(untrusted) => flawed(
+            name,
+            format_args!("it {}, so it is not used", untrusted.why),
+        ),
+        RouteError::Io(error) => flawed(name, format_args!("it cannot be read: {error}")),
     }
 }
 
 impl Past {
     /// Reads a whole journal. Skips an incomplete last line.
-    pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
-        let past = Self::read_steps(bytes)?;
-        match past.damaged.first() {
-            Some(1) => Err(Flaw::FirstLine),
-            _ => Ok(past),
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Self, Reason> {
+        let past = Self::read_steps(name, bytes)?;
+        if past.damaged.first() == Some(&1) {
+            return Err(flawed(name, "line 1 is damaged"));
         }
+        Ok(past)
     }
 
     /// The same, also where the first line is damaged: each other line speaks for itself.
-    pub fn read_steps(bytes: &[u8]) -> Result<Self, Flaw> {
+    pub fn read_steps(name: &str, bytes: &[u8]) -> Result<Self, Reason> {
         let mut past = Self {
             torn: bytes.last().is_some_and(|&last| last != b'\n'),
             ..Self::default()
@@ -137,7 +108,12 @@ impl Past {
                 && let Some(version) = record::version(line)
                 && version != record::VERSION
             {
-                return Err(Flaw::Version(version));
+                let known = record::VERSION;
+                let cause = format!(
+                    "it has version {version}, and this seekless reads version {known}: undo it with the seekless \
+                     that wrote it"
+                );
+                return Err(flawed(name, cause));
             }
             match record::parse(line) {
                 Some(Record::Run(header)) if number == 0 => past.header = header,
@@ -168,18 +144,12 @@ impl Past {
             understood += 1;
         }
         if understood == 0 {
-            return Err(Flaw::Everything);
+            return Err(flawed(name, "it is empty, or every line is damaged"));
         }
         past.cut_short = !past.all_undone && (!ended || undoing);
         past.was_killed = !ended && !looked_after;
         past.undo_cut_short = !past.all_undone && undoing;
         Ok(past)
-    }
-
-    /// Number of steps that are not known to have ended.
-    pub fn unfinished(&self) -> usize {
-        let unsaid = |step: &&PastStep| step.fate == Fate::Unsaid && !step.undone;
-        self.steps.iter().filter(unsaid).count()
     }
 
     /// Number of steps that were done, whether they were undone later or not.
@@ -192,10 +162,6 @@ impl Past {
     pub fn changed_nothing(&self) -> bool {
         self.steps.iter().all(|step| step.fate == Fate::NotDone)
             && self.folders.values().all(|folder| folder.stayed)
-            && self
-                .new_folders
-                .values()
-                .all(|folder| folder.made.is_none())
             && self.damaged.is_empty()
     }
 
@@ -208,25 +174,12 @@ impl Past {
         let mut actions = done.map(|step| step.intent.action).peekable();
         actions.peek().is_some()
             && actions.all(|action| action.reversal() == Reversal::Impossible)
-            && self.unfinished() == 0
+            && !self
+                .steps
+                .iter()
+                .any(|step| step.fate == Fate::Unsaid && !step.undone)
             && !self.cut_short
             && self.damaged.is_empty()
-    }
-
-    /// True if all files were moved, and nothing is left where they went.
-    pub fn is_gone(&self) -> bool {
-        let done = self.steps.iter();
-        let mut done = done.filter(|step| matches!(step.fate, Fate::Done(_)));
-        let is_gone = |step: &PastStep| {
-            let destination = step.intent.destination.as_ref();
-            destination.is_some_and(|path| {
-                current::ask_about(&path.0);
-                let path = Path::new(OsStr::from_bytes(&path.0));
-                path.symlink_metadata()
-                    .is_err_and(|error| error.kind() == ErrorKind::NotFound)
-            })
-        };
-        !self.all_undone && done.clone().next().is_some() && done.all(is_gone)
     }
 
     fn take(&mut self, record: Record) {
@@ -236,15 +189,6 @@ impl Past {
             | Record::Undoing
             | Record::UndoEnded
             | Record::Swept => {}
-            Record::NewFolder { action, path } => {
-                let folder = PastNewFolder { action, made: None };
-                self.new_folders.entry(path.0).or_insert(folder);
-            }
-            Record::NewFolderMade { path, folder } => {
-                if let Some(known) = self.new_folders.get_mut(&path.0) {
-                    known.made = Some(folder);
-                }
-            }
             Record::Intent(intent) => self.steps.push(PastStep {
                 intent: *intent,
                 fate: Fate::Unsaid,

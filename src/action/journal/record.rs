@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::action::action_kind::ActionKind;
+use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::FolderIdentity;
 pub use crate::file::Raw;
 use crate::hash::ContentDigest;
@@ -80,6 +81,9 @@ pub struct Intent {
     /// `move`, `trash`: the destination, an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Raw>,
+    /// `move`, `trash`: the number of missing folders above the destination, which the step creates.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub new_folders: usize,
     /// `trash`: the trash file that records its origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trash_info: Option<Raw>,
@@ -88,9 +92,17 @@ pub struct Intent {
     pub link_text: Option<Raw>,
     /// The folder of the victim.
     pub parent: FolderIdentity,
-    /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_times: Option<[Time; 2]>,
+}
+
+impl Intent {
+    /// The folders that the step may have created, each before the one above it.
+    pub fn created(&self) -> impl Iterator<Item = &[u8]> {
+        let destination = self.destination.as_ref().map(|path| parent(&path.0));
+        let above = std::iter::successors(destination, |path| Some(parent(path)));
+        let of_notes = self.trash_info.as_ref().map(|path| parent(&path.0));
+        let of_notes = of_notes.filter(|_| self.new_folders > 0);
+        of_notes.into_iter().chain(above.take(self.new_folders))
+    }
 }
 
 /// A folder that will be removed if it is empty. It is recorded before the removal.
@@ -108,9 +120,6 @@ pub struct FolderIntent {
     pub metadata: Metadata,
     /// The folder above it.
     pub parent: FolderIdentity,
-    /// The times of the folder that it lies in, as in [`Intent`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_times: Option<[Time; 2]>,
 }
 
 /// One line.
@@ -119,20 +128,6 @@ pub struct FolderIntent {
 pub enum Record {
     /// The first line.
     Run(RunHeader),
-    /// A folder is missing on the path to the destination of a step. The step will create it.
-    NewFolder {
-        /// The action of the run on files.
-        action: ActionKind,
-        /// Absolute path of the folder.
-        path: Raw,
-    },
-    /// A step created a missing folder.
-    NewFolderMade {
-        /// Absolute path of the folder.
-        path: Raw,
-        /// The folder as it was created.
-        folder: FolderIdentity,
-    },
     /// A step will be carried out.
     Intent(Box<Intent>),
     /// A folder will be removed.
@@ -177,6 +172,11 @@ pub enum Record {
     AllUndone,
     /// A sweep restored the files that the run left unfinished.
     Swept,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Serialize for ActionKind {

@@ -7,14 +7,38 @@ use std::path::Path;
 
 use jiff::{Timestamp, ToSpan};
 
-use super::journal_error::JournalError;
 use super::journal_folder;
-use super::past::{Flaw, Past};
-use super::record::{self, Record};
-use super::run::Run;
+use super::past::{self, Past};
+use super::record::{self, Record, RunHeader};
 use super::run_name;
+use crate::action::reason::{Code, Reason};
 use crate::file::OwnFolder;
 use crate::sys::{names as sys_names, sync};
+
+/// One run that has a journal.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// The header of the run.
+    pub header: RunHeader,
+    /// Number of recorded steps.
+    pub steps: usize,
+    /// Number of steps that were done, as far as is known.
+    pub done: usize,
+    /// True if all of it was undone.
+    pub undone: bool,
+    /// True if each step is known to have changed nothing.
+    pub changed_nothing: bool,
+    /// True if it removed files for good and did nothing else: nothing of it can be undone.
+    pub permanent: bool,
+    /// True if the run, or an undo of it, was cut short.
+    pub cut_short: bool,
+    /// True if the run, or an undo of it, is in progress in another process.
+    pub busy: bool,
+    /// Number of damaged lines of the journal.
+    pub damaged: usize,
+}
 
 /// A file with the name of a run.
 #[derive(Debug)]
@@ -22,14 +46,14 @@ pub struct Found {
     /// The run's name.
     pub name: String,
     /// The run, or why its journal cannot be read.
-    pub run: Result<Run, Flaw>,
+    pub run: Result<Run, Reason>,
 }
 
 /// All runs with a journal in this folder that can be read, the oldest first.
 ///
 /// # Errors
 /// If the folder cannot be listed.
-pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
+pub fn runs(folder: &Path) -> Result<Vec<Run>, Reason> {
     let found = journals(folder)?.into_iter();
     Ok(found.filter_map(|found| found.run.ok()).collect())
 }
@@ -38,7 +62,7 @@ pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
 ///
 /// # Errors
 /// If the folder cannot be listed.
-pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
+pub fn journals(folder: &Path) -> Result<Vec<Found>, Reason> {
     let Some(own) = journal_folder::open(folder)? else {
         return Ok(Vec::new());
     };
@@ -51,9 +75,10 @@ pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
 }
 
 /// The names of the runs, the oldest first. A file without such a name is no journal.
-pub(in crate::action) fn names(own: &OwnFolder) -> Result<Vec<String>, JournalError> {
+pub(in crate::action) fn names(own: &OwnFolder) -> Result<Vec<String>, Reason> {
     let names = own.names();
-    let names = names.map_err(|error| JournalError::List(own.path().to_owned(), error))?;
+    let unlisted = |error| journal_folder::refused(Code::JournalsUnlisted, own.path(), &error);
+    let names = names.map_err(unlisted)?;
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
     let mut names: Vec<String> = names.filter(|name| run_name::is_one(name)).collect();
     names.sort_unstable();
@@ -104,21 +129,22 @@ pub(in crate::action) fn is_over(file: &mut File) -> Option<bool> {
     ))
 }
 
-fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
-    let mut file = own.read(name)?;
+fn look(own: &OwnFolder, name: &str) -> Result<Run, Reason> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(Flaw::Unreadable)?;
-    let past = Past::read(&bytes)?;
+    let file = own.read(name).and_then(|mut file| {
+        file.read_to_end(&mut bytes)?;
+        Ok(file)
+    });
+    let file = file.map_err(|error| past::unreadable(name, error))?;
+    let past = Past::read(name, &bytes)?;
     let is_locked = || sync::is_locked(&file);
     Ok(Run {
         name: name.to_owned(),
         steps: past.steps.len(),
         done: past.done(),
-        unfinished: past.unfinished(),
         undone: past.all_undone,
         changed_nothing: past.changed_nothing(),
         permanent: past.is_permanent(),
-        is_gone: past.is_gone(),
         busy: past.cut_short && is_locked(),
         cut_short: past.cut_short,
         damaged: past.damaged.len(),
@@ -129,43 +155,23 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
 /// The last run that did anything: the one that is meant if none is named.
 ///
 /// # Errors
-/// If there is none, if a later journal cannot be read, or if the run before it was cut short, so that either
-/// of the two may be meant.
-pub(in crate::action) fn last(folder: &Path) -> Result<String, JournalError> {
-    let mut acting = acting(folder)?;
-    let Some(last) = acting.next() else {
+/// If there is none, or if a later journal cannot be read.
+pub(in crate::action) fn last(folder: &Path) -> Result<String, Reason> {
+    match acting(folder)?.next() {
+        Some(Found { run: Ok(run), .. }) => Ok(run.name),
+        Some(Found { run: Err(why), .. }) => Err(Code::LastJournal.with(why.facts().clone())),
         // A journal without its last line may have lost more.
-        let unfinished = runs(folder)?.into_iter().rev().find(|run| run.cut_short);
-        return unfinished.map(|run| run.name).ok_or(JournalError::Nothing);
-    };
-    let last = match last {
-        Found { run: Ok(run), .. } => run,
-        Found {
-            name,
-            run: Err(flaw),
-        } => {
-            let before = acting.find_map(|found| found.run.ok());
-            let before = before.map(Box::new);
-            return Err(JournalError::InTheWay { name, flaw, before });
+        None => {
+            let unfinished = runs(folder)?.into_iter().rev().find(|run| run.cut_short);
+            let unfinished = unfinished.map(|run| run.name);
+            unfinished.ok_or_else(|| Code::NothingToUndo.into())
         }
-    };
-    if !last.undone
-        && !last.cut_short
-        && let Some(Found {
-            run: Ok(before), ..
-        }) = acting.next()
-        && before.cut_short
-        && !before.busy
-    {
-        let (last, before) = (Box::new(last), Box::new(before));
-        return Err(JournalError::Either { last, before });
     }
-    Ok(last.name)
 }
 
 /// Runs that may have changed files, the last one first.
-fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, JournalError> {
-    let own = journal_folder::open(folder)?.ok_or(JournalError::Nothing)?;
+fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, Reason> {
+    let own = journal_folder::open(folder)?.ok_or(Code::NothingToUndo)?;
     let names = names(&own)?.into_iter().rev();
     let found = names.map(move |name| Found {
         run: look(&own, &name),

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::journal_error::JournalError;
 use super::record::{FolderIntent, Intent};
 use crate::action::action_kind::ActionKind;
 use crate::action::reason::Reason;
@@ -16,13 +15,8 @@ pub enum Undone {
     Restored,
     /// The file is restored, except for this metadata, which the user of undo may not set.
     RestoredWithout(Vec<&'static str>),
-    /// The file is restored, except for this metadata: nothing proves its bytes, and another user could have written
-    /// them.
-    RestoredUnproven(Vec<&'static str>),
     /// The file was as before; a leftover of a killed run beside it was removed.
     Cleaned,
-    /// A folder that the run created was empty again, and was removed.
-    FolderRemoved,
     /// The file is as before: the step was never done, or undone before.
     AsBefore,
     /// The file has changed since, or the system refused, for this reason: nothing was touched.
@@ -35,36 +29,20 @@ pub enum Undone {
 
 impl Undone {
     pub(in crate::action) fn restored(lack: Lack) -> Self {
-        match lack {
-            Lack { missing, .. } if missing.is_empty() => Self::Restored,
-            Lack { missing, proven } if proven => Self::RestoredWithout(missing),
-            Lack { missing, .. } => Self::RestoredUnproven(missing),
+        if lack.is_empty() {
+            Self::Restored
+        } else {
+            Self::RestoredWithout(lack)
         }
     }
 
     pub(in crate::action) fn is_restored(&self) -> bool {
-        matches!(
-            self,
-            Self::Restored | Self::RestoredWithout(_) | Self::RestoredUnproven(_)
-        )
+        matches!(self, Self::Restored | Self::RestoredWithout(_))
     }
 }
 
-/// The metadata that a restored file lacks.
-#[derive(Debug)]
-pub(in crate::action) struct Lack {
-    pub missing: Vec<&'static str>,
-    /// Its bytes are known to be its own, or no other user could have changed them.
-    pub proven: bool,
-}
-
-impl Lack {
-    /// Nothing is missing.
-    pub const NOTHING: Self = Self {
-        missing: Vec::new(),
-        proven: true,
-    };
-}
+/// The metadata that a restored file lacks: the user of undo may not set it.
+pub(in crate::action) type Lack = Vec<&'static str>;
 
 /// One file or folder of a run that is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +62,6 @@ pub(in crate::action) enum Object<'a> {
     File(&'a Intent),
     /// A folder that the run removed.
     Folder(&'a FolderIntent),
-    /// A folder that the run created.
-    NewFolder(&'a [u8], ActionKind),
 }
 
 /// The totals of an undo, or of its dry run.
@@ -111,8 +87,6 @@ pub struct UndoTally {
     pub folders: u64,
     /// Folders that were not restored, or not with all metadata.
     pub folders_refused: u64,
-    /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
-    pub folders_removed: u64,
     /// Restored files that had further names, which are names of another file now.
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
@@ -151,12 +125,6 @@ impl UndoTally {
                 self.folders_refused += refused;
                 (&intent.folder.0[..], intent.action)
             }
-            Object::NewFolder(..) if undone == Undone::AsBefore => return,
-            Object::NewFolder(path, action) => {
-                self.folders_removed += u64::from(undone == Undone::FolderRemoved);
-                self.folders_refused += refused;
-                (path, action)
-            }
         };
         tell(&UndoneFile {
             path: PathBuf::from(OsStr::from_bytes(path)),
@@ -166,7 +134,7 @@ impl UndoTally {
     }
 
     /// Records a step. If that fails, undo continues, because the files show their state.
-    pub(in crate::action) fn note(&mut self, written: Result<(), JournalError>) {
+    pub(in crate::action) fn note(&mut self, written: Result<(), Reason>) {
         if let Err(error) = written {
             self.unwritten.get_or_insert(error.to_string());
         }

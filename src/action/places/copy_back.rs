@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::scene::{Made, Manner, Scene, is_as};
 use super::{Slot, Source};
 use crate::action::failure::failed;
-use crate::action::journal::record::{Metadata, RecordedState};
+use crate::action::journal::record::RecordedState;
 use crate::action::journal::undone::Lack;
 use crate::action::reason::{Code, Reason};
 use crate::action::step::check::Opened;
@@ -21,8 +21,8 @@ impl Scene<'_> {
     /// Makes a copy beside the file's name, with all metadata in the journal, safe on the disk. In a preview it only
     /// looks at the source.
     ///
-    /// Returns the metadata that the copy does not get, and the source.
-    pub(super) fn copy_from(&self, source: Source) -> Result<(Lack, Option<Opened>), Reason> {
+    /// Returns the metadata that the copy does not get.
+    pub(super) fn copy_from(&self, source: Source) -> Result<Lack, Reason> {
         match source {
             Source::Keeper => self.copy_of_keeper(),
             Source::Destination => self.copy_of_moved(),
@@ -30,7 +30,7 @@ impl Scene<'_> {
         }
     }
 
-    fn copy_of_keeper(&self) -> Result<(Lack, Option<Opened>), Reason> {
+    fn copy_of_keeper(&self) -> Result<Lack, Reason> {
         let intent = self.intent;
         let path = match intent.link_text {
             Some(_) => &intent.keeper.0,
@@ -45,14 +45,11 @@ impl Scene<'_> {
             was.ino = here.ino;
         }
         // With a digest the bytes are proven whatever the times say, and only by that.
-        let source = match self.digest {
-            Some(_) => self.opened_by_size(path, was.size),
-            None => self.opened(path, &was),
-        };
+        let source = self.opened(path, &was, self.digest.is_some());
         let source = source.map_err(unfit)?;
         if self.context.manner != Manner::Act {
             return if is_as(&source.stat, &was) || self.has_digest(&source.file) {
-                Ok((self.allowed(&source).1, None))
+                self.is_trusted(&source).map(|()| Lack::new())
             } else {
                 Err(self.other_bytes())
             };
@@ -61,58 +58,52 @@ impl Scene<'_> {
         if self.digest.is_none() {
             source.unchanged().map_err(unfit)?;
         }
-        Ok((lack, Some(source)))
+        Ok(lack)
     }
 
-    fn copy_of_moved(&self) -> Result<(Lack, Option<Opened>), Reason> {
-        if self.context.manner != Manner::Act {
-            return Ok((Lack::NOTHING, None));
-        }
-        let Some(path) = &self.intent.destination else {
-            return Ok((Lack::NOTHING, None));
+    fn copy_of_moved(&self) -> Result<Lack, Reason> {
+        let path = self.intent.destination.as_ref();
+        let Some(path) = path.filter(|_| self.context.manner == Manner::Act) else {
+            return Ok(Lack::new());
         };
         current::ask_about(&path.0);
         let unfit = |unfit: Reason| unfit.of_other("the copy");
         let moved = self.stat(Slot::Destination).map_err(failed("examine it"))?;
         let moved = moved.ok_or_else(|| self.destination(Code::Gone))?;
-        let source = self.opened(&path.0, &(&moved).into()).map_err(unfit)?;
+        let source = self
+            .opened(&path.0, &(&moved).into(), false)
+            .map_err(unfit)?;
         let lack = self.copy_here(&source)?;
         current::ask_about(&path.0);
         source.still_there().map_err(unfit)?;
-        Ok((lack, None))
+        Ok(lack)
     }
 
     /// The kept file lost its last name at the same moment. If this fails, what was copied stays.
-    fn copy_of_victim(&self) -> rustix::io::Result<(Lack, Option<Opened>)> {
+    fn copy_of_victim(&self) -> rustix::io::Result<Lack> {
         let (Some(act), (folder, name)) = (self.act, self.ours()) else {
             return Err(Errno::INVAL);
         };
         let victim = &act.pair.victim;
         let file = write::create(folder, name)?;
         copy::contents(victim, &file)?;
-        // Whoever wrote it meanwhile gets nobody's rights.
-        let was = &self.intent.metadata;
-        let missing = if victim.unchanged().is_ok() {
-            metadata::give(&file, was)?
-        } else {
-            let now = attributes::get(&victim.file)?;
-            metadata::give(&file, &metadata::unproven(was, &now))?
-        };
+        // Whoever wrote it meanwhile gets no rights that the kernel has taken from it.
+        let now = attributes::get(&victim.file)?;
+        let missing = metadata::give(&file, &metadata::with(&victim.file, now)?)?;
         sync::file(&file)?;
         let copied = stat::descriptor(&file)?;
         self.made.set(Some(Made {
             copy: (copied.dev, copied.ino),
             source: RecordedState::from(&victim.stat),
         }));
-        let proven = true;
-        Ok((Lack { missing, proven }, None))
+        Ok(missing)
     }
 
     /// If the file had several names, and another one is restored already, the copy becomes a name of that file.
     fn copy_here(&self, source: &Opened) -> Result<Lack, Reason> {
         let joined = self.companion.and_then(|path| self.join(path, source));
         let lack = if joined.is_some() {
-            Lack::NOTHING
+            Lack::new()
         } else {
             current::ask_about(&self.intent.victim.0);
             let (folder, name) = self.ours();
@@ -136,9 +127,8 @@ impl Scene<'_> {
 
     /// Fills a copy. Only a copy with the compared bytes gets an owner and a mode: it may be a program that runs as its
     /// owner.
-    ///
-    /// If no digest proves the bytes, a user who could write the source counts as their author.
     fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Reason> {
+        self.is_trusted(source)?;
         match self.digest {
             None => copy::contents(source, file).map_err(failed("make a copy"))?,
             Some(digest) => {
@@ -148,27 +138,21 @@ impl Scene<'_> {
                 }
             }
         }
-        let (given, mut lack) = self.allowed(source);
-        let missing = metadata::give(file, &given);
+        let missing = metadata::give(file, &self.intent.metadata);
         let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));
-        for what in missing.map_err(failed("make a copy"))? {
-            if !lack.missing.contains(&what) {
-                lack.missing.push(what);
-            }
-        }
-        Ok(lack)
+        missing.map_err(failed("make a copy"))
     }
 
-    /// The metadata that a copy of a source may get, and the metadata that it lacks.
-    fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
-        let was = &self.intent.metadata;
-        if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
-            return (was.clone(), Lack::NOTHING);
+    /// Without a digest, a user who could write the source counts as the author of its bytes, which must get no rights.
+    fn is_trusted(&self, source: &Opened) -> Result<(), Reason> {
+        let theirs = trust::is_theirs_or_ours(&source.attributes, self.intent.metadata.uid);
+        if self.digest.is_some()
+            || theirs && !trust::others_may_write(&source.file, &source.attributes)
+        {
+            Ok(())
+        } else {
+            Err(Code::Unproven.about(self.source()))
         }
-        let given = metadata::unproven(was, &source.attributes);
-        let missing = metadata::differences(was, &given);
-        let proven = false;
-        (given, Lack { missing, proven })
     }
 
     fn other_bytes(&self) -> Reason {
@@ -187,7 +171,7 @@ impl Scene<'_> {
     fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
         let place = NameInFolder::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
-        let file = self.opened(path, &(&there).into()).ok()?;
+        let file = self.opened(path, &(&there).into(), false).ok()?;
         // Another user may have put a file of his own there: it could be changed at any time.
         let was = &self.intent.metadata;
         let writable = file.attributes.mode & !was.mode & 0o022;

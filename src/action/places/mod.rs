@@ -1,22 +1,21 @@
 //! The places of a step, what they hold, and the one table that decides the next call of the step, after an error, in an
 //! undo, in its preview and in a sweep.
 //!
-//! A step uses up to six names. [`decide`] chooses one call or an end from what they hold. [`perform`] makes the calls of
-//! a step. After an error, and of past steps, [`Scene::look`] examines the names, and [`Recovery`] makes one call and
-//! looks again. No caller draws conclusions from an error: a reply may be lost after the call was executed.
+//! A step uses up to six names. [`Scene::look`] examines them, [`decide`] chooses one call or an end from what they hold,
+//! and one loop ([`perform`], [`recover`]) makes the call and looks again: whether the step is carried out, taken back,
+//! undone, swept or previewed. After a call that went well, a step that is carried out looks only at the file that it
+//! moved. No caller draws conclusions from an error: a reply may be lost after the call was executed.
 
+mod carry;
 mod copy_back;
 mod decide;
-mod forward;
-mod recovery;
 mod scene;
 
 #[cfg(test)]
 mod model;
 
+pub(super) use carry::{Recovered, perform, recover};
 pub(super) use decide::decide;
-pub(super) use forward::perform;
-pub(super) use recovery::{Recovered, Recovery};
 pub(super) use scene::{Context, Manner, Scene};
 
 /// A name that a step may use.

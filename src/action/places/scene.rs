@@ -17,14 +17,15 @@ use crate::action::coherence::Location;
 use crate::action::failure::failed;
 use crate::action::journal::past::{Fate, PastStep};
 use crate::action::journal::record::{Intent, RecordedState};
-use crate::action::journal::undo_parent::Parents;
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Reason};
 use crate::action::step::act::Act;
 use crate::action::step::check::{Bound, Opened, OwnChanges};
+use crate::action::step::new_folders;
 use crate::action::step::{Expected, StepFile};
 use crate::action::step::{compare, links, proof};
 use crate::action::ways::folder_entry::{Identity, NameInFolder, parent};
+use crate::action::ways::folder_identity::Parents;
 use crate::action::ways::temporary;
 use crate::file::trust;
 use crate::hash::ContentDigest;
@@ -90,8 +91,6 @@ pub(in crate::action) struct Scene<'a> {
     pub(super) made: Cell<Option<Made>>,
     /// The step, if this process is carrying it out.
     pub(super) act: Option<&'a Act<'a>>,
-    /// The folder will be created again.
-    folder_is_new: bool,
     aside: CString,
     ours: CString,
     part: CString,
@@ -171,23 +170,8 @@ impl<'a> Scene<'a> {
             context,
             made: Cell::new(None),
             act: None,
-            folder_is_new: false,
             fate: Fate::Unsaid,
         }
-    }
-
-    /// The places of a moved file whose folder will be created again: nothing is in it.
-    pub fn in_new_folder(
-        step: &'a PastStep,
-        empty: &'a NameInFolder,
-        context: Context<'a>,
-    ) -> Result<Self, Reason> {
-        let scene = Self::of_past(step, empty, None, context)?;
-        scene.is_across.set(false);
-        Ok(Self {
-            folder_is_new: true,
-            ..scene
-        })
     }
 
     /// The folder and the name of a slot.
@@ -227,18 +211,13 @@ impl<'a> Scene<'a> {
         is_whole(Slot::Name) || is_whole(Slot::Aside)
     }
 
-    /// The folders of the step, as parts of paths, if a run that was cut short left something of it.
-    pub fn leftovers(&self) -> Vec<&'a [u8]> {
-        let decided = decide(self.intent.action, Purpose::Sweep, &self.look());
-        let nothing = [End::Before, End::Done].map(Decision::End);
-        let unknown = |end| matches!(end, Decision::End(End::Open(Why::Unknown(_))));
-        if nothing.contains(&decided) || unknown(decided) {
-            return Vec::new();
+    /// True if a run that was cut short left something of the step.
+    pub fn is_unfinished(&self) -> bool {
+        match decide(self.intent.action, Purpose::Sweep, &self.look()) {
+            Decision::End(End::Before | End::Done) => new_folders::are_left(self.intent.created()),
+            Decision::End(End::Open(Why::Unknown(_))) => false,
+            _ => true,
         }
-        let further = [&self.intent.destination, &self.intent.trash_info];
-        let paths = further.into_iter().flatten();
-        let paths = paths.chain([&self.intent.victim]);
-        paths.map(|path| parent(&path.0)).collect()
     }
 
     /// The file at a slot.
@@ -287,7 +266,7 @@ impl<'a> Scene<'a> {
         }
         if let Some(here) = here {
             let is_copied = seen.at(Slot::Destination) == Holds::Copy;
-            let holds = self.at_name(here, seen.at(Slot::Aside), is_copied);
+            let holds = self.at_name(here, is_copied);
             seen.set(Slot::Name, holds);
         }
         if let Some(ours) = ours {
@@ -328,7 +307,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn at_name(&self, here: &Stat, aside: Holds, is_copied: bool) -> Holds {
+    fn at_name(&self, here: &Stat, is_copied: bool) -> Holds {
         let was = &self.intent.victim_state;
         // It may have got the number of the victim.
         if self.is_made(here) {
@@ -345,9 +324,6 @@ impl<'a> Scene<'a> {
         );
         if links && self.is_link(&self.place.name, here) {
             return Holds::Link { spare: false };
-        }
-        if aside == Holds::Victim && self.is_hidden_link(here) {
-            return Holds::Link { spare: true };
         }
         let is_past = self.act.is_none() && self.is_whole(here);
         let is_copy = if links && is_past {
@@ -401,15 +377,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// True if the file at the victim's name has the bytes of the victim, which is set aside. Some servers show a hard
-    /// link as another file (sshfs).
-    fn is_hidden_link(&self, here: &Stat) -> bool {
-        self.intent.action == ActionKind::Hardlink
-            && here.kind == FileType::RegularFile
-            && here.size == self.intent.victim_state.size
-            && self.has_the_bytes(here, &self.place.folder, &self.aside)
-    }
-
     /// Finds out which links can go without a loss of content.
     fn judge_links(&self, seen: &mut Situation, stats: &[Option<Stat>; SLOTS]) {
         let has_bytes = matches!(seen.at(Slot::Name), Holds::Victim | Holds::Copy);
@@ -420,13 +387,10 @@ impl<'a> Scene<'a> {
                     is_as(link, &self.intent.keeper_state)
                         || source.is_some_and(|was| is_as(link, &was))
                 };
-                let is_hidden =
-                    || seen.at(Slot::Aside) == Holds::Victim && self.is_hidden_link(link);
                 let spare = link.kind == FileType::Symlink
                     || link.links > 1
                     // Its bytes are those of the victim, which takes or has the name.
-                    || (slot == Slot::Name || has_bytes) && is_known()
-                    || slot == Slot::Name && is_hidden();
+                    || (slot == Slot::Name || has_bytes) && is_known();
                 seen.set(slot, Holds::Link { spare });
             }
         }
@@ -463,8 +427,7 @@ impl<'a> Scene<'a> {
 
     /// True if this file has the length and the time of the victim.
     pub fn is_whole(&self, stat: &Stat) -> bool {
-        let was = &self.intent.victim_state;
-        stat.kind == FileType::RegularFile && (stat.size, stat.mtime_ns) == (was.size, was.mtime_ns)
+        is_like(stat, &self.intent.victim_state)
     }
 
     /// True if this process moved the file by mistake.
@@ -509,57 +472,47 @@ impl<'a> Scene<'a> {
                 seen.as_ref() == Some(&text.0) || seen.is_none() && self.act.is_some()
             }
             (None, FileType::RegularFile) => {
-                let (keeper, victim) = (&self.intent.keeper_state, &self.intent.victim_state);
-                let is_numbered = stat.ino == keeper.ino && stat.ino != victim.ino;
-                is_numbered || self.is_renumbered_keeper(stat)
+                // An overlay may give the kept file another number when it is linked to, and undo of a later run may.
+                let is_done = matches!(self.fate, Fate::Done(Some(now)) if now.ino == stat.ino);
+                let is_keeper = || {
+                    let keeper = NameInFolder::of(&self.intent.keeper.0).ok()?.stat().ok()?;
+                    Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
+                };
+                let is_known =
+                    is_done && self.is_on_overlay() || stat.ino == self.intent.keeper_state.ino;
+                stat.ino != self.intent.victim_state.ino
+                    && (is_known || stat.links > 1 && is_keeper() == Some(true))
             }
             _ => false,
         }
     }
 
-    /// True if this is the kept file with another number. An overlay may have given it that when it was linked to.
-    /// Elsewhere, both names may have been copied since, or the kept file was restored by the undo of a later run.
-    fn is_renumbered_keeper(&self, stat: &Stat) -> bool {
-        let (keeper, victim) = (&self.intent.keeper_state, &self.intent.victim_state);
-        let as_done = matches!(self.fate, Fate::Done(Some(now)) if now.ino == stat.ino);
-        let is_at_its_name = || {
-            let keeper = NameInFolder::of(&self.intent.keeper.0).ok()?.stat().ok()?;
-            Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
-        };
-        if self.is_on_overlay() {
-            stat.ino != victim.ino && (as_done || is_at_its_name().unwrap_or(false))
-        } else {
-            let were_two = (keeper.dev, keeper.ino) != (victim.dev, victim.ino);
-            were_two && stat.links > 1 && is_at_its_name().unwrap_or(false)
-        }
-    }
-
-    /// True if this is the file that the step moved, by its times or by its bytes. No file had that name before.
+    /// True if this is the file that the step moved. No file had that name before.
     fn is_moved(&self, moved: &Stat, there: &NameInFolder, across: bool) -> bool {
-        let by_times = match self.fate {
-            Fate::Done(Some(now)) => is_as(moved, &now),
+        let is_it = match self.fate {
+            Fate::Done(Some(now)) => {
+                let may_be = moved.ino == now.ino || statfs::may_renumber(&there.folder);
+                may_be && is_like(moved, &now)
+            }
             _ => self.is_whole(moved),
         };
         // A copy on another file system may belong to another user. What is copied back gets only proven rights.
-        let is_same = by_times && (across || self.has_owner_at(&there.folder, &there.name));
+        let is_same = is_it && (across || self.has_owner_at(&there.folder, &there.name));
         is_same || self.is_moved_by_bytes(moved, there)
     }
 
+    /// True if the file was only touched. With other rights it may belong to another user, who would then own the victim's
+    /// name.
     fn is_moved_by_bytes(&self, moved: &Stat, there: &NameInFolder) -> bool {
-        moved.kind == FileType::RegularFile
-            && moved.size == self.intent.victim_state.size
-            && self.digest.is_some()
-            && unfollowed(&there.folder, &there.name).is_ok_and(|file| self.is_as_before(&file))
-            && self.is_proven(there)
-    }
-
-    /// True if the file is as before. Another file with these bytes may belong to another user, who would then own the
-    /// victim's name.
-    fn is_as_before(&self, file: &OwnedFd) -> bool {
         let was = &self.intent.metadata;
-        attributes::get(file).is_ok_and(|now| {
+        let has_rights = attributes::entry(&there.folder, &there.name).is_ok_and(|(_, now)| {
             (now.uid, now.gid, now.mode & 0o7777) == (was.uid, was.gid, was.mode & 0o7777)
-        })
+        });
+        has_rights
+            && self.digest.is_some()
+            && moved.kind == FileType::RegularFile
+            && moved.size == self.intent.victim_state.size
+            && self.is_proven(there)
     }
 
     /// True if the copy at the destination has the bytes of the file at the victim's name, which is one of its owner's.
@@ -592,7 +545,7 @@ impl<'a> Scene<'a> {
         }
         let compared = || {
             let file = self.intent.victim.0.as_slice();
-            let file = self.opened(file, &here.into()).ok()?;
+            let file = self.opened(file, &here.into(), false).ok()?;
             let other = unfollowed(folder, copy).ok()?;
             let begins = compare::begins_with(&file.file, &other, self.context.reads).ok()?;
             file.still_there().ok().map(|()| begins.is_some())
@@ -618,7 +571,7 @@ impl<'a> Scene<'a> {
     /// Checks the original folder of the file before the file is put into it; `otherwise` says what becomes of the file
     /// if it must not be.
     pub(super) fn may_come(&self, otherwise: &str) -> Result<(), Reason> {
-        if self.folder_is_new || self.act.is_some() {
+        if self.act.is_some() {
             return Ok(());
         }
         let intent = self.intent;
@@ -631,26 +584,19 @@ impl<'a> Scene<'a> {
         }
     }
 
-    pub(super) fn opened(&self, path: &[u8], was: &RecordedState) -> Result<Opened, Reason> {
+    /// Opens a file of this state. Without its number and time, its bytes will identify it.
+    pub(super) fn opened(
+        &self,
+        path: &[u8],
+        was: &RecordedState,
+        by_bytes: bool,
+    ) -> Result<Opened, Reason> {
         let expected = Expected {
             size: was.size,
-            ino: Some(was.ino),
-            mtime_ns: Some(was.mtime_ns),
+            ino: (!by_bytes).then_some(was.ino),
+            mtime_ns: (!by_bytes).then_some(was.mtime_ns),
             ..Expected::default()
         };
-        self.opened_as(path, expected)
-    }
-
-    /// The same, for a file that its bytes will identify.
-    pub(super) fn opened_by_size(&self, path: &[u8], size: u64) -> Result<Opened, Reason> {
-        let expected = Expected {
-            size,
-            ..Expected::default()
-        };
-        self.opened_as(path, expected)
-    }
-
-    fn opened_as(&self, path: &[u8], expected: Expected) -> Result<Opened, Reason> {
         let path = path.to_vec();
         let target = StepFile { path, expected };
         let ours = OwnChanges::new();
@@ -684,8 +630,12 @@ fn shown(path: &[u8]) -> String {
 }
 
 pub(super) fn is_as(stat: &Stat, was: &RecordedState) -> bool {
-    stat.kind == FileType::RegularFile
-        && (stat.ino, stat.size, stat.mtime_ns) == (was.ino, was.size, was.mtime_ns)
+    stat.ino == was.ino && is_like(stat, was)
+}
+
+/// True if a file has this length and this time.
+fn is_like(stat: &Stat, was: &RecordedState) -> bool {
+    stat.kind == FileType::RegularFile && (stat.size, stat.mtime_ns) == (was.size, was.mtime_ns)
 }
 
 /// True if this is one file with two names.

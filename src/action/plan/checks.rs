@@ -77,7 +77,7 @@ impl Checks {
             // If a folder cannot be examined, the step says so.
             let home = settings.home_trash.as_deref();
             let choice = trash_folder::choose(&file.names[0].path, file.volume, home).ok()?;
-            let reasons = trash_folder::in_words(&choice.refused);
+            let reasons = choice.refused.join("; ");
             choice.trash.is_none().then(|| Code::NoTrash.about(reasons))
         });
         why.clone()

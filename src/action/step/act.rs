@@ -1,14 +1,14 @@
 //! The input of an action.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use super::check::Opened;
-use super::made::Made;
 use super::pair::Pair;
 use super::{Settings, Step};
 use crate::action::journal::record::Intent;
+use crate::action::step::new_folders::Made;
 use crate::action::ways::folder_entry::Identity;
 use crate::sys::stat;
 
@@ -43,6 +43,8 @@ pub struct Trail {
     pub linked: Cell<Option<Identity>>,
     /// The new copy on another file system.
     pub copied: Cell<Option<Identity>>,
+    /// The note in the trash, which is not on the disk yet.
+    pub note: RefCell<Option<OwnedFd>>,
 }
 
 impl Trail {

@@ -22,8 +22,7 @@ use crate::sys::statfs::{self, ServedBy};
 
 /// Files that this run has changed itself, with the times after its change.
 ///
-/// A further name for a keeper, or the removal of one of several names, sets the change time. Some FUSE file systems
-/// set the modification time as well (encfs truncates it to whole seconds).
+/// A further name for a keeper, or the removal of one of several names, sets the change time.
 pub type OwnChanges = HashMap<Identity, Times>;
 
 /// Times of a file, nanoseconds since 1970.
@@ -60,8 +59,6 @@ pub struct Opened {
     pub reads: Reads,
     lease: Lease,
     identity: Cell<Identity>,
-    /// The modification time after a rename by this run, if the file system changed it.
-    renamed_ns: Cell<Option<i64>>,
 }
 
 /// How strictly the change time of a keeper is checked.
@@ -90,7 +87,10 @@ impl Opened {
         let file = open::file(&place.folder, &place.name, false).map_err(gone)?;
         let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
         match verify(&stat, &target.expected, bound, ours) {
-            Err(why) if why.is_changed(IDENTITY) && statfs::may_renumber(&file) => {
+            // Also what this run linked to on an overlay.
+            Err(why)
+                if why.is_changed(IDENTITY) && statfs::served_by(&file) != ServedBy::Kernel =>
+            {
                 let times_alone = Expected {
                     ino: None,
                     ..target.expected
@@ -110,7 +110,6 @@ impl Opened {
             attributes,
             reads: reads.clone(),
             lease: Lease::Unknown,
-            renamed_ns: Cell::new(None),
         })
     }
 
@@ -199,14 +198,6 @@ impl Opened {
         self.looked_at().map(|_| ())
     }
 
-    /// Accepts the modification time that the file has now as set by a rename of this run. The caller compares the
-    /// bytes once more.
-    pub fn was_renamed(&self) -> Result<(), Reason> {
-        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
-        self.renamed_ns.set(Some(now.mtime_ns));
-        Ok(())
-    }
-
     fn looked_at(&self) -> Result<Stat, Reason> {
         if self.lease == Lease::Held && !lease::stands(&self.file) {
             return Err(Code::OpenForWriting.into());
@@ -214,7 +205,7 @@ impl Opened {
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         if now.size != self.stat.size {
             Err(Reason::changed(SIZE))
-        } else if ![Some(self.stat.mtime_ns), self.renamed_ns.get()].contains(&Some(now.mtime_ns)) {
+        } else if now.mtime_ns != self.stat.mtime_ns {
             Err(Reason::changed(MODIFIED))
         } else {
             Ok(now)
@@ -234,11 +225,35 @@ impl Opened {
         self.looked_at()
     }
 
-    /// As [`Opened::still_there`], and also checks that nothing else about the inode changed.
-    pub(in crate::action) fn untouched(&self) -> Result<(), Reason> {
-        match self.found_there()?.ctime_ns == self.stat.ctime_ns {
-            true => Ok(()),
-            false => Err(Reason::changed(STATUS)),
+    /// As [`Opened::still_there`], and learns the state of the inode again, of which other users may have changed the rest.
+    ///
+    /// A victim must be as it was when it was opened, unless this run changed it.
+    pub(in crate::action) fn look_again(
+        &mut self,
+        is_victim: bool,
+        ours: &OwnChanges,
+    ) -> Result<(), Reason> {
+        let now = self.found_there()?;
+        let is_same = now.ctime_ns == self.stat.ctime_ns;
+        let is_ours = || ours.get(&self.identity()) == Some(&Times::of(&now));
+        if is_victim && !is_same && !is_ours() {
+            return Err(Reason::changed(STATUS));
+        }
+        if !is_same {
+            (self.stat, self.attributes) = attributes::both(&self.file).map_err(unreadable)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that this path still leads to the folder in which the file was found.
+    pub(in crate::action) fn is_on_its_way(&self, path: &[u8]) -> Result<(), Reason> {
+        let now = NameInFolder::of(path)?;
+        let [was, now] = [&self.place, &now].map(|place| stat::descriptor(&place.folder));
+        let identity = |folder: Stat| (folder.dev, folder.ino);
+        if was.map(identity) == now.map(identity) {
+            Ok(())
+        } else {
+            Err(Reason::changed(IDENTITY))
         }
     }
 }

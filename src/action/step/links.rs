@@ -18,35 +18,6 @@ use crate::sys::{attributes, names, stat};
 
 const DOING: &str = "link it to the kept file";
 
-const ANOTHER_FILE_SYSTEM: &str = "a hard link cannot cross file systems: use symlink or remove";
-
-const ANOTHER_MOUNT: &str = "a hard link cannot cross mounts, even of one file system: give paths that lead to both files \
-    through one mount, or use symlink or remove";
-
-/// Checks that a hard link is possible.
-pub fn prepare_hard(sketch: &Sketch<'_>) -> Result<(), Reason> {
-    if sketch.keeper.location() != sketch.victim.location() {
-        let (keeper, victim) = (sketch.keeper.volume(), sketch.victim.volume());
-        let elsewhere = |hint| Err(failure_with(DOING, Errno::XDEV, hint));
-        if keeper.dev != victim.dev {
-            return elsewhere(ANOTHER_FILE_SYSTEM);
-        } else if keeper.mount != victim.mount {
-            return elsewhere(ANOTHER_MOUNT);
-        }
-    }
-    // The system lets no further name be made, and does not say why.
-    let keeper = sketch.keeper.attributes;
-    if keeper.immutable || keeper.append_only {
-        let hint = if keeper.immutable {
-            "the kept file is immutable: run chattr -i on it"
-        } else {
-            "the kept file is append-only: run chattr -a on it"
-        };
-        return Err(failure_with(DOING, Errno::PERM, hint));
-    }
-    Ok(())
-}
-
 /// Decides the text of a symbolic link.
 pub fn prepare_symbolic(sketch: &Sketch<'_>, intent: &mut Intent) {
     let absolute = sketch.settings.absolute_links;
@@ -111,13 +82,17 @@ fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
         linked => linked,
     };
     linked.map_err(|error| match error {
-        Errno::XDEV => failure_with(DOING, error, ANOTHER_FILE_SYSTEM),
+        Errno::XDEV => failure_with(
+            DOING,
+            error,
+            "a hard link cannot cross file systems, or mounts of one: use symlink or remove",
+        ),
         Errno::MLINK => Code::Full.into(),
         Errno::PERM | Errno::OPNOTSUPP => failure_with(
             DOING,
             error,
-            "this file system does not support hard links, or the kept file belongs to another user \
-            (fs.protected_hardlinks): run as its owner, or use remove",
+            "this file system does not support hard links, or the kept file is immutable, append-only (lsattr) or another \
+            user's (fs.protected_hardlinks): use remove, or run as its owner",
         ),
         error => failed(DOING)(error),
     })

@@ -10,7 +10,7 @@ use crate::action::access::{Rights, is_signature};
 use crate::action::journal::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes};
-use crate::sys::stat::{self, Stat};
+use crate::sys::stat::Stat;
 use crate::sys::statfs;
 
 impl From<&Stat> for RecordedState {
@@ -146,50 +146,11 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     if !has_mode || mode != metadata.mode {
         missing.push("mode");
     }
-    if !give_times(file, metadata)? {
+    let [accessed, modified] = metadata.times;
+    if !may(attributes::set_times(file, accessed, modified))? {
         missing.push("times");
     }
     Ok(missing)
-}
-
-/// Restores only the times of a file. False if this user may not set them, or this file system cannot store them.
-///
-/// # Errors
-/// As [`give`].
-pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
-    let [accessed, modified] = metadata.times;
-    may(attributes::set_times(file, accessed, modified))
-}
-
-/// Restores the modification time of an opened file if the rename of one of its names truncated the time to whole
-/// seconds (encfs). Any other new time comes from a process that writes to the file, and stays.
-pub fn truncated_time_again(opened: &Opened) {
-    let Attributes {
-        accessed, modified, ..
-    } = opened.attributes;
-    let was = opened.stat.mtime_ns;
-    let whole_second = was - was.rem_euclid(1_000_000_000);
-    let is_truncated = || {
-        let now = stat::fresh_descriptor(&opened.file);
-        now.is_ok_and(|now| now.mtime_ns == whole_second)
-    };
-    if whole_second != was && is_truncated() {
-        let given = attributes::set_times(&opened.file, accessed, modified);
-        tracing::debug!("a time that a rename truncated is set again: {given:?}");
-    }
-}
-
-/// The metadata for a copy whose bytes may come from another user: no more rights than both its source and the original
-/// have.
-pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
-    let harmless = |(name, _): &&(Raw, Raw)| name.0.starts_with(b"user.");
-    Metadata {
-        mode: original.mode & source.mode & 0o777,
-        uid: source.uid,
-        gid: source.gid,
-        xattrs: original.xattrs.iter().filter(harmless).cloned().collect(),
-        ..original.clone()
-    }
 }
 
 /// False if this user may not set it, or this file system cannot store it.
@@ -265,34 +226,6 @@ mod tests {
             assert!(set.has_set_id());
             assert_eq!(set.without_set_id().mode, 0o755);
         }
-    }
-
-    #[test]
-    fn unproven_bytes_get_no_more_than_both_files_had() {
-        let name = |name: &str| (Raw(name.into()), Raw(b"1".to_vec()));
-        let names = [
-            "user.note",
-            "security.capability",
-            "system.posix_acl_access",
-        ];
-        let original = Metadata {
-            xattrs: names.map(name).into(),
-            ..metadata(0o6755, 1, 2)
-        };
-        let source = Attributes {
-            mode: 0o4640,
-            uid: 3,
-            gid: 4,
-            accessed: Time::default(),
-            modified: Time::default(),
-            immutable: false,
-            append_only: false,
-        };
-        let expected = Metadata {
-            xattrs: vec![name("user.note")],
-            ..metadata(0o640, 3, 4)
-        };
-        assert_eq!(unproven(&original, &source), expected);
     }
 
     #[test]

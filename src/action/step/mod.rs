@@ -5,13 +5,12 @@ pub(in crate::action) mod check;
 pub(in crate::action) mod compare;
 pub(in crate::action) mod copy;
 pub(in crate::action) mod links;
-pub(in crate::action) mod made;
 pub(in crate::action) mod metadata;
 pub(in crate::action) mod move_away;
+pub(in crate::action) mod new_folders;
 pub(in crate::action) mod pair;
 pub(in crate::action) mod proof;
 pub(in crate::action) mod reflink;
-pub(in crate::action) mod relocate;
 pub(in crate::action) mod synced;
 pub(in crate::action) mod trash;
 pub(in crate::action) mod trash_folder;
@@ -21,7 +20,6 @@ use std::path::PathBuf;
 use super::action_kind::ActionKind;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
-use super::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
 use crate::sys::stat::Stat;
 
@@ -53,13 +51,6 @@ impl From<&Stat> for Expected {
             ctime_ns: Some(stat.ctime_ns),
             not_after_ns: None,
         }
-    }
-}
-
-impl Expected {
-    /// Device and inode number, if both are known.
-    pub(super) fn identity(&self) -> Option<Identity> {
-        self.dev.zip(self.ino)
     }
 }
 
@@ -108,8 +99,6 @@ pub struct Settings {
     pub trust_mounts: bool,
     /// `symlink`: use an absolute path as the text of the link, not one relative to its folder.
     pub absolute_links: bool,
-    /// Restore the times of the folders in which names change.
-    pub preserve_times: bool,
     /// `move`: the destination folder, an absolute path. Created if it is missing.
     pub destination: Option<Vec<u8>>,
     /// The rules for reads.

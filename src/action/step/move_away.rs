@@ -3,17 +3,15 @@
 use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
-use super::relocate::{self, Making};
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, Reason};
-use crate::action::ways::folder_entry::{self, NameInFolder, nearest, parent as folder_of};
-use crate::action::ways::folder_traits::Original;
+use crate::action::step::new_folders::{self, Original};
+use crate::action::ways::folder_entry::{self, NameInFolder, parent as folder_of};
 use crate::file::trust;
 
-/// Decides where the file goes. Returns the folders that are missing on the path there, the outermost first: absolute
-/// paths.
-pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<Vec<Vec<u8>>, Reason> {
+/// Decides where the file goes.
+pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<(), Reason> {
     let Some(folder) = &sketch.settings.destination else {
         return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
     };
@@ -26,20 +24,15 @@ pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<Vec<Vec<u8>>,
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
-    let new_folders = match NameInFolder::of(&destination) {
+    match NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
-        Err(why) if why.code == Code::Gone => missing_above(&destination),
-        _ => Vec::new(),
-    };
+        Err(why) if why.code == Code::Gone => {
+            intent.new_folders = new_folders::missing_above(&destination);
+        }
+        _ => {}
+    }
     intent.destination = Some(Raw(destination));
-    Ok(new_folders)
-}
-
-/// The folders above this absolute path that are missing, the outermost first.
-fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
-    let there = nearest(folder_of(path)).map_or(path.len(), |(_, there)| there.len());
-    let ends = (there + 1..path.len()).filter(|&at| path[at] == b'/');
-    ends.map(|end| path[..end].to_vec()).collect()
+    Ok(())
 }
 
 /// Opens the folder of the file's destination, and creates it if it is missing.
@@ -49,15 +42,11 @@ pub fn open(act: &Act<'_>) -> Result<NameInFolder, Reason> {
     let ((folder, name), base) = named
         .zip(act.settings.destination.as_ref())
         .ok_or_else(|| failed("move it")(Errno::INVAL))?;
-    let like = Original {
-        folder: &act.pair.victim.place.folder,
+    let original = Original {
         path: folder_of(&act.intent.victim.0),
+        base: base.len(),
         guarded: (trust::is_root() && !act.settings.shared).then_some(act.intent.metadata.uid),
     };
-    let making = Making {
-        mode: 0o777,
-        like: Some((like, base.len())),
-    };
-    let folder = relocate::open_or_make(folder, &making, act.made)?;
+    let folder = act.made.open(folder, Some(&original))?;
     Ok(NameInFolder { folder, name })
 }

@@ -1,6 +1,6 @@
 //! Keeper and victim of a step, checked together right before the act.
 
-use super::check::{Opened, unreadable};
+use super::check::{Opened, OwnChanges, unreadable};
 use super::compare;
 use crate::action::action_kind::ActionKind;
 use crate::action::reason::{Code, IDENTITY, Reason, STATUS};
@@ -31,10 +31,12 @@ impl Pair {
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
-    /// Checks that the two files are unchanged since they were opened for the comparison.
-    pub fn as_compared(&self) -> Result<(), Reason> {
-        self.victim.untouched()?;
-        self.keeper_is_there()
+    /// Checks that the two files have the bytes that they had when they were opened for the comparison.
+    pub fn as_compared(&mut self, ours: &OwnChanges) -> Result<(), Reason> {
+        self.victim.look_again(true, ours)?;
+        let keeper = self.keeper.as_mut();
+        let there = keeper.map_or(Ok(()), |keeper| keeper.look_again(false, ours));
+        there.map_err(Reason::of_keeper)
     }
 
     /// The file that stays, for actions that replace the victim with a link to it or with its blocks.

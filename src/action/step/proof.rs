@@ -8,8 +8,7 @@ use rustix::io::Errno;
 
 use super::act::Act;
 use super::check::{Opened, gone, unreadable};
-use super::metadata;
-use crate::action::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE};
+use crate::action::reason::{Code, IDENTITY, Reason, SIZE};
 use crate::action::ways::folder_entry;
 use crate::device::VolumeId;
 use crate::read::OpenFile;
@@ -81,43 +80,4 @@ pub fn is_last(act: &Act<'_>) -> bool {
     }
     // A FUSE program may report any number of names.
     act.to_prove || !has_name(&act.pair.victim)
-}
-
-/// Checks that the bytes are still equal. Some FUSE file systems set the modification time when they rename (fusefat),
-/// or truncate it to seconds (encfs). There, the time does not show whether another process wrote to the file, so the
-/// bytes are compared.
-pub fn still_equal(act: &Act<'_>) -> Result<(), Reason> {
-    let victim = &act.pair.victim;
-    match victim.unchanged() {
-        Err(why) if why.is_changed(MODIFIED) => {
-            victim.was_renamed()?;
-            act.pair.compare(false).map(drop)
-        }
-        // The next check reports any other change.
-        _ => Ok(()),
-    }
-}
-
-/// Restores the times of the victim if renames have changed them, and nobody wrote to it: a new time would be right.
-pub fn times_of_unchanged(act: &Act<'_>) {
-    if is_retimed(act) && still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok() {
-        times_again(act);
-    }
-}
-
-fn is_retimed(act: &Act<'_>) -> bool {
-    let victim = &act.pair.victim;
-    let now = || stat::fresh_descriptor(&victim.file);
-    act.to_prove && now().is_ok_and(|now| now.mtime_ns != victim.stat.mtime_ns)
-}
-
-/// Restores the times of the victim, if the rename has changed them.
-pub fn times_again(act: &Act<'_>) {
-    if is_retimed(act) {
-        let victim = &act.pair.victim;
-        let given = metadata::give_times(&victim.file, &act.intent.metadata);
-        // The file system may hold less of a time than it was given (encfs: microseconds).
-        let taken = victim.was_renamed();
-        tracing::debug!("the times after a rename are set again: {given:?}, {taken:?}");
-    }
 }

@@ -12,41 +12,39 @@ use super::trash_folder;
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::Reason;
+use crate::action::step::new_folders;
 use crate::action::ways::folder_entry::{self, NameInFolder, join};
-use crate::sys::{statfs, sync, write};
+use crate::sys::statfs::{self, ServedBy};
+use crate::sys::{sync, write};
 
 /// Decides where the file goes.
 pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<(), Reason> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    let longest = || statfs::longest_name(&sketch.victim.place.folder);
-    let name = unique_name(name.to_bytes(), sketch.unique, longest);
+    let name = unique_name(name.to_bytes(), sketch.unique);
     let files = join(&trash, b"files");
     let mut info = join(&join(&trash, b"info"), &name);
     info.extend_from_slice(b".trashinfo");
-    intent.destination = Some(Raw(join(&files, &name)));
+    let destination = join(&files, &name);
+    intent.new_folders = new_folders::missing_above(&destination);
+    intent.destination = Some(Raw(destination));
     intent.trash_info = Some(Raw(info));
     Ok(())
 }
 
-/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A name that becomes longer than the `longest`
-/// of the file system is cut, at the end of a character.
-fn unique_name(name: &[u8], unique: &str, longest: impl FnOnce() -> usize) -> Vec<u8> {
-    /// Every file system takes names of this length (eCryptfs: 143).
-    const SHORT: usize = 140;
+/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A long name is cut, at the end of a character:
+/// every file system takes names of 140 bytes (eCryptfs: 143), and the note has the whole one.
+fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
     let dot = name.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0);
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
-    let extension = if extension.len() > 32 { b"" } else { extension };
+    let extension = if extension.len() > 16 { b"" } else { extension };
     let added = unique.len() + 1 + extension.len() + ".trashinfo".len();
-    let mut end = stem.len();
-    if end + added > SHORT {
-        end = end.min(longest().saturating_sub(added));
-    }
-    let is_inside = |end: usize| stem.get(end).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let mut end = stem.len().min(140_usize.saturating_sub(added));
     // No character has more than four bytes; other bytes are no UTF-8.
     let cut = (0..4).map(|less| end.saturating_sub(less));
-    let end = cut.clone().find(|&end| !is_inside(end)).unwrap_or(end);
+    let is_inside = |end: &usize| stem.get(*end).is_some_and(|byte| byte & 0xC0 == 0x80);
+    end = cut.into_iter().find(|end| !is_inside(end)).unwrap_or(end);
     [&stem[..end], b".", unique.as_bytes(), extension].concat()
 }
 
@@ -79,10 +77,14 @@ pub fn write_note(act: &Act<'_>, infos: &OwnedFd, name: &CStr) -> Result<(), Rea
     let files = destination.map_or(&b""[..], |path| folder_entry::parent(&path.0));
     let text = info_text(&act.intent.victim.0, trash_of(files));
     let file = write::create(infos, name).map_err(failed(DOING))?;
-    let written = write::at(&file, &text, 0).and_then(|()| sync::file(&file));
+    write::at(&file, &text, 0).map_err(failed(DOING))?;
     // Some daemons (rclone) write a file back when it is closed, also after it was removed.
-    drop(file);
-    written.map_err(failed(DOING))
+    if statfs::served_by(&file) == ServedBy::Others {
+        return sync::file(&file).map_err(failed(DOING));
+    }
+    sync::start(&file);
+    act.trail.note.replace(Some(file));
+    Ok(())
 }
 
 /// `Path` is relative to the file system's top, except in the user's own trash.
@@ -129,26 +131,22 @@ mod tests {
 
     #[test]
     fn names_in_the_trash_are_unique_and_not_too_long() {
-        let unasked = |name: &[u8]| unique_name(name, "R-1", || unreachable!("it is short"));
-        assert_eq!(unasked(b"photo.jpg"), b"photo.R-1.jpg");
-        assert_eq!(unasked(b".bashrc"), b".bashrc.R-1");
-        assert_eq!(unasked(b"README"), b"README.R-1");
-        for most in [255, 143] {
-            let longest = |name: &[u8]| unique_name(name, "20261121T045702Z-1", || most);
-            let length = |name: &[u8]| longest(name).len() + ".trashinfo".len();
-            assert_eq!(length(&[b'n'; 255]), most);
-            // Bytes that are no UTF-8.
-            assert_eq!(length(&[0xA9; 255]), most);
-            for character in ["é", "あ", "😀"] {
-                for before in ["", "n", "nn", "nnn"] {
-                    let name = format!("{before}{}.jpg", character.repeat(50));
-                    assert!(length(name.as_bytes()) <= most);
-                    let cut =
-                        String::from_utf8(longest(name.as_bytes())).expect("whole characters");
-                    let (stem, rest) = cut.split_once('.').expect("a dot");
-                    assert!(name.starts_with(stem) && rest.ends_with(".jpg"), "{cut}");
-                    assert!(cut.len() + 10 + 3 >= most.min(name.len()), "{cut}");
-                }
+        let name = |name: &[u8]| unique_name(name, "R-1");
+        assert_eq!(name(b"photo.jpg"), b"photo.R-1.jpg");
+        assert_eq!(name(b".bashrc"), b".bashrc.R-1");
+        assert_eq!(name(b"README"), b"README.R-1");
+        let longest = |name: &[u8]| unique_name(name, "20261121T045702Z-1");
+        let length = |name: &[u8]| longest(name).len() + ".trashinfo".len();
+        assert_eq!(length(&[b'n'; 255]), 140);
+        // Bytes that are no UTF-8.
+        assert_eq!(length(&[0xA9; 255]), 140);
+        for character in ["é", "あ", "😀"] {
+            for before in ["", "n", "nn", "nnn"] {
+                let name = format!("{before}{}.jpg", character.repeat(50));
+                assert!(length(name.as_bytes()) <= 140);
+                let cut = String::from_utf8(longest(name.as_bytes())).expect("whole characters");
+                let (stem, rest) = cut.split_once('.').expect("a dot");
+                assert!(name.starts_with(stem) && rest.ends_with(".jpg"), "{cut}");
             }
         }
     }

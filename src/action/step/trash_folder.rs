@@ -1,16 +1,13 @@
 //! The folders of a trash: their place and their owner.
 
 use std::ffi::OsStr;
-use std::fmt;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
-use super::relocate::{self, Making};
 use crate::action::coherence::Location;
 use crate::action::failure::{failed, failure_with};
 use crate::action::reason::{Code, Facts, Reason};
@@ -30,36 +27,17 @@ const DATA_HOME: &str = "XDG_DATA_HOME";
 pub struct TrashChoice {
     /// The trash; `None` if there is none that can be used.
     pub trash: Option<Vec<u8>>,
-    /// Trash folders that come before it and cannot be used.
-    pub refused: Vec<RefusedTrash>,
+    /// Trash folders that come before it and cannot be used, each with the reason and a way out.
+    pub refused: Vec<String>,
 }
 
-/// A trash folder that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedTrash {
-    /// The reason, after the path of the folder.
-    pub why: String,
-    /// The change that would allow its use.
-    pub way_out: String,
-}
-
-impl fmt::Display for RefusedTrash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.why, self.way_out)
-    }
-}
-
-impl From<Untrusted> for RefusedTrash {
-    fn from(untrusted: Untrusted) -> Self {
-        let way_out = match untrusted.why {
-            Distrust::Writable(_) => untrusted.way_out(DATA_HOME),
-            _ => "move it away".to_owned(),
-        };
-        Self {
-            why: untrusted.to_string(),
-            way_out,
-        }
-    }
+/// The reason why a trash cannot be used, and the change that would allow its use.
+fn in_words(untrusted: &Untrusted) -> String {
+    let way_out = match untrusted.why {
+        Distrust::Writable(_) => untrusted.way_out(DATA_HOME),
+        _ => "move it away".to_owned(),
+    };
+    format!("{untrusted} ({way_out})")
 }
 
 /// Chooses the trash for a file at this location: the user's own trash if it is on the same file system and mount, else
@@ -114,28 +92,15 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Reason> {
     let (path, volume) = (&sketch.step.victim.path, sketch.victim.volume());
     let choice = choose(path, volume, sketch.settings.home_trash.as_deref())?;
-    choice.trash.ok_or_else(|| cannot_be_used(&choice.refused))
-}
-
-fn cannot_be_used(refused: &[RefusedTrash]) -> Reason {
-    not_used(in_words(refused), Code::TrashFailed)
-}
-
-fn not_used(why: String, code: Code) -> Reason {
-    let why = io::Error::new(io::ErrorKind::PermissionDenied, why);
-    code.with(Facts::refused("use the trash", &why))
-}
-
-/// The reasons against several folders.
-pub fn in_words(refused: &[RefusedTrash]) -> String {
-    let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
-    refused.join("; ")
+    let why = choice.refused.join("; ");
+    let failed = || Code::TrashFailed.with(Facts::caused("use the trash", why));
+    choice.trash.ok_or_else(failed)
 }
 
 /// The reason why a trash cannot be used.
 enum Refused {
     /// Another user created it, or could change it, or this user cannot create files in it.
-    Because(RefusedTrash),
+    Because(String),
     /// The system refused.
     System(Errno),
 }
@@ -176,14 +141,11 @@ fn can_be_made(trash: &[u8]) -> Result<(), Refused> {
 fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
     match stat::can_create_in(folder) {
         Err(error @ (Errno::ACCESS | Errno::PERM)) => {
-            let path = match path {
-                [] => Path::new("/"),
-                path => Path::new(OsStr::from_bytes(path)),
-            };
-            Err(Refused::Because(RefusedTrash {
-                why: format!("{} is not writable: {error}", path.display()),
-                way_out: "change its permissions".to_owned(),
-            }))
+            let path = if path.is_empty() { b"/" } else { path };
+            let path = String::from_utf8_lossy(path);
+            Err(Refused::Because(format!(
+                "{path} is not writable: {error} (change its permissions)"
+            )))
         }
         // Where the file system is read-only, no other action would help. The step says so, as for all other errors.
         _ => Ok(()),
@@ -213,7 +175,7 @@ fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
 
 fn untrusted(path: &[u8], why: Distrust) -> Refused {
     let path = PathBuf::from(OsStr::from_bytes(path));
-    Refused::Because(Untrusted { path, why }.into())
+    Refused::Because(in_words(&Untrusted { path, why }))
 }
 
 /// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
@@ -222,7 +184,7 @@ pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> 
     let here = Location::of_folder(folder).map_err(Refused::System);
     let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
     checked.map_err(|refused| match refused {
-        Refused::Because(refused) => Code::Distrusted.about(refused.why),
+        Refused::Because(why) => Code::Distrusted.about(why),
         Refused::System(error) => failed("examine the trash")(error),
     })
 }
@@ -253,7 +215,7 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
 
 /// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
 /// is none.
-fn is_shared(path: &[u8]) -> Result<bool, RefusedTrash> {
+fn is_shared(path: &[u8]) -> Result<bool, String> {
     let opened = parent::open(path);
     let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
     let why = match opened {
@@ -264,31 +226,30 @@ fn is_shared(path: &[u8]) -> Result<bool, RefusedTrash> {
             Err(why) => why,
             Ok(()) if trust::is_sticky(&now) => return Ok(true),
             Ok(()) => {
-                return Err(RefusedTrash {
-                    why: format!("{} has no sticky bit", String::from_utf8_lossy(path)),
-                    way_out: "run chmod 1777 on it".to_owned(),
-                });
+                let path = String::from_utf8_lossy(path);
+                return Err(format!("{path} has no sticky bit (run chmod 1777 on it)"));
             }
         },
     };
     let path = PathBuf::from(OsStr::from_bytes(path));
-    Err(Untrusted { path, why }.into())
+    Err(in_words(&Untrusted { path, why }))
 }
 
 /// Opens a trash or a folder of one, and creates missing folders.
 pub fn open(path: &[u8], act: &Act<'_>) -> Result<OwnedFd, Reason> {
-    let making = Making {
-        mode: 0o700,
-        like: None,
-    };
-    let folder = relocate::open_or_make(path, &making, act.made)?;
+    let folder = act.made.open(path, None)?;
     match own(&folder, path, act.pair.victim.volume()) {
         Ok(()) => Ok(folder),
-        // There is nothing to move away: it was made a moment ago.
-        Err(Refused::Because(refused)) if act.made.has(path) => {
-            Err(not_used(refused.why, Code::TrashNotOurs))
+        Err(Refused::Because(why)) => {
+            // What was made a moment ago is nothing to move away.
+            let is_new = act.made.has(path);
+            let code = if is_new {
+                Code::TrashNotOurs
+            } else {
+                Code::TrashFailed
+            };
+            Err(code.with(Facts::caused("use the trash", why)))
         }
-        Err(Refused::Because(refused)) => Err(cannot_be_used(&[refused])),
         Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
     }
 }

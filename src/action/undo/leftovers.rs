@@ -6,15 +6,14 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::new_folders;
-use crate::action::journal::journal_error::JournalError;
 use crate::action::journal::past::{Fate, Past, PastStep};
-use crate::action::journal::record::RunHeader;
-use crate::action::journal::undo_parent::Parents;
+use crate::action::journal::record::{Intent, RunHeader};
 use crate::action::journal::{journal_folder, runs};
 use crate::action::places::{Context, Manner, Scene};
 use crate::action::reads::Reads;
-use crate::action::ways::folder_entry::NameInFolder;
+use crate::action::reason::Reason;
+use crate::action::ways::folder_entry::{NameInFolder, parent};
+use crate::action::ways::folder_identity::Parents;
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
 use crate::sys::sync;
@@ -28,35 +27,15 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// The leftovers: files with a leftover beside them, or that exist only under a temporary name; folders.
-    pub files: Vec<HalfDone>,
-}
-
-/// The kind of a leftover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftoverKind {
-    /// A user's file whose step was unfinished.
-    File,
-    /// An empty folder that the run created.
-    Folder,
-}
-
-/// A file whose step was unfinished when the run was cut short.
-#[derive(Clone, Debug)]
-pub struct HalfDone {
-    /// The file's own path.
-    pub path: PathBuf,
-    /// The kind of the leftover.
-    pub kind: LeftoverKind,
-    /// The folders that contain a leftover of it.
-    folders: Vec<PathBuf>,
+    /// Of each file whose step was unfinished: its own path, and the folders that may contain a leftover of it.
+    pub files: Vec<Vec<PathBuf>>,
 }
 
 /// All runs in this folder that were cut short and left unfinished files; the oldest first.
 ///
 /// # Errors
 /// If the folder cannot be listed. `undo` names the journals that cannot be read.
-pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
+pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, Reason> {
     let Some(own) = journal_folder::open(folder)? else {
         return Ok(Vec::new());
     };
@@ -67,15 +46,9 @@ pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
 impl CutShort {
     /// This run with only the files in one of these trees; `None` if there are none.
     pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
-        let holds = |folder: &Path| trees.iter().any(|tree| folder.starts_with(tree));
-        self.files
-            .retain(|file| holds(&file.path) || file.folders.iter().any(|folder| holds(folder)));
+        let is_within = |path: &PathBuf| trees.iter().any(|tree| path.starts_with(tree));
+        self.files.retain(|places| places.iter().any(is_within));
         (!self.files.is_empty()).then_some(self)
-    }
-
-    /// The number of its leftovers of this kind.
-    pub fn number_of(&self, kind: LeftoverKind) -> u64 {
-        self.files.iter().filter(|file| file.kind == kind).count() as u64
     }
 }
 
@@ -88,7 +61,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     file.seek(SeekFrom::Start(0)).ok()?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
-    let past = Past::read_steps(&bytes).ok()?;
+    let past = Past::read_steps(&name, &bytes).ok()?;
     if !past.cut_short || sync::is_locked(&file) {
         return None;
     }
@@ -101,10 +74,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
             .is_some_and(|group| torn.contains(&group))
     };
     let half_done = steps.filter_map(|step| half_done(step, is_torn(step), in_undo));
-    let folders = new_folders::unfilled(&past);
-    let folders = folders.filter(|(path, folder)| new_folders::is_left(path, folder));
-    let folders = folders.filter_map(|(path, _)| new_folder(path));
-    let files: Vec<HalfDone> = half_done.chain(folders).collect();
+    let files: Vec<_> = half_done.collect();
     (!files.is_empty()).then_some(CutShort {
         name,
         header: past.header,
@@ -113,27 +83,17 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     })
 }
 
-/// A folder that the run created, at this absolute path.
-fn new_folder(path: &[u8]) -> Option<HalfDone> {
-    let path = Path::new(OsStr::from_bytes(path));
-    Some(HalfDone {
-        path: path.to_owned(),
-        kind: LeftoverKind::Folder,
-        folders: vec![path.parent()?.to_owned()],
-    })
-}
-
 /// True if it is unknown whether a step has leftovers: the file's folder cannot be opened.
 pub(in crate::action) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && NameInFolder::of(&step.intent.victim.0).is_err()
 }
 
-/// The unfinished part of a step, if any, or its part in a torn group.
+/// The paths of a step if it is unfinished, or has a part in a torn group: of its file, and of the folders of its places.
 pub(in crate::action) fn half_done(
     step: &PastStep,
     torn_group: bool,
     in_undo: bool,
-) -> Option<HalfDone> {
+) -> Option<Vec<PathBuf>> {
     let is_open = step.fate == Fate::Unsaid || in_undo || torn_group;
     if step.undone || !is_open {
         return None;
@@ -145,14 +105,17 @@ pub(in crate::action) fn half_done(
         ..Context::new(Manner::Glance, &reads, &parents)
     };
     let scene = Scene::of_past(step, &place, None, context).ok()?;
-    let folders = scene.leftovers().into_iter();
-    let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
-    let folders: Vec<PathBuf> = folders.map(path).collect();
-    (!folders.is_empty()).then(|| HalfDone {
-        path: path(&step.intent.victim.0),
-        kind: LeftoverKind::File,
-        folders,
-    })
+    let Intent {
+        victim,
+        destination,
+        trash_info,
+        ..
+    } = &step.intent;
+    let folders = [Some(victim), destination.as_ref(), trash_info.as_ref()];
+    let folders = folders.into_iter().flatten().map(|path| parent(&path.0));
+    let paths = [&victim.0[..]].into_iter().chain(folders);
+    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    scene.is_unfinished().then(|| paths.collect())
 }
 
 /// The numbers of the groups of files that belong together, of which a killed run acted on some

@@ -1,7 +1,6 @@
 //! Undoes a run by its journal, and cleans up after a run that was killed.
 
 pub(in crate::action) mod leftovers;
-pub(in crate::action) mod new_folders;
 pub(in crate::action) mod undo_batch;
 pub(in crate::action) mod undo_folders;
 pub(in crate::action) mod undo_step;
@@ -13,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::journal::Journal;
-use super::journal::folder_times::Before;
-use super::journal::journal_error::JournalError;
+use super::step::new_folders;
 use super::ways::folder_entry::{NameInFolder, parent};
 
 use self::undo_batch::Batch;
@@ -23,11 +21,11 @@ use super::journal::record::{Record, RecordedState, RunHeader};
 use super::journal::runs;
 use super::places::{Context, Manner, Purpose};
 use super::reads::{self, Reads};
+use super::reason::Reason;
 use super::tree_lock::few_folders;
 
-use super::journal::undo_parent::Parents;
-
 use super::journal::undone::{Object, UndoTally, Undone, UndoneFile};
+use super::ways::folder_identity::Parents;
 use crate::sys::fault;
 
 /// Undoes a run, or the last one that did anything; its last step first.
@@ -36,13 +34,12 @@ use crate::sys::fault;
 /// after a crash: it continues at the same place.
 ///
 /// # Errors
-/// If there is no such run, it still goes on, its journal cannot be read, or the last run cannot be
-/// determined.
+/// If there is no such run, it still goes on, or its journal cannot be read.
 pub fn undo(
     folder: &Path,
     run: Option<&str>,
     tell: &mut dyn FnMut(&UndoneFile),
-) -> Result<UndoTally, JournalError> {
+) -> Result<UndoTally, Reason> {
     Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
 }
 
@@ -60,7 +57,7 @@ impl Reversion {
     ///
     /// # Errors
     /// As [`undo`].
-    pub fn open(folder: &Path, run: Option<&str>) -> Result<Self, JournalError> {
+    pub fn open(folder: &Path, run: Option<&str>) -> Result<Self, Reason> {
         let name = match run {
             Some(run) => run.to_owned(),
             None => runs::last(folder)?,
@@ -116,8 +113,7 @@ impl Reversion {
         let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
         let path = |path: &[u8]| PathBuf::from(OsStr::from_bytes(path));
         let folders = paths.filter_map(|of| path(&of.0).parent().map(Path::to_owned));
-        let new_folders = new_folders::of(&self.past).map(|(of, _)| path(of));
-        few_folders(folders.chain(new_folders).collect())
+        few_folders(folders.collect())
     }
 
     /// Reports the expected results, and changes nothing.
@@ -136,14 +132,10 @@ impl Reversion {
     pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        let times = Before::undo_of(&self.past);
         tally.note(self.journal.note(&[Record::Undoing]));
         let past = (&self.past, &self.reads);
         let journal = Some(&mut self.journal);
         pass(past, Purpose::Undo, journal, stop, &mut tally, tell);
-        for (folder, why) in times.give_back() {
-            tracing::warn!("{}: {why}", String::from_utf8_lossy(&folder));
-        }
         if tally.interrupted {
             return tally;
         }
@@ -200,7 +192,9 @@ fn pass<'a>(
         None => Manner::Look,
     };
     let torn = leftovers::torn_groups(past);
-    let parents = Parents::of(past);
+    let made = past.folders.values();
+    let made = made.filter_map(|folder| Some((folder.intent.folder.0.clone(), folder.made?)));
+    let parents = Parents::with(made);
     let context = Context::new(manner, reads, &parents);
     let mut linked = Linked::default();
     let mut made = Vec::new();
@@ -238,12 +232,15 @@ fn pass<'a>(
             continue;
         }
         let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
-            true => (undo_step::foretell_in_new_folder(step, context), None),
+            true => (undo_step::foretell_in_new_folder(step), None),
             false => undo_step::recover(step, purpose, linked.companion(step), context),
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step, restored);
+            if manner == Manner::Act {
+                new_folders::remove(step.intent.created());
+            }
         }
         // A step of which a sweep only removed leftovers may be done.
         if restored || is_undo && undone == Undone::Cleaned {
@@ -262,13 +259,6 @@ fn pass<'a>(
         }
     }
     tally.note(batch.flush());
-    if !tally.interrupted {
-        let folders = new_folders::of(past).filter(|(_, folder)| is_undo || folder.made.is_none());
-        for (path, folder) in folders {
-            let undone = new_folders::clear(path, folder, manner);
-            tally.count(Object::NewFolder(path, folder.action), undone, tell);
-        }
-    }
     tally.apart = linked.apart();
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
 use crate::action::journal::Journal;
-use crate::action::journal::journal_error::JournalError;
 use crate::action::journal::record::Record;
+use crate::action::reason::Reason;
 use crate::action::ways::folder_entry::Identity;
 use crate::sys::{process, stat, sync};
 
@@ -39,7 +39,7 @@ impl<'a> Batch<'a> {
         &mut self,
         step: u64,
         folder: Option<OwnedFd>,
-    ) -> Result<(), JournalError> {
+    ) -> Result<(), Reason> {
         self.steps.push(step);
         if let Some(folder) = folder
             && let Ok(stat) = stat::descriptor(&folder)
@@ -53,7 +53,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Records the undone steps. If a folder cannot be synced, its steps are not recorded: undo checks them again.
-    pub(in crate::action) fn flush(&mut self) -> Result<(), JournalError> {
+    pub(in crate::action) fn flush(&mut self) -> Result<(), Reason> {
         let folders = std::mem::take(&mut self.folders);
         let steps = std::mem::take(&mut self.steps);
         if let Some(journal) = &mut self.journal

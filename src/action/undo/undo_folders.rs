@@ -1,12 +1,10 @@
 //! Creates removed folders again, the outermost first, before their files come back. At the end they get their metadata,
 //! the innermost first; until then, only the user who runs the undo may enter them.
 //!
-//! Each folder is in the journal before it gets its name. Several folders are recorded together, because each sync of
-//! the journal takes long.
+//! Each folder is in the journal before anything is put into it. Several folders are recorded together, because each sync
+//! of the journal takes long. An empty folder of this user that was created since the run is one that a killed undo left.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString};
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,14 +16,12 @@ use crate::action::failure::failed;
 use crate::action::journal::Journal;
 use crate::action::journal::past::{Past, PastFolder};
 use crate::action::journal::record::{FolderIntent, Raw, Record};
-use crate::action::journal::undo_parent::Parents;
-use crate::action::journal::undone::{Lack, Object, UndoTally, Undone, UndoneFile};
+use crate::action::journal::undone::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
+use crate::action::step::new_folders;
 use crate::action::ways::folder_entry::{NameInFolder, parent};
-use crate::action::ways::folder_identity::FolderIdentity;
-use crate::action::ways::temporary;
-use crate::file::trust;
+use crate::action::ways::folder_identity::{FolderIdentity, Parents};
 use crate::sys::{attributes, names, open, parent as way, process};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
@@ -44,7 +40,7 @@ enum Task<'a> {
     Nothing(Undone),
     /// It exists, and gets its metadata when the files are back in it.
     Finish(MadeAgain<'a>),
-    /// It is missing.
+    /// It is missing, or not recorded yet.
     Make(NameInFolder),
 }
 
@@ -75,7 +71,7 @@ pub(in crate::action) fn foretell<'a>(
         let undone = if back.contains(parent(path)) {
             Undone::Restored
         } else {
-            match task(folder, parents) {
+            match task(folder, parents, past.header.started_ns) {
                 Ok(Task::Nothing(undone)) => undone,
                 Ok(Task::Finish(_) | Task::Make(_)) => Undone::Restored,
                 Err(why) => Undone::Refused(why),
@@ -98,6 +94,7 @@ pub(in crate::action) fn make<'a>(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&UndoneFile),
 ) -> Vec<MadeAgain<'a>> {
+    let since_ns = past.header.started_ns;
     let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
     let mut made = Vec::new();
     let folders = removed(past);
@@ -108,66 +105,75 @@ pub(in crate::action) fn make<'a>(
             tally.interrupted = true;
             break;
         }
-        let mut hidden = Vec::new();
+        let mut new = Vec::new();
         for folder in some {
             let intent = &folder.intent;
-            let temporary = temporary::ours(&temporary::temporary(journal.mark(), intent.step));
-            let task = task(folder, parents);
-            if past.undo_cut_short && !matches!(task, Ok(Task::Make(_))) {
-                Hidden::clear(&intent.folder.0, &temporary);
-            }
-            let refused = match task {
+            let undone = match task(folder, parents, since_ns) {
                 Ok(Task::Nothing(undone)) => undone,
                 Ok(Task::Finish(again)) => {
                     made.push(again);
                     continue;
                 }
-                Ok(Task::Make(place)) => match Hidden::make(place, temporary) {
-                    Ok((new, identity)) => {
-                        hidden.push((new, MadeAgain { intent, identity }));
+                Ok(Task::Make(place)) => match create(&place, since_ns) {
+                    Ok(identity) => {
+                        new.push(MadeAgain { intent, identity });
                         continue;
                     }
                     Err(why) => Undone::Refused(why),
                 },
                 Err(why) => Undone::Refused(why),
             };
-            tally.count(Object::Folder(intent), refused, tell);
+            tally.count(Object::Folder(intent), undone, tell);
         }
-        if hidden.is_empty() {
+        if new.is_empty() {
             continue;
         }
-        let records = hidden.iter().map(|(_, again)| Record::FolderMade {
+        let records = new.iter().map(|again| Record::FolderMade {
             step: again.intent.step,
             folder: again.identity,
         });
         let written = journal.write(&records.collect::<Vec<_>>());
         let refused = written.as_ref().err().map(|error| {
             let doing = "write the journal, so the folder was not created again";
-            Code::JournalFull.with(Facts::refused(doing, &io::Error::other(error.to_string())))
+            Code::JournalFull.with(Facts::caused(doing, error))
         });
         tally.note(written);
-        for (new, again) in hidden {
-            // Another undo would take an unrecorded folder for another one.
-            let named = match &refused {
-                None => new.give_name(),
-                Some(why) => Err(why.clone()),
+        for again in new {
+            let path = &again.intent.folder.0;
+            let Some(why) = &refused else {
+                parents.note(path, again.identity);
+                made.push(again);
+                continue;
             };
-            match named {
-                Ok(()) => {
-                    parents.note(&again.intent.folder.0, again.identity);
-                    made.push(again);
-                }
-                Err(why) => {
-                    let folder = Object::Folder(again.intent);
-                    tally.count(folder, Undone::Refused(why), tell);
-                }
+            if let Ok(place) = NameInFolder::of(path) {
+                let _ = names::remove_folder(&place.folder, &place.name);
             }
+            let folder = Object::Folder(again.intent);
+            tally.count(folder, Undone::Refused(why.clone()), tell);
         }
     }
     made
 }
 
-fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Reason> {
+/// Creates a folder, or takes the one that a killed undo left there.
+fn create(place: &NameInFolder, since_ns: i64) -> Result<FolderIdentity, Reason> {
+    let NameInFolder { folder, name } = place;
+    let is_new = way::make_folder(folder, name, 0o700).map_err(failed(MAKING))?;
+    let opened = new_folders::open_new(folder, name, since_ns);
+    opened
+        .and_then(|new| FolderIdentity::of(&new))
+        .map_err(|error| {
+            if is_new {
+                let _ = names::remove_folder(folder, name);
+            }
+            match error {
+                Errno::STALE => Code::NameTaken.into(),
+                error => failed(MAKING)(error),
+            }
+        })
+}
+
+fn task<'a>(folder: &'a PastFolder, parents: &Parents, since_ns: i64) -> Result<Task<'a>, Reason> {
     let intent = &folder.intent;
     if intent.action.reversal() == Reversal::Impossible {
         return Ok(Task::Nothing(Undone::Impossible));
@@ -183,6 +189,8 @@ fn task<'a>(folder: &'a PastFolder, parents: &Parents) -> Result<Task<'a>, Reaso
         Ok(Task::Finish(MadeAgain { intent, identity }))
     } else if may_be_there && identity.ino == intent.ino {
         Ok(Task::Nothing(Undone::AsBefore))
+    } else if new_folders::open_new(&place.folder, &place.name, since_ns).is_ok() {
+        Ok(Task::Make(place))
     } else {
         Err(Code::NameTaken.into())
     }
@@ -207,67 +215,6 @@ fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Reas
     };
     let now = FolderIdentity::of(&opened).map_err(failed("examine the folder"))?;
     Ok(Some((opened, now)))
-}
-
-/// A new folder in a temporary one that only this user may enter, beside its place.
-///
-/// `mkdir` does not open the folder that it creates. In a folder of another user, this user can rename another folder
-/// to the same name before seekless opens it. In a closed folder, nobody else can.
-struct Hidden {
-    place: NameInFolder,
-    /// The name of the closed folder, and of the new folder in it.
-    temporary: CString,
-    closed: OwnedFd,
-}
-
-impl Hidden {
-    /// Creates both, or opens those that a killed undo left behind.
-    fn make(place: NameInFolder, temporary: CString) -> Result<(Self, FolderIdentity), Reason> {
-        way::make_folder(&place.folder, &temporary, 0o700).map_err(failed(MAKING))?;
-        let hidden = Self::open(place, temporary)?;
-        way::make_folder(&hidden.closed, &hidden.temporary, 0o700).map_err(failed(MAKING))?;
-        let new = open::folder(&hidden.closed, &hidden.temporary);
-        let identity = new.and_then(|new| FolderIdentity::of(&new));
-        Ok((hidden, identity.map_err(failed(MAKING))?))
-    }
-
-    fn open(place: NameInFolder, temporary: CString) -> Result<Self, Reason> {
-        let closed = open::folder(&place.folder, &temporary).map_err(failed(MAKING))?;
-        let now = attributes::get(&closed).map_err(failed(MAKING))?;
-        let is_closed = now.uid == trust::me() && now.mode & 0o077 == 0;
-        if !is_closed && attributes::modes_are_made_up(&closed) != Ok(true) {
-            let name = format!("{} in the same folder", temporary.to_string_lossy());
-            return Err(Reason::from(Code::NameTaken).of_other(name));
-        }
-        Ok(Self {
-            place,
-            temporary,
-            closed,
-        })
-    }
-
-    /// Removes what a killed undo left for the folder with this path.
-    fn clear(path: &[u8], temporary: &CStr) {
-        let place = NameInFolder::of(path).ok();
-        drop(place.map(|place| Self::open(place, temporary.to_owned())));
-    }
-
-    /// Moves the folder to its place.
-    fn give_name(&self) -> Result<(), Reason> {
-        let NameInFolder { folder, name } = &self.place;
-        match names::rename_no_replace(&self.closed, &self.temporary, folder, name) {
-            Err(Errno::EXIST | Errno::NOTEMPTY) => Err(Code::NameTaken.into()),
-            named => named.map_err(failed(MAKING)),
-        }
-    }
-}
-
-/// Removes both folders, unless something is in them.
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        let _ = names::remove_folder(&self.closed, &self.temporary);
-        let _ = names::remove_folder(&self.place.folder, &self.temporary);
-    }
 }
 
 impl MadeAgain<'_> {
@@ -295,7 +242,6 @@ impl MadeAgain<'_> {
         }
         let missing =
             metadata::give(&opened, was).map_err(failed("give the folder its metadata"))?;
-        let proven = true;
-        Ok((Undone::restored(Lack { missing, proven }), place.folder))
+        Ok((Undone::restored(missing), place.folder))
     }
 }

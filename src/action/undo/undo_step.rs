@@ -1,12 +1,11 @@
 //! Undoes one step, or sweeps up after it. The files show what happened; the journal says which files to look for.
 
-use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use crate::action::action_kind::ActionKind;
 use crate::action::journal::past::{Fate, PastStep};
 use crate::action::journal::undone::Undone;
-use crate::action::places::{Context, End, Purpose, Recovered, Recovery, Scene};
+use crate::action::places::{self, Context, End, Purpose, Recovered, Scene};
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::NameInFolder;
 
@@ -27,7 +26,7 @@ pub(in crate::action) fn recover(
         Err(why) => return (Undone::Refused(unreachable(why)), None),
     };
     let scene = Scene::of_past(step, &place, companion, context);
-    let recovered = scene.and_then(|scene| Recovery::of(scene).run(purpose));
+    let recovered = scene.and_then(|scene| places::recover(scene, purpose));
     let undone = match undone(recovered) {
         Undone::Impossible if context.torn_group => Undone::Torn,
         undone => undone,
@@ -63,16 +62,20 @@ fn undone(recovered: Result<Recovered, Reason>) -> Undone {
 }
 
 /// The expected result for a moved file whose folder will be created again: no file has its name there.
-pub(in crate::action) fn foretell_in_new_folder(step: &PastStep, context: Context<'_>) -> Undone {
-    let destination = step.intent.destination.as_ref();
-    let Some(there) = destination.and_then(|path| NameInFolder::of(&path.0).ok()) else {
-        return Undone::Refused(Reason::from(Code::Gone).of_other("the moved file"));
+pub(in crate::action) fn foretell_in_new_folder(step: &PastStep) -> Undone {
+    let intent = &step.intent;
+    let place = intent
+        .destination
+        .as_ref()
+        .map(|path| NameInFolder::of(&path.0));
+    let there = place.and_then(|place| place.ok()?.stat().ok());
+    let was = &intent.victim_state;
+    let code = match there {
+        Some(now) if (now.size, now.mtime_ns) == (was.size, was.mtime_ns) => {
+            return Undone::Restored;
+        }
+        Some(_) => Code::ChangedSinceRun,
+        None => Code::Gone,
     };
-    // In the folder that it was moved to, nothing has this step's temporary name.
-    let empty = NameInFolder {
-        folder: there.folder,
-        name: CString::new(step.intent.temporary.as_str()).unwrap_or_default(),
-    };
-    let scene = Scene::in_new_folder(step, &empty, context);
-    undone(scene.and_then(|scene| Recovery::of(scene).run(Purpose::Undo)))
+    Undone::Refused(Reason::from(code).of_other("the moved file"))
 }

@@ -1,12 +1,21 @@
-//! The identity of a folder in a journal: another folder that gets its path later differs from it.
+//! The identity of a folder in a journal, and whether undo puts files back into the folder that has its path now.
+//!
+//! A user who may rename the folder can put another one in its place: a folder of root, to which this user may not
+//! write, or a folder that is more open than the old one. Undo refuses such a folder.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::os::fd::AsFd;
 
 use rustix::io::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::sys::stat;
+use super::Ways;
+use super::folder_entry::parent;
+use crate::action::reason::Code;
+use crate::file::trust;
 use crate::sys::statfs::{self, ServedBy};
+use crate::sys::{attributes, stat};
 
 /// Properties that distinguish a folder from any folder that gets its path later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +57,61 @@ impl FolderIdentity {
     pub fn is_elsewhere(self, other: Self) -> bool {
         let types = self.file_system.zip(other.file_system);
         self.stable != other.stable || types.is_some_and(|(one, other)| one != other)
+    }
+}
+
+/// The folders that an undo puts files back into.
+#[derive(Debug, Default)]
+pub(in crate::action) struct Parents {
+    /// Folders that this undo or an earlier one created again, by their absolute paths.
+    made: RefCell<HashMap<Vec<u8>, FolderIdentity>>,
+    ways: RefCell<Ways>,
+}
+
+impl Parents {
+    /// Starts with folders that earlier undos created: absolute paths.
+    pub(in crate::action) fn with(made: impl Iterator<Item = (Vec<u8>, FolderIdentity)>) -> Self {
+        Self {
+            made: RefCell::new(made.collect()),
+            ways: RefCell::default(),
+        }
+    }
+
+    /// Adds a folder that this undo created.
+    pub(in crate::action) fn note(&self, path: &[u8], folder: FolderIdentity) {
+        self.made.borrow_mut().insert(path.to_vec(), folder);
+    }
+
+    /// The reason why a file or folder of this owner may not be put into this open folder, if so. `was` is its folder
+    /// before the run.
+    ///
+    /// Another folder is accepted if it is on a file system of the same type, and nobody else could have put it there,
+    /// or only the owner of both.
+    pub(in crate::action) fn accept(
+        &self,
+        folder: impl AsFd + Copy,
+        path: &[u8],
+        was: FolderIdentity,
+        owner: u32,
+    ) -> Result<Option<Code>> {
+        let now = FolderIdentity::of(folder)?;
+        let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
+        // On other file systems, an unchanged folder may get another inode number. The present file system does not
+        // decide that: another user may have mounted it since.
+        let is_stable = was.stable;
+        if was.is(now) || is_made(&self.made.borrow()) {
+            return Ok(None);
+        }
+        let owner_now = attributes::get(folder)?.uid;
+        let (mut ways, above) = (self.ways.borrow_mut(), parent(path));
+        let is_owners = owner_now == owner && ways.is_closed(above, owner);
+        let is_placed = !(is_owners
+            || trust::is_trusted(owner_now).is_ok() && ways.is_closed(above, trust::me()));
+        Ok(if is_placed && is_stable {
+            Some(Code::AnotherFolder)
+        } else {
+            was.is_elsewhere(now).then_some(Code::FolderElsewhere)
+        })
     }
 }
 

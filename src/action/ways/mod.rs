@@ -6,7 +6,6 @@
 
 pub(in crate::action) mod folder_entry;
 pub(in crate::action) mod folder_identity;
-pub(in crate::action) mod folder_traits;
 pub(in crate::action) mod root_way;
 pub(in crate::action) mod temporary;
 

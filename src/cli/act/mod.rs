@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use seekless::acting::{Host, Session, Stop, Work, searched_trees};
 use seekless::action::plan::{LinkPlaces, Plan, Settings};
-use seekless::action::{ActionKind, ApplyTally, JournalError};
+use seekless::action::{ActionKind, ApplyTally, Code, Reason};
 
 use self::from_report::FromReport;
 use crate::cli::answers::{ask, question};
@@ -125,11 +125,11 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
         Ok(Some(done)) => Ok(caller.so_far.worse(caller.told(&done))),
         Ok(None) => Ok(caller.so_far),
         Err(Ending::Said(exit)) => Err(exit),
-        Err(Ending::Stop(Stop::Journal(error))) => {
-            let said = place.map_or_else(|| error.to_string(), |it| it.with_way_out(&error));
+        Err(Ending::Stop(Stop(why))) if why.code == Code::Locked => console.refuse(why),
+        Err(Ending::Stop(Stop(why))) => {
+            let said = place.map_or_else(|| why.to_string(), |it| it.with_way_out(&why));
             console.refuse(format!("{said}; nothing was done"))
         }
-        Err(Ending::Stop(Stop::Occupied(occupied))) => console.refuse(occupied),
     }
 }
 
@@ -273,7 +273,7 @@ impl Host for Caller<'_> {
         Ok(steps > 0 && (run.use_of_plan == Use::Act || asked()))
     }
 
-    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, JournalError> {
+    fn apply(&mut self, plan: &Plan, work: Work<'_>) -> Result<ApplyTally, Reason> {
         let place = self
             .place
             .expect("a run that acts has a place for its journal");

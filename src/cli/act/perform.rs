@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use seekless::acting::Work;
 use seekless::action::plan::Plan;
-use seekless::action::{
-    ActionKind, ApplyControl, ApplyTally, JournalError, Outcome, Reversal, Step,
-};
+use seekless::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Reason, Reversal, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
@@ -27,7 +25,7 @@ pub fn steps(
     limit: &ProblemLimit,
     console: &Console,
     work: Work<'_>,
-) -> (Result<ApplyTally, JournalError>, bool) {
+) -> (Result<ApplyTally, Reason>, bool) {
     let control = Arc::new(ApplyControl::default());
     let (action, totals) = (plan.action(), plan.totals());
     let noise = plan.noise().map(|file| (1, file.expected.size));
@@ -70,7 +68,7 @@ pub fn told(
     limit: &ProblemLimit,
     console: &Console,
 ) -> Exit {
-    for (folder, why) in tally.folders.left.iter().chain(&tally.times_left) {
+    for (folder, why) in &tally.folders.left {
         if limit.meets(why) {
             console.complain_about(&escape(folder), why);
         }
@@ -86,11 +84,7 @@ pub fn told(
     }
     if is_stopped && tally.unreached(plan) > 0 {
         Exit::Interrupted
-    } else if tally.skipped + tally.failed > 0
-        || tally.unwritten
-        || !tally.folders.is_whole()
-        || !tally.times_left.is_empty()
-    {
+    } else if tally.skipped + tally.failed > 0 || tally.unwritten || !tally.folders.is_whole() {
         Exit::of_part(tally.done + tally.already)
     } else {
         Exit::Done

@@ -142,17 +142,10 @@ pub struct WayArgs {
 
     /// Keep the journal, which undo needs, in DIR
     ///
-    /// seekless creates DIR if it does not exist. DIR must contain nothing but journals. Give undo the same --journal
+    /// seekless creates DIR if it does not exist. No other user may be able to write there. Give undo the same --journal
     /// DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
-
-    /// Restore the modification times of the folders in which names change
-    ///
-    /// Without this option, a folder gets the time of the action when one of its files is removed, moved or replaced.
-    /// With it, undo restores these times, too.
-    #[arg(long)]
-    pub preserve_times: bool,
 
     /// Allow what seekless otherwise does not do
     ///

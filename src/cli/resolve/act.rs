@@ -158,7 +158,6 @@ pub fn resolve(
             trust_mounts: allows(Allowed::UnprovenMounts),
             same_metadata: special.same_metadata,
             absolute_links: special.absolute_links,
-            preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
             home_trash: home_trash(around),

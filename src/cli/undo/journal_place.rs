@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use seekless::action::{JournalError, Run};
-use seekless::file::Untrusted;
-use seekless::file::trust::Distrust;
+use seekless::action::{Code, Reason, Run};
 use seekless::report::escape::escape;
 use seekless::report::printable::is_printable;
 
@@ -67,53 +65,24 @@ impl JournalPlace {
             .unwrap_or_default()
     }
 
-    /// Advice that makes the folder the user's own, or names another folder.
-    fn own(&self, untrusted: &Untrusted) -> String {
-        match (&self.given, untrusted.why) {
-            (Some(_), Distrust::Owner { .. }) => {
-                "use a folder of your own with --journal DIR".to_owned()
+    /// The reason, with advice.
+    pub fn with_way_out(&self, why: &Reason) -> String {
+        let facts = why.facts();
+        match (why.code, &facts.what) {
+            (Code::NoSuchRun, _) => format!("{why}; '{}' lists all runs", self.list()),
+            (Code::JournalsUntrusted, _) => {
+                format!("{why}, or use another folder with --journal DIR")
             }
-            _ => {
-                let way_out = untrusted.way_out("XDG_STATE_HOME");
-                format!("{way_out}, or use another folder with --journal DIR")
+            (Code::Journals, _) => format!("{why}; use another folder with --journal DIR"),
+            (Code::Journal, _) if facts.errno.is_some() => {
+                format!("{why}; use another folder with --journal DIR")
             }
-        }
-    }
-
-    /// The error, with advice.
-    pub fn with_way_out(&self, error: &JournalError) -> String {
-        match error {
-            JournalError::Missing(_) => format!("{error}; '{}' lists all runs", self.list()),
-            JournalError::Busy(_) => format!("{error}: wait until it ends, or stop it"),
-            JournalError::Untrusted(_, untrusted) => {
-                format!("{error}: {}", self.own(untrusted))
-            }
-            JournalError::Shared(folder, _) => format!(
-                "{error}: use a folder that contains only journals with --journal DIR, or run chmod 700 {0} if it does",
-                folder.display()
+            (Code::LastJournal, Some(name)) => format!(
+                "{why} ('{}'), or, if that run needs no undo, move {} out of the folder",
+                self.list(),
+                self.folder.join(name).display()
             ),
-            JournalError::Folder(..) | JournalError::File(..) => {
-                format!("{error}; use another folder with --journal DIR")
-            }
-            JournalError::InTheWay { name, before, .. } => {
-                let before = before.as_ref();
-                let before = before
-                    .map(|run| format!(" To undo the run before it: {}.", self.undo(&run.name)));
-                format!(
-                    "{error}. It may be the last run, so nothing was undone.{} If that run needs no undo, move \
-                     the file out of the folder: {}",
-                    before.unwrap_or_default(),
-                    self.folder.join(name).display()
-                )
-            }
-            JournalError::Either { last, before } => format!(
-                "{error}: name the run to undo. The last run ({}): {}. The run that did not finish ({}): {}",
-                words(last),
-                self.undo(&last.name),
-                words(before),
-                self.undo(&before.name)
-            ),
-            error => error.to_string(),
+            _ => why.to_string(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use seekless::action::{self, Found, JournalError, Run};
+use seekless::action::{self, Found, Reason, Run};
 use seekless::heartbeat::current;
 use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{counted, plural};
@@ -18,7 +18,7 @@ use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize::{complain, message, printed};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, JournalError> {
+pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, Reason> {
     let found = action::journals(&place.folder)?;
     // Whoever reads the lines may take any time.
     current::rest();
@@ -83,7 +83,11 @@ impl<'a> From<&'a Found> for Record<'a> {
             steps: run.map_or(0, |run| run.steps),
             done: run.map_or(0, |run| run.done),
             damaged: run.map_or(0, |run| run.damaged),
-            why: found.run.as_ref().err().map(ToString::to_string),
+            why: found
+                .run
+                .as_ref()
+                .err()
+                .and_then(|why| why.facts().cause.clone()),
         }
     }
 }
@@ -91,7 +95,7 @@ impl<'a> From<&'a Found> for Record<'a> {
 /// Why not all of a journal can be read.
 fn flaw(found: &Found) -> Option<String> {
     match &found.run {
-        Err(flaw) => Some(flaw.to_string()),
+        Err(why) => why.facts().cause.clone(),
         Ok(Run { damaged: 0, .. }) => None,
         Ok(run) => Some(counted(
             run.damaged as u64,
@@ -120,7 +124,6 @@ fn state(run: &Run) -> &'static str {
         Run {
             cut_short: true, ..
         } => "unfinished",
-        Run { is_gone: true, .. } => "gone",
         _ => "done",
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{JournalError, Reads, Reversion, TreeLock, UndoTally, UndoneFile};
+use seekless::action::{Reads, Reason, Reversion, TreeLock, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
 use self::journal_place::{JournalPlace, command};
@@ -59,7 +59,7 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
     done.or_else(|error| console.refuse(place.with_way_out(&error)))
 }
 
-fn undo_one(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalError> {
+fn undo_one(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Reason> {
     let (place, console) = (recovery.place, recovery.console);
     let reversion = Reversion::open(&place.folder, args.run.as_deref())?;
     if args.dry_run {
@@ -102,7 +102,7 @@ fn earlier(place: &JournalPlace) -> String {
 
 fn exit(tally: &UndoTally) -> Exit {
     let left = tally.refused + tally.folders_refused + tally.lacking + tally.damaged.len() as u64;
-    let folders = tally.folders + tally.folders_removed;
+    let folders = tally.folders;
     let back = tally.restored + tally.cleaned + folders + tally.as_before;
     match left > 0 || tally.unwritten.is_some() {
         true => Exit::of_part(back),
@@ -135,7 +135,7 @@ fn show(reversion: &Reversion, args: &UndoArgs, console: &Console) -> Exit {
 /// Shows what would come of it and asks, if there is anything to ask for.
 fn agreed(reversion: &Reversion, console: &Console) -> bool {
     let tally = reversion.preview(&mut |_| {});
-    if tally.restored + tally.cleaned + tally.folders + tally.folders_removed == 0 {
+    if tally.restored + tally.cleaned + tally.folders == 0 {
         return true;
     }
     console.lines(text::wishes(&tally, &command(reversion.header())));

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use seekless::acting::unfinished;
-use seekless::action::{self, CutShort, JournalError, LeftoverKind, Reversion};
+use seekless::action::{self, Code, CutShort, Reason, Reversion};
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command as words};
@@ -73,7 +73,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
 }
 
 /// `seekless undo --sweep`: clears up after one run, or after all that need it.
-pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, JournalError> {
+pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Reason> {
     let (place, console) = (recovery.place, recovery.console);
     let runs = match &args.run {
         Some(run) => vec![run.clone()],
@@ -113,31 +113,27 @@ fn left_in(
     console: &Console,
 ) -> Vec<CutShort> {
     let runs = unfinished(&place.folder, trees);
-    if let Err(error @ JournalError::Untrusted(_, untrusted)) = &runs {
-        // Where there are no journals, nothing is missed.
-        if place.folder.symlink_metadata().is_ok() {
-            let way_out = untrusted.way_out("XDG_STATE_HOME");
-            console.complain(&format!("cannot look for killed runs: {error}: {way_out}"));
-        }
+    // Where there are no journals, nothing is missed.
+    if let Err(why) = &runs
+        && why.code == Code::JournalsUntrusted
+        && place.folder.symlink_metadata().is_ok()
+    {
+        console.complain(&format!("cannot look for killed runs: {why}"));
     }
     runs.unwrap_or_default()
 }
 
 fn what(run: &CutShort) -> String {
     let undo = if run.in_undo { "an undo of " } else { "" };
-    let left = [
-        (LeftoverKind::File, "unfinished file", "unfinished files"),
-        (LeftoverKind::Folder, "empty folder", "empty folders"),
-    ];
-    let left = left.into_iter().filter_map(|(kind, one, many)| {
-        let number = run.number_of(kind);
-        (number > 0).then(|| counted(number, one, many))
-    });
+    let left = counted(
+        run.files.len() as u64,
+        "unfinished file",
+        "unfinished files",
+    );
     format!(
-        "{undo}run {} ({}) did not finish and left {} here",
+        "{undo}run {} ({}) did not finish and left {left} here",
         run.name,
         words(&run.header),
-        left.collect::<Vec<_>>().join(" and ")
     )
 }
 

@@ -21,11 +21,6 @@ pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
             };
             format!("restored without its {}: {why}", missing.join(", "))
         }
-        Undone::RestoredUnproven(missing) => format!(
-            "restored without its {}: this journal cannot prove its content, and another user could write to \
-            the kept file",
-            missing.join(", ")
-        ),
         Undone::Torn => TORN.to_owned(),
         _ => return None,
     };
@@ -42,7 +37,6 @@ pub fn success(step: &UndoneFile) -> Option<String> {
     let what = match &step.outcome {
         Undone::Restored => "restored",
         Undone::Cleaned => "cleaned up",
-        Undone::FolderRemoved => "empty folder removed",
         _ => return None,
     };
     Some(format!("{path}: {what}"))
@@ -53,14 +47,7 @@ pub fn wish(step: &UndoneFile) -> String {
     let path = escape(step.path.as_os_str().as_bytes());
     let what = match &step.outcome {
         Undone::Restored | Undone::RestoredWithout(_) => "would be restored".to_owned(),
-        Undone::RestoredUnproven(missing) => format!(
-            "would be restored without its {}, because its content is not proven",
-            missing.join(", ")
-        ),
         Undone::Cleaned => "what a killed run left there would be removed".to_owned(),
-        Undone::FolderRemoved => {
-            "the run created this folder; it would be removed if it is empty by then".to_owned()
-        }
         Undone::AsBefore => "is already restored".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
         Undone::Torn => TORN.to_owned(),
@@ -116,7 +103,6 @@ fn rest(tally: &UndoTally, would_be: &str) -> Vec<String> {
     };
     let file = ("file", "files");
     let folder = ("folder", "folders");
-    let empty = ("empty folder", "empty folders");
     let lines = [
         (
             tally.as_before - tally.never_changed,
@@ -139,12 +125,6 @@ fn rest(tally: &UndoTally, would_be: &str) -> Vec<String> {
             "no longer linked to names (hard links) that this run had not changed.",
         ),
         (tally.folders, folder, would_be, "restored."),
-        (
-            tally.folders_removed,
-            empty,
-            would_be,
-            "removed: created by the run.",
-        ),
         (tally.folders_refused, folder, would_be, left),
     ];
     let lines = lines.into_iter().filter(|(number, ..)| *number > 0);

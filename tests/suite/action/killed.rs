@@ -49,7 +49,12 @@ fn entries(stage: &Stage) -> Entries {
             } else {
                 fs::read(entry.path()).expect("a file")
             };
-            let time = (now.mtime(), now.mtime_nsec());
+            // A folder that lost and got a name has another time.
+            let time = if now.is_dir() {
+                (0, 0)
+            } else {
+                (now.mtime(), now.mtime_nsec())
+            };
             (entry.into_path(), (now.mode(), time, content))
         })
         .collect()
@@ -79,7 +84,7 @@ const MANY: usize = 2000;
 
 const COMMANDS: [&str; 2] = ["move --to new/deep", "remove --trash"];
 
-const ALL: &str = "--yes --remove-empty-folders --with-noise --preserve-times --reference keep x";
+const ALL: &str = "--yes --remove-empty-folders --with-noise --reference keep x";
 
 /// Kills a run, or its undo, before one of so many calls. What comes next is undo, or a sweep and then undo, in turns.
 fn killed_at_each_call(every: usize) {
@@ -101,7 +106,7 @@ fn killed_at_each_call(every: usize) {
             if !is_undo && empty_folders(&stage) > 0 {
                 let seen = stage.run(".").exits(0);
                 let said = seen.stderr_text();
-                assert!(said.contains("empty folder"), "{context}: {seen}");
+                assert!(said.contains("unfinished file"), "{context}: {seen}");
             }
             if deaths % 2 == 0 {
                 stage.run("undo --sweep --yes");

@@ -7,7 +7,6 @@ mod empty_folders;
 mod faults;
 mod folder_noise;
 mod folder_reports;
-mod folder_times;
 mod folders_refused;
 mod full_disk;
 mod hangs;

@@ -109,7 +109,7 @@ fn what_nobody_may_give_is_not_opened_to_others_either() {
         .says("of the original folder");
     let to = stage.tree.path("aside");
     let now = ["p", "p/q", "p/q/r"].map(|name| looks(&moved(&to, &stage.tree.path(name))));
-    let expected = [0o777, 0o1777, 0o700].map(|bits| (NOBODY, NOBODY, bits));
+    let expected = [(NOBODY, NOBODY, 0o700); 3];
     assert_eq!(now, expected);
 }
 

@@ -3,8 +3,6 @@
 //! Builds without debug assertions have nothing to be killed by or to fail (`sys::fault`).
 #![cfg(debug_assertions)]
 
-use std::fs;
-
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 
@@ -39,26 +37,4 @@ fn undo_makes_no_folder_that_it_cannot_record() {
         }
     }
     assert!(refused > 0, "the journal was never refused");
-}
-
-#[test]
-fn what_a_killed_undo_left_goes_although_another_folder_has_the_name() {
-    let mut left = 0;
-    for at in (1..MANY).step_by(2) {
-        let stage = emptied();
-        let is_over = !super::killed::killed(&stage, "undo --yes", at);
-        let leftovers = || {
-            let entries = fs::read_dir(stage.tree.path("x")).expect("listed");
-            let names = entries.map(|entry| entry.expect("an entry").file_name());
-            names.filter(|name| name.to_string_lossy().contains(".seekless-"))
-        };
-        let is_made = fs::create_dir(stage.tree.path("x/p")).is_ok();
-        left += usize::from(is_made && leftovers().count() > 0);
-        let run = stage.run("undo --yes");
-        assert_eq!(leftovers().count(), 0, "call {at}: {run}");
-        if is_over {
-            break;
-        }
-    }
-    assert!(left > 0, "nothing was ever left");
 }

@@ -622,9 +622,12 @@ const NO_SYMLINKS: Cell = Fails("cannot create a symbolic link");
 
 const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];
 
+/// A rename sets the time of the file.
+const RETIMED: Cell = Fails("has changed since it was compared (its modification time)");
+
 const NEVER_WRITABLE: Cell = Refuses(
-    "Read-only file system (os error 30); this type of file system is always read-only: act on the folder that it was \
-    built from",
+    "Read-only file system (os error 30); it is mounted read-only, a read-only snapshot or an archive: make it writable, \
+    or act on its original",
 );
 
 /// A program that cannot change anything, and does not say so when it is mounted.
@@ -687,7 +690,7 @@ const ROWS: &[Row] = &[
         name: "fusefat",
         mount: || shown(Shown::Fusefat),
         tick: FAT,
-        actions: NO_LINKS,
+        actions: [RETIMED; 6],
     },
     Row {
         name: "fuse2fs",
@@ -741,7 +744,7 @@ const ROWS: &[Row] = &[
         name: "encfs",
         mount: || shown(Shown::Encfs),
         tick: EXACT,
-        actions: ALL_WORK,
+        actions: [RETIMED; 6],
     },
     Row {
         name: "gocryptfs",

@@ -102,10 +102,7 @@ fn root_believes_nothing(neighbours: &Neighbours) {
         refused
             .exits(2)
             .says("belongs to user 65534, and this runs as root")
-            .says(match arguments.contains("--journal") {
-                true => "use a folder of your own with --journal DIR",
-                false => "sudo -H",
-            });
+            .says("sudo -H");
     }
     // Nothing is begun whose journal would be there, and the search goes on without.
     at_home(&home, &top, "hardlink --yes nobody/tree")

@@ -68,18 +68,18 @@ fn every_byte_is_compared_and_none_that_is_not_there() {
 fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
     let (_folder, at) = folder(&["a", "b", "c", "d"]);
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| at.join(name));
-    let (first, second, third) = (pair(&a, &b), pair(&c, &b), pair(&a, &d));
-    first.as_compared().unwrap();
+    let (mut first, mut second, mut third) = (pair(&a, &b), pair(&c, &b), pair(&a, &d));
+    first.as_compared(&OwnChanges::new()).unwrap();
     fs::hard_link(&a, at.join("further")).unwrap();
-    first.as_compared().unwrap();
+    first.as_compared(&OwnChanges::new()).unwrap();
     change_inode(&b);
-    let looked = first.as_compared();
+    let looked = first.as_compared(&OwnChanges::new());
     let expected = looked == Err(Reason::changed(STATUS));
     assert!(expected, "{looked:?}");
     rewrite(&c);
-    assert!(second.as_compared().is_err());
+    assert!(second.as_compared(&OwnChanges::new()).is_err());
     rewrite(&a);
-    let looked = third.as_compared();
+    let looked = third.as_compared(&OwnChanges::new());
     let expected = looked == Err(Reason::changed(MODIFIED).of_keeper());
     assert!(expected, "{looked:?}");
 }

@@ -47,23 +47,6 @@ fn the_trash_is_ours_where_the_mount_makes_up_owners_and_modes() {
     }
 }
 
-/// They have no call by which a file is moved without overwriting. Whatever comes of the file, the trash is not refused
-/// for its mode, and no empty folder stays.
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn no_trash_stays_behind_where_nothing_went_into_it() {
-    for what in [Shown::ExfatFuse, Shown::Fusefat] {
-        let disk = Disk::new(what, "");
-        for name in ["tree/a", "tree/b"] {
-            disk.write(name, noise(1, 50_000));
-        }
-        let run = disk
-            .run("remove --trash --yes tree")
-            .never_says("can be written to by other users");
-        assert_eq!(disk.has(".Trash-0"), !disk.has("tree/b"), "{what:?}\n{run}");
-    }
-}
-
 /// A view that shows stored owners and modes is as strict as what lies below.
 #[test]
 #[ignore = "mounts file systems and becomes another user: root only"]
