@@ -1,7 +1,7 @@
 //! A table: a command, a call that hangs, and a kind of files on the disks that answer. Of these files the answer is the one
 //! without the dead mount; what depends on every file may only weaken to "not fully seen". Root only.
 //!
-//! Cells that cannot be: see [`is_possible`]. The calls of actions and of undo hang in `action/silence.rs`.
+//! Cells that cannot be: see [`is_possible`]. The calls of actions and of undo hang in `action/hangs.rs`.
 //!
 //! `cargo test --test suite -- --ignored hangs::in_full_` is the whole table.
 
