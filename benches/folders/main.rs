@@ -10,7 +10,8 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-use seekless::folders::{Content, Folder, Forms, Names, Percent, Question, Tallies, Tree, entries};
+use seekless::folders::{FoldersAnswer, Forms, Percent, Seen, Tallies, Wanted};
+use seekless::tree::{Class, Disks, Draft, DraftFile, Root, RootPlace};
 
 const FOLDERS: usize = 1_000_000;
 const FILES: usize = 4_000_000;
@@ -53,37 +54,35 @@ fn main() -> io::Result<()> {
 }
 
 fn measure(generations: usize) -> io::Result<()> {
-    let World {
-        parents,
-        files,
-        sizes,
-    } = World::new(generations);
-    let (tree, build) = timed(|| Tree::new(parents, &files, &[], sizes, &[]))?;
-    drop(files);
-    let (tallies, only_here) = timed(|| Tallies::of(&tree))?;
-    let (forms, same) = timed(|| Forms::of(&tree, &Numbers))?;
+    let world = World::new(generations);
+    let names: Vec<String> = (0..FOLDERS.max(FILES))
+        .map(|name| name.to_string())
+        .collect();
+    let tree = world.draft(&names).build();
+    drop((world, names));
+    let (seen, build) = timed(|| Seen::new(&tree, |_| false))?;
+    let (_, only_here) = timed(|| Tallies::of(&seen))?;
+    let (_, same) = timed(|| Forms::of(&seen))?;
     let mut lines = 0;
     let mut verdicts = |least: u8| {
-        let least = Percent(least);
-        let question = Question {
+        let wanted = Wanted {
             min_bytes: 0,
-            min_overlap: least,
-            wanted: &|_| true,
+            min_overlap: Percent(least),
+            is_wanted: &|_| true,
         };
-        let (found, time) = timed(|| entries(&tree, &Numbers, &tallies, &forms, &question))?;
-        lines += found.len();
+        let (found, time) = timed(|| FoldersAnswer::of(&seen, &wanted))?;
+        lines += found.entries.len();
         io::Result::Ok(time)
     };
     let contained = verdicts(100)?;
     let overlapping = verdicts(80)?;
-    let before = build + only_here + same;
     println!(
         "| {generations} | {:.2} s | {:.2} s | {:.2} s | {:.2} s | {:.2} s | {lines} | {} MiB |",
         build.as_secs_f64(),
         only_here.as_secs_f64(),
         same.as_secs_f64(),
-        (before + contained).as_secs_f64(),
-        (before + overlapping).as_secs_f64(),
+        (build + contained).as_secs_f64(),
+        (build + overlapping).as_secs_f64(),
         peak_kib()? / 1024,
     );
     Ok(())
@@ -110,28 +109,10 @@ fn peak_kib() -> io::Result<u64> {
     words.unwrap_or_default().parse().map_err(io::Error::other)
 }
 
-/// All names are equal, so that places do not tell folders apart.
-struct Numbers;
-
-impl Names for Numbers {
-    fn folder(&self, _: Folder) -> &[u8] {
-        b"folder"
-    }
-
-    fn file(&self, _: usize) -> &[u8] {
-        b"file"
-    }
-
-    fn links(&self, _: Folder, _: &mut dyn FnMut(&[u8], &[u8])) {}
-
-    fn frees(&self, _: usize, _: Folder) -> bool {
-        true
-    }
-}
-
+/// Folders by their parents, of which the first is none: it holds the roots. Files by folder, name and content.
 struct World {
     parents: Vec<u32>,
-    files: Vec<(Folder, Content)>,
+    files: Vec<(u32, u32, u32)>,
     sizes: Vec<u64>,
 }
 
@@ -164,7 +145,7 @@ impl World {
             let offset = parents.len() as u32;
             parents.push(0);
             parents.extend(base[1..].iter().map(|parent| parent + offset));
-            for &(folder, content) in &places {
+            for (name, &(folder, content)) in (0..).zip(&places) {
                 let content = match chance.below(1000) {
                     fate if fate < CHANGED => continue,
                     fate if fate < 2 * CHANGED => {
@@ -173,7 +154,7 @@ impl World {
                     }
                     _ => content,
                 };
-                found.push((Folder(folder + offset), Content(content)));
+                found.push((folder + offset, name, content));
             }
         }
         let sizes = (0..u64::from(next)).map(|number| 1000 + number % 100_000);
@@ -182,6 +163,44 @@ impl World {
             files: found,
             sizes: sizes.collect(),
         }
+    }
+
+    /// Folders are named by their places among those beside them, so that generations have the same names.
+    fn draft<'n>(&self, names: &'n [String]) -> Draft<'n> {
+        let mut draft = Draft {
+            disks: vec![Disks::Memory],
+            ..Draft::default()
+        };
+        let mut children = vec![0; self.parents.len()];
+        let mut root = 0;
+        for &parent in &self.parents[1..] {
+            let place: &mut usize = &mut children[parent as usize];
+            let name = names[*place].as_bytes();
+            *place += 1;
+            if parent == 0 {
+                root = draft.roots.len() as u32;
+                draft.roots.push(Root {
+                    path: name.to_vec(),
+                    place: RootPlace::Nothing,
+                    is_mount_root: false,
+                });
+            }
+            draft.folders.push((parent.checked_sub(1), root, name));
+        }
+        for &(folder, name, content) in &self.files {
+            let name = names[name as usize].as_bytes();
+            draft
+                .names
+                .push((folder - 1, name, draft.files.len() as u32));
+            draft.files.push(DraftFile {
+                size: self.sizes[content as usize],
+                class: Class::Set(content),
+                volume: 0,
+                links: 1,
+                unidentified: false,
+            });
+        }
+        draft
     }
 }
 

@@ -34,14 +34,9 @@ pub struct ComparedEntry {
 impl ComparedEntry {
     /// The sign of the line among two sides.
     pub fn sign(&self) -> char {
-        let other = self.marks[1 - self.side.min(1) as usize];
-        match (other, self.side) {
-            (Mark::Same, _) => '=',
-            (Mark::Moved(_), _) => '>',
-            (Mark::Changed, _) => '*',
-            (Mark::Missing, 0) => '-',
-            (Mark::Missing, _) => '+',
-            (Mark::Unanswered(_), _) => '!',
+        match (self.marks[1 - self.side.min(1) as usize], self.side) {
+            (Mark::Missing, 1..) => '+',
+            (mark, _) => mark.sign(),
         }
     }
 

@@ -22,6 +22,17 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// The sign for it.
+    pub fn sign(self) -> char {
+        match self {
+            Self::Same => '=',
+            Self::Moved(_) => '>',
+            Self::Changed => '*',
+            Self::Missing => '-',
+            Self::Unanswered(_) => '!',
+        }
+    }
+
     /// True if what it stands for is on the other side.
     pub fn is_there(self) -> bool {
         matches!(self, Self::Same | Self::Moved(_))

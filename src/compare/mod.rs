@@ -5,7 +5,6 @@
 
 mod contents;
 mod disks;
-mod groups;
 mod lines;
 mod marks;
 mod metadata;
@@ -81,17 +80,10 @@ pub enum Obstacle {
 pub enum Note {
     /// So many files of a side are on the others only as further names of the same files: one physical copy.
     OneCopy(u32, u64),
-    /// So many files of a side are on the others only in the same blocks: one physical copy.
-    SameBlocks(u32, u64),
-    /// So many photos of a side, such as that of this name, are on the others, and their sidecars too, but not beside each
-    /// other.
-    Sidecars(u32, u64, u32),
     /// So many entries have copies with other metadata.
     Metadata(u64),
     /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
-    /// This number of files of a side lie only in its trash folders, and do not count as copies.
-    Trash(u32, u64),
     /// A side that is not asked about could not be seen as a whole.
     Side(u32, Unseen),
     /// So many files or places of a side that is not asked about could not be answered.
@@ -143,7 +135,6 @@ impl<'t> Comparison<'t> {
             }
         }
         let differing = metadata::differing(&marks, &lines);
-        let torn = groups::torn(tree);
         let (mut obstacles, mut notes) = disks::shared(tree, question);
         // Whatever else lies on the other sides, each match was read.
         let is_found = question.one_way && sides.first().is_some_and(Side::is_elsewhere);
@@ -166,20 +157,8 @@ impl<'t> Comparison<'t> {
                 true => notes.push(Note::Unanswered(number, side.unanswered)),
                 false => obstacles.push(Obstacle::Unanswered(number, side.unanswered)),
             }
-            let in_trash = contents.in_trash(number, &question.asked(sides.len()));
-            if in_trash > 0 {
-                notes.push(Note::Trash(number, in_trash));
-            }
             if side.one_copy > 0 {
                 notes.push(Note::OneCopy(number, side.one_copy));
-            }
-            if side.same_blocks > 0 {
-                notes.push(Note::SameBlocks(number, side.same_blocks));
-            }
-        }
-        for side in question.asked(sides.len()) {
-            if let Some(&(number @ 1.., name)) = torn.get(side) {
-                notes.push(Note::Sidecars(side as u32, number, name));
             }
         }
         if !differing.is_empty() {
@@ -258,11 +237,9 @@ impl<'t> Comparison<'t> {
     /// The answer. It is [`ComparisonAnswer::Yes`] only if nothing was left open.
     pub fn answer(&self) -> ComparisonAnswer {
         let mut sides = self.sides[self.question.asked(self.sides.len())].iter();
-        let mut notes = self.notes.iter();
-        let is_torn = notes.any(|note| matches!(note, Note::Sidecars(..)));
         if !self.obstacles.is_empty() || self.sides.len() < 2 {
             ComparisonAnswer::Unknown
-        } else if is_torn || sides.any(|side| side.only.count > 0 || side.others_only > 0) {
+        } else if sides.any(|side| side.only.count > 0 || side.others_only > 0) {
             ComparisonAnswer::No
         } else {
             ComparisonAnswer::Yes

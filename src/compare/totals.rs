@@ -2,7 +2,7 @@
 
 use crate::tree::{EntryKind, Other, Unseen};
 
-use super::contents::Worth;
+use super::contents::Held;
 use super::lines::{ComparedEntry, EntryPlace, folders_of};
 use super::marks::{Mark, Marks};
 
@@ -42,8 +42,6 @@ pub struct Side {
     pub doubtful: u64,
     /// Files that are on the others only as further names of themselves.
     pub one_copy: u64,
-    /// Files that are on the others only in the blocks in which they lie themselves.
-    pub same_blocks: u64,
     /// Entries that filters left out.
     pub left_out: u64,
 }
@@ -105,11 +103,11 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
         Mark::Unanswered(reason) => Some(reason),
         _ => None,
     });
-    let held = entry.others().filter(|(_, mark)| mark.is_there());
-    if let Some(worth) = held.map(|(side, _)| marks.contents.worth(file, side)).max() {
+    let mut there = entry.others().filter(|(_, mark)| mark.is_there());
+    let is_one_file = |(side, _)| matches!(marks.contents.held(file, side), Held::SameFile(_));
+    if there.clone().next().is_some() {
         sums.elsewhere.add(size);
-        sums.one_copy += u64::from(size > 0 && worth == Worth::SameFile);
-        sums.same_blocks += u64::from(size > 0 && worth == Worth::SameBlocks);
+        sums.one_copy += u64::from(size > 0 && there.all(is_one_file));
     } else if open.clone().next().is_none() {
         sums.only.add(size);
     } else {

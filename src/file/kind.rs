@@ -172,43 +172,6 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Photos or films of one folder and their sidecars, which belong together by their names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhotoGroup {
-    /// The photos, the main file first. If there is a photo, its films need no sidecar.
-    pub photos: Vec<u32>,
-    /// The sidecars.
-    pub sidecars: Vec<u32>,
-}
-
-impl PhotoGroup {
-    /// All groups among the bare names of one folder, which come with a number each.
-    pub fn among<'n>(names: impl Iterator<Item = (&'n [u8], u32)>) -> Vec<Self> {
-        let members = names.filter_map(|(name, number)| Some((Member::of(name)?, number)));
-        let mut members: Vec<(Vec<u8>, Role, u32)> = members
-            .map(|(member, number)| (member.stem.to_ascii_lowercase(), member.role, number))
-            .collect();
-        members.sort_unstable();
-        let groups = members.chunk_by(|a, b| a.0 == b.0).map(|group| {
-            let is_photo = |role| match group[0].1 {
-                Role::Film => role == Role::Film,
-                _ => role < Role::Film,
-            };
-            let of = |wanted: &dyn Fn(Role) -> bool| -> Vec<u32> {
-                let members = group.iter().filter(|member| wanted(member.1));
-                members.map(|member| member.2).collect()
-            };
-            Self {
-                photos: of(&is_photo),
-                sidecars: of(&|role| role == Role::Sidecar),
-            }
-        });
-        groups
-            .filter(|group| !group.photos.is_empty() && !group.sidecars.is_empty())
-            .collect()
-    }
-}
-
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

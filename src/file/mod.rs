@@ -31,7 +31,7 @@ pub use file_table::{FileTable, FoundFile, Naming};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Sameness, Sighting};
 pub use index::{DevIndex, FileIndex};
-pub use kind::{Kind, Member, PhotoGroup, Role, UnknownKind};
+pub use kind::{Kind, Member, Role, UnknownKind};
 pub use managed::{
     ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file, may_tell_folder,
 };

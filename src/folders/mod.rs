@@ -1,36 +1,34 @@
 //! Compares folders by content: which are the same, lie inside another, or hold content that is nowhere else.
 //!
-//! Everything here is exact and works on a [`Tree`]: folders in preorder, files with the number of their content. It
-//! makes no system call. Two facts carry it. All copies of a content lie below a folder exactly if the lowest common
-//! ancestor of the first and the last copy does. And a folder that holds everything of another one holds a copy of the
-//! content with the fewest copies elsewhere.
+//! Start reading at [`FoldersAnswer::of`]. Everything here is exact and works on the [`Tree`](crate::tree::Tree) of a
+//! run, whose folders stand in preorder; it makes no system call. Two facts carry it. All copies of a content lie below
+//! a folder exactly if the lowest common ancestor of the first and the last copy does. And a folder that holds
+//! everything of another one holds a copy of the content with the fewest copies elsewhere.
+//!
+//! 1. [`Seen`] gives each file that counts the number of its content, and knows the places that were not seen.
+//! 2. [`Tallies`] and [`Forms`] say for all folders at once what they hold, and which are identical.
+//! 3. `going` finds the folders that can go, with the help of `homes`, in what is [`left`] without those found before.
+//! 4. `staying` finds what is to be known of the others: `parts` and `overlap`.
 
 mod answer;
-mod beside;
-mod count;
 mod forms;
 mod going;
-mod groups;
 mod homes;
 mod left;
 mod overlap;
 mod parts;
 mod seen;
+mod shares;
 mod staying;
+mod survey;
 mod tallies;
-mod tree;
 mod verdict;
 
-pub use answer::{
-    FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, FoldersAnswer, PartPlace,
-    Wanted,
-};
-pub use count::{Percent, Places};
-pub use forms::{Forms, Names};
-pub use groups::{CanGo, Entry, Member, OnlyHere, entries};
-pub use overlap::Overlap;
-pub use parts::{FolderPart, Parts};
-pub use seen::{Gap, NOISE, Seen};
+pub use answer::FoldersAnswer;
+pub use forms::Forms;
+pub use seen::{Content, Gap, NOISE, Seen};
+pub use survey::{Percent, Wanted};
 pub use tallies::{Tallies, Tally};
-pub use tree::{Content, Folder, Tree, Unanswered};
-pub use verdict::{Finding, Question, Verdict};
+pub use verdict::{
+    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
+};

@@ -1,93 +1,73 @@
 //! Where the contents of a folder lie that is found elsewhere, but not in one folder.
 
-use super::beside::{Beside, bytes_below};
-use super::count::Places;
 use super::left::Left;
+use super::seen::Content;
+use super::shares::Sharing;
 use super::tallies::Tallies;
-use super::tree::{Content, Folder};
+use super::verdict::{FolderVerdict, PartPlace, Places};
 
 /// Places that are looked for, at most.
 const PLACES: usize = 16;
 
-/// A place that holds some of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FolderPart {
-    /// The lowest folder that holds these bytes.
-    pub folder: Folder,
-    /// Bytes of the contents that lie there and in no place named before, each content counted once.
-    pub bytes: u64,
-    /// True if only the files directly in the folder count: it holds the folder that was asked about.
-    pub directly: bool,
-}
+/// So many of them are named.
+const NAMED: usize = 3;
 
-/// Places that together hold everything, each the one that holds most of what those before it lack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
-    /// The places.
-    pub places: Vec<FolderPart>,
-    /// How many it takes.
-    pub count: Places,
-}
-
-impl Parts {
-    /// Looks for the places of a folder of which every content is elsewhere in what is left, too.
-    pub fn of(staying: &Left<'_>, tallies: &Tallies, beside: &mut Beside, folder: Folder) -> Self {
-        let tree = staying.tree;
-        let mut left = tree.contents_below(folder);
-        let (mut places, mut bounded) = (Vec::new(), false);
-        while !left.is_empty() && places.len() < PLACES {
-            let shares = beside.shares(staying, folder, &left);
-            bounded |= shares.bounded;
-            let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
-            let Some((place, bytes)) = most else { break };
-            let directly = tree.holds(place, folder);
-            let part = if directly {
-                place
-            } else {
-                narrow(staying, tallies, &left, place, bytes)
-            };
-            let before = left.len();
-            left.retain(|&content| {
-                if directly {
-                    tree.copies(content).binary_search(&part.0).is_err()
-                } else {
-                    !staying.has_below(content, part)
-                }
-            });
-            debug_assert!(left.len() < before, "a place holds something");
-            places.push(FolderPart {
-                folder: part,
+/// Finds places that together hold everything of a folder of which every content is also elsewhere in what is left: each
+/// the one that holds most of what those before it lack.
+pub fn in_parts(
+    left: &Left<'_>,
+    tallies: &Tallies,
+    sharing: &mut Sharing,
+    folder: u32,
+) -> FolderVerdict {
+    let (seen, run) = (left.seen, left.seen.run());
+    let mut lacking = seen.contents_below(folder);
+    let (mut largest, mut number, mut bounded) = (Vec::new(), 0, false);
+    while !lacking.is_empty() && number < PLACES {
+        let shares = sharing.shares(left, folder, &lacking);
+        bounded |= shares.bounded;
+        let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
+        let Some((place, bytes)) = most else { break };
+        let directly = run.holds(place, folder);
+        let part = if directly {
+            lacking.retain(|&content| seen.copies(content).binary_search(&place).is_err());
+            place
+        } else {
+            let part = narrow(left, tallies, &lacking, place, bytes);
+            lacking.retain(|&content| !left.has_below(content, part));
+            part
+        };
+        number += 1;
+        if number <= NAMED {
+            largest.push(PartPlace {
+                path: seen.path(part),
                 bytes,
                 directly,
             });
         }
-        let count = Places {
-            number: places.len(),
-            at_least: bounded || !left.is_empty(),
-        };
-        Self { places, count }
+    }
+    FolderVerdict::InParts {
+        places: Places {
+            number,
+            at_least: bounded || !lacking.is_empty(),
+        },
+        largest,
     }
 }
 
-/// The lowest folder that holds as much.
-fn narrow(
-    staying: &Left<'_>,
-    tallies: &Tallies,
-    contents: &[Content],
-    place: Folder,
-    bytes: u64,
-) -> Folder {
+/// The lowest folder in a place that holds as many bytes of the contents.
+fn narrow(left: &Left<'_>, tallies: &Tallies, contents: &[Content], place: u32, bytes: u64) -> u32 {
     let here = contents.iter().copied();
     let here: Vec<Content> = here
-        .filter(|&content| staying.has_below(content, place))
+        .filter(|&content| left.has_below(content, place))
         .collect();
+    let run = left.seen.run();
     let mut lowest = place;
-    while let Some(child) = staying
-        .tree
+    // Most folders hold too little of anything.
+    while let Some(child) = run
         .children(lowest)
-        // Most hold too little of anything.
         .filter(|&child| tallies.get(child).bytes >= bytes)
-        .find(|&child| bytes_below(staying, &here, child) == bytes)
+        .find(|&child| left.bytes_below(&here, child) == bytes)
     {
         lowest = child;
     }

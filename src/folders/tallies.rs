@@ -1,17 +1,15 @@
 //! How much each folder holds, and how much of it lies nowhere else: one pass for all folders.
 
-use super::tree::{Content, Folder, Tree};
+use super::seen::{Content, Seen};
 
 /// The counts of everything below a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Contents and pairs, each counted once.
+    /// Contents, each counted once.
     pub contents: u32,
-    /// Those of which all copies lie below this folder.
-    pub only_here: u32,
     /// Bytes of the contents, each counted once.
     pub bytes: u64,
-    /// Bytes of those contents that lie nowhere else.
+    /// Bytes of those contents of which all copies lie below this folder.
     pub only_here_bytes: u64,
     /// Bytes of all files.
     pub total_bytes: u64,
@@ -21,7 +19,6 @@ impl Tally {
     /// Numbers may pass below zero on the way; the sums never do.
     fn add(&mut self, other: Self) {
         self.contents = self.contents.wrapping_add(other.contents);
-        self.only_here = self.only_here.wrapping_add(other.only_here);
         self.bytes = self.bytes.wrapping_add(other.bytes);
         self.only_here_bytes = self.only_here_bytes.wrapping_add(other.only_here_bytes);
         self.total_bytes = self.total_bytes.wrapping_add(other.total_bytes);
@@ -34,30 +31,30 @@ pub struct Tallies(Vec<Tally>);
 
 impl Tallies {
     /// Counts.
-    pub fn of(tree: &Tree) -> Self {
-        let mut tallies = vec![Tally::default(); tree.len()];
-        for content in (0..tree.content_count() as u32).map(Content) {
-            count(tree, content, &mut tallies);
+    pub fn of(seen: &Seen<'_>) -> Self {
+        let run = seen.run();
+        let mut tallies = vec![Tally::default(); run.folder_count() as usize];
+        for content in seen.all_contents() {
+            count(seen, content, &mut tallies);
         }
-        for folder in tree.folders().rev() {
-            let below = tallies[folder.at()];
-            tallies[tree.parent(folder).at()].add(below);
+        for folder in (0..run.folder_count()).rev() {
+            if let Some(parent) = run.parent(folder) {
+                let below = tallies[folder as usize];
+                tallies[parent as usize].add(below);
+            }
         }
         Self(tallies)
     }
 
     /// The counts of everything below one folder.
-    pub fn get(&self, folder: Folder) -> Tally {
-        self.0[folder.at()]
+    pub fn get(&self, folder: u32) -> Tally {
+        self.0[folder as usize]
     }
 }
 
 /// Adds one for each copy, and takes one away where two neighbouring copies meet: so each folder above them counts one.
-fn count(tree: &Tree, content: Content, tallies: &mut [Tally]) {
-    let (copies, size) = (tree.copies(content), tree.size(content));
-    let (Some(&first), Some(&last)) = (copies.first(), copies.last()) else {
-        return;
-    };
+fn count(seen: &Seen<'_>, content: Content, tallies: &mut [Tally]) {
+    let (run, copies, size) = (seen.run(), seen.copies(content), seen.size(content));
     for &at in copies {
         let tally = &mut tallies[at as usize];
         tally.contents = tally.contents.wrapping_add(1);
@@ -65,12 +62,16 @@ fn count(tree: &Tree, content: Content, tallies: &mut [Tally]) {
         tally.total_bytes = tally.total_bytes.wrapping_add(size);
     }
     for pair in copies.windows(2) {
-        let meeting = tree.common(Folder(pair[0]), Folder(pair[1]));
-        let tally = &mut tallies[meeting.at()];
-        tally.contents = tally.contents.wrapping_sub(1);
-        tally.bytes = tally.bytes.wrapping_sub(size);
+        if let Some(meeting) = run.common(pair[0], pair[1]) {
+            let tally = &mut tallies[meeting as usize];
+            tally.contents = tally.contents.wrapping_sub(1);
+            tally.bytes = tally.bytes.wrapping_sub(size);
+        }
     }
-    let home = &mut tallies[tree.common(Folder(first), Folder(last)).at()];
-    home.only_here = home.only_here.wrapping_add(1);
-    home.only_here_bytes = home.only_here_bytes.wrapping_add(size);
+    if let (Some(&first), Some(&last)) = (copies.first(), copies.last())
+        && let Some(home) = run.common(first, last)
+    {
+        let bytes = &mut tallies[home as usize].only_here_bytes;
+        *bytes = bytes.wrapping_add(size);
+    }
 }

@@ -180,7 +180,7 @@ impl<'a> Folders<'a> {
             },
         );
         Ok(FoldersFound {
-            incomplete: !seen.is_whole(),
+            incomplete: seen.has_gaps(),
             entries: answer.entries,
             folders: answer.folders,
             files: answer.files,

@@ -39,7 +39,7 @@ pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use in_progress::InProgress;
 pub use open_file::{Device, OpenFile};
 pub use page_use::PageUse;
-pub use reader::{ReadSettings, places};
+pub use reader::ReadSettings;
 
 pub use crate::sys::ring::is_available as has_rings;
 pub use scheduler::{Asker, Finished, Job, Lane, OnVolume, Scheduler};

@@ -299,7 +299,7 @@ fn patiently<T>(
 }
 
 /// A digest of the places of all blocks of a file of this size, if other files refer to all of them.
-pub fn places(fd: impl AsFd, size: u64, volume: VolumeId) -> Option<PlacesDigest> {
+fn places(fd: impl AsFd, size: u64, volume: VolumeId) -> Option<PlacesDigest> {
     let mut places = Places::default();
     let is_shared = extents::shared_blocks(fd, size, |run| {
         run.into_iter().for_each(|number| places.add(number));

@@ -1,5 +1,6 @@
 //! What is wrong with a line, a set or a name of a report that is read.
 
+use super::SCHEMA;
 use super::escape::{BadEscape, escape};
 use crate::hash::BadDigest;
 
@@ -38,10 +39,7 @@ pub enum BadLine {
     /// A time is not as in RFC 3339.
     #[error("{0:?} is not an RFC 3339 time between 1677 and 2262")]
     Time(String),
-    /// A word in the list of options is not known.
-    #[error("unknown option {0:?}")]
-    Option(String),
-    /// The line is no JSON, or not of the documented shape.
+    /// An object is not of the documented shape.
     #[error("{0}")]
     Shape(String),
     /// A set without a file.
@@ -50,6 +48,12 @@ pub enum BadLine {
     /// The object is not a seekless report.
     #[error("not a seekless report")]
     Foreign,
+    /// It was written to another plan.
+    #[error(
+        "the report has schema {0}, this version reads schema {SCHEMA}: \
+         use the version that wrote it, or create the report again"
+    )]
+    Schema(u32),
     /// A second report follows the first.
     #[error("a second report starts here; give one report at a time")]
     Second,

@@ -1,22 +1,22 @@
 //! A table as in RFC 4180: one row for each name, lines end in CR LF.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use super::printable::is_printable;
 use super::{Header, Report, escape, time};
 use crate::decide::{DuplicateSet, Member, Summary};
 
-const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
-                       mtime,dev,ino,links,allocated,disk,root,cached";
+/// The first row.
+pub const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
+                           mtime,dev,ino,links,allocated,disk,root,cached";
 
 /// Writes rows; counts the sets.
 #[derive(Default)]
 pub struct Csv {
     sets: u64,
-    row: String,
-    facts: String,
+    cells: Cells,
 }
 
 impl Report for Csv {
@@ -29,25 +29,10 @@ impl Report for Csv {
             return Ok(());
         }
         self.sets += 1;
-        let digest = set.digest.map(|digest| digest.to_string());
-        let of_set = format!(
-            "{},{},{},{}",
-            set.replicas,
-            set.size,
-            digest.unwrap_or_default(),
-            set.reclaimable
-        );
-        let (row, facts) = (&mut self.row, &mut self.facts);
-        for (index, member) in set.members.iter().enumerate() {
-            facts.clear();
-            push_facts(facts, member, set.cached);
+        for (number, member) in (1..).zip(&set.members) {
             for name in &member.names {
-                row.clear();
-                // Writing to a string cannot fail.
-                let _ = write!(row, "{},{},{of_set},", self.sets, index + 1);
-                push_path(row, name);
-                row.push_str(facts);
-                out.write_all(row.as_bytes())?;
+                self.name(set, (number, member), name);
+                self.cells.end(out)?;
             }
         }
         Ok(())
@@ -58,31 +43,106 @@ impl Report for Csv {
     }
 }
 
-fn push_facts(to: &mut String, member: &Member, cached: bool) {
-    to.push(',');
-    time::push_rfc3339(to, member.mtime_ns);
-    let (dev, ino, links) = (member.dev, member.ino, member.links);
-    let _ = write!(to, ",{dev},{ino},{links},{},", member.allocated);
-    push_text(to, &member.disk);
-    let cached = if cached { "true" } else { "" };
-    let _ = write!(to, ",{},{cached}\r\n", member.root);
+impl Csv {
+    fn name(&mut self, set: &DuplicateSet, (number, member): (u64, &Member), name: &[u8]) {
+        let cells = &mut self.cells;
+        cells.cell(self.sets);
+        cells.cell(number);
+        cells.cell(set.replicas);
+        cells.cell(set.size);
+        cells.maybe(set.digest);
+        cells.cell(set.reclaimable);
+        cells.path(Some(name));
+        cells.cell(time::rfc3339(member.mtime_ns));
+        cells.cell(member.dev);
+        cells.cell(member.ino);
+        cells.cell(member.links);
+        cells.cell(member.allocated);
+        cells.text(&member.disk);
+        cells.cell(member.root);
+        cells.cell(if set.cached { "true" } else { "" });
+    }
 }
 
-/// The path and, in a column of its own, how to read it.
-///
-/// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
-/// whole table; such names are escaped, and only such names.
-pub(super) fn push_path(to: &mut String, name: &[u8]) {
-    let name = no_formula(name);
-    match str::from_utf8(&name) {
-        Ok(text) if is_printable(text) => {
-            push_quoted(to, text);
-            to.push_str(",text");
+/// The cells of one row.
+#[derive(Default)]
+pub struct Cells {
+    text: String,
+    is_begun: bool,
+}
+
+impl Cells {
+    /// Adds a number or a word.
+    pub fn cell(&mut self, value: impl Display) {
+        self.begin();
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// Adds a number or a word, if there is one.
+    pub fn maybe(&mut self, value: Option<impl Display>) {
+        match value {
+            Some(value) => self.cell(value),
+            None => self.empty(),
         }
-        _ => {
-            push_quoted(to, &escape::escape(&name));
-            to.push_str(",escaped");
+    }
+
+    /// Adds a cell with nothing in it.
+    pub fn empty(&mut self) {
+        self.begin();
+    }
+
+    /// Adds any text; it is escaped if it is not printable.
+    pub fn text(&mut self, text: &str) {
+        if is_printable(text) {
+            self.quoted(text)
+        } else {
+            self.quoted(&escape::escape(text.as_bytes()))
         }
+    }
+
+    /// Adds a path and, in a cell of its own, how to read it; two empty cells if there is none.
+    ///
+    /// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
+    /// whole table; such names are escaped, and only such names.
+    pub fn path(&mut self, name: Option<&[u8]>) {
+        let Some(name) = name else {
+            self.empty();
+            return self.empty();
+        };
+        let name = no_formula(name);
+        match str::from_utf8(&name) {
+            Ok(text) if is_printable(text) => {
+                self.quoted(text);
+                self.cell("text");
+            }
+            _ => {
+                self.quoted(&escape::escape(&name));
+                self.cell("escaped");
+            }
+        }
+    }
+
+    /// Writes the row, and begins a new one.
+    pub fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.text.push_str("\r\n");
+        out.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        self.is_begun = false;
+        Ok(())
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.begin();
+        let text = text.replace('"', "\"\"");
+        let _ = write!(self.text, "\"{text}\"");
+    }
+
+    fn begin(&mut self) {
+        if self.is_begun {
+            self.text.push(',');
+        }
+        self.is_begun = true;
     }
 }
 
@@ -90,31 +150,10 @@ pub(super) fn push_path(to: &mut String, name: &[u8]) {
 /// is the name of the same file.
 fn no_formula(name: &[u8]) -> Cow<'_, [u8]> {
     let text = name.trim_ascii_start();
-    let starts = ["=", "+", "-", "@", "＝", "＋", "－", "＠"];
-    if starts
-        .iter()
-        .any(|start| text.starts_with(start.as_bytes()))
-    {
+    let mut starts = ["=", "+", "-", "@", "＝", "＋", "－", "＠"].into_iter();
+    if starts.any(|start| text.starts_with(start.as_bytes())) {
         Cow::Owned([b"./", name].concat())
     } else {
         Cow::Borrowed(name)
     }
-}
-
-/// Text of the system, such as the type of a file system that a user mounted; escaped if it is not printable.
-fn push_text(to: &mut String, text: &str) {
-    if is_printable(text) {
-        push_quoted(to, text)
-    } else {
-        push_quoted(to, &escape::escape(text.as_bytes()))
-    }
-}
-
-pub(super) fn push_quoted(to: &mut String, field: &str) {
-    to.push('"');
-    for (nth, part) in field.split('"').enumerate() {
-        to.push_str(if nth > 0 { "\"\"" } else { "" });
-        to.push_str(part);
-    }
-    to.push('"');
 }

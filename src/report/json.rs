@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::record::{Keyed, Layout, Objects, SetRecord, Start, SummaryRecord};
+use super::record::{FORMAT, Keyed, Layout, Objects, SetRecord, Start, SummaryRecord};
 use super::{Header, Report, SCHEMA};
 use crate::decide::{DuplicateSet, Summary};
 
@@ -23,9 +23,6 @@ fn start<T>(rest: T) -> Start<T> {
         rest,
     }
 }
-
-/// The name of the format in its header.
-pub(super) const FORMAT: &str = "seekless";
 
 impl Report for Json {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {

@@ -22,7 +22,7 @@ use std::mem;
 
 use super::bare::bare_names;
 use super::escape::escape;
-use super::{BOLD, FAINT, Header, Options, Report, SCHEMA, Style, time};
+use super::{BOLD, FAINT, Header, Report, SCHEMA, Style, write_json};
 use crate::decide::{DuplicateSet, Summary};
 use crate::units::{Bytes, count, plural, push_number};
 
@@ -154,15 +154,9 @@ impl Report for Text {
             &format!("seekless {version} report, text, schema {SCHEMA}"),
         )?;
         self.comment(out, &format!("command: {}", words(&header.command)))?;
-        self.comment(out, &format!("folder: {}", escape(&header.folder)))?;
-        for root in &header.roots {
-            self.comment(out, &format!("root: {}", escape(root)))?;
-        }
-        self.comment(
-            out,
-            &format!("started: {}", time::rfc3339(header.started_ns)),
-        )?;
-        self.comment(out, &format!("options: {}", option_words(&header.options)))?;
+        let mut json = HEADER.to_vec();
+        write_json(&mut json, header)?;
+        self.comment(out, &String::from_utf8_lossy(&json))?;
         if self.is_list {
             return Ok(());
         }
@@ -254,7 +248,7 @@ impl Report for Text {
 }
 
 /// Appends a size, rounded and exact.
-pub(super) fn push_exact(size: u64, out: &mut String) {
+fn push_exact(size: u64, out: &mut String) {
     Bytes(size).push_to(out);
     out.push_str(" (");
     push_number(size, out);
@@ -263,6 +257,9 @@ pub(super) fn push_exact(size: u64, out: &mut String) {
 
 /// Marks a set that is listed so that an action finds all files of a group.
 pub(super) const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
+
+/// Begins the comment with the header, which is that of JSON.
+pub const HEADER: &[u8] = b"header: ";
 
 /// Tells a digest that was not computed in this run.
 pub const CACHED: &str = " (cached)";
@@ -278,22 +275,4 @@ fn words(arguments: &[Vec<u8>]) -> String {
         .map(|word| escape(word).replace(' ', "\\x20"))
         .collect();
     escaped.join(" ")
-}
-
-fn option_words(options: &Options) -> String {
-    let flags = [
-        ("hard_links", options.hard_links),
-        ("isolate", options.isolate),
-        ("follow_links", options.follow_links),
-        ("verify", options.verify),
-    ];
-    let flags = flags
-        .into_iter()
-        .filter(|(_, on)| *on)
-        .map(|(name, _)| name.to_owned());
-    let copies = [format!("copies={}", options.copies)];
-    let newer = options.newer_ns;
-    let newer = newer.map(|ns| format!("newer={}", time::rfc3339(ns)));
-    let words = flags.chain(copies).chain(newer);
-    words.collect::<Vec<_>>().join(" ")
 }

@@ -31,8 +31,6 @@ pub struct Draft<'a> {
     pub disks: Vec<Disks>,
     /// By file, where it was asked for.
     pub metadata: Option<HashMap<u32, Metadata>>,
-    /// Files that lie in the blocks of another one, and that one.
-    pub same_blocks: Vec<(u32, u32)>,
 }
 
 /// No number: a file without a name.
@@ -91,7 +89,6 @@ impl Draft<'_> {
             disks: std::mem::take(&mut self.disks),
             sets,
             metadata: self.number_metadata(&renumbered),
-            same_blocks: self.number_blocks(&renumbered),
             ..Tree::default()
         };
         for &(folder, name, file) in &self.names {
@@ -202,26 +199,6 @@ impl Draft<'_> {
         let named = self.metadata.take()?.into_iter();
         let named = named.map(|(file, metadata)| (renumbered[file as usize], metadata));
         Some(named.filter(|&(file, _)| file != NONE).collect())
-    }
-
-    /// For each file in shared blocks the first one that lies there.
-    fn number_blocks(&self, renumbered: &[u32]) -> HashMap<u32, u32> {
-        let mut members: HashMap<u32, Vec<u32>> = HashMap::new();
-        for &(file, of) in &self.same_blocks {
-            let members = members
-                .entry(of)
-                .or_insert_with(|| vec![renumbered[of as usize]]);
-            members.push(renumbered[file as usize]);
-        }
-        let mut same_blocks = HashMap::new();
-        for mut files in members.into_values() {
-            files.retain(|&file| file != NONE);
-            let first = files.iter().min().copied();
-            if let (Some(first), true) = (first, files.len() > 1) {
-                same_blocks.extend(files.into_iter().map(|file| (file, first)));
-            }
-        }
-        same_blocks
     }
 
     fn sort_others(&mut self, numbers: &[u32], folders: usize) -> Others {

@@ -1,4 +1,4 @@
-//! Items that belong to owners, such as the names in each folder, in one column.
+//! Columns: very many short texts, and items that belong to owners, such as the names in each folder.
 
 use std::ops::Range;
 
@@ -66,5 +66,29 @@ impl Grouped {
     /// The items of all owners, one behind the other.
     pub fn items(&self) -> &[u32] {
         &self.items
+    }
+}
+
+/// A column of names or paths: their bytes, and eight bytes each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Texts {
+    /// Adds one.
+    pub fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    /// The one at this place.
+    pub fn get(&self, at: usize) -> &[u8] {
+        let start = match at {
+            0 => 0,
+            at => self.ends[at - 1],
+        };
+        &self.bytes[start as usize..self.ends[at] as usize]
     }
 }

@@ -7,21 +7,15 @@
 mod build;
 mod columns;
 mod entry;
-mod metadata;
-mod texts;
-mod unseen;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use columns::Starts;
+use columns::{Starts, Texts};
 
 pub use build::{Draft, DraftFile};
 pub use columns::Grouped;
-pub use entry::{EntryKind, Special};
-pub use metadata::Metadata;
-pub use texts::Texts;
-pub use unseen::Unseen;
+pub use entry::{EntryKind, Metadata, Special, Unseen};
 
 /// The class of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,8 +101,6 @@ pub struct Tree {
     sets: u32,
     /// By file, where it was asked for.
     metadata: Option<HashMap<u32, Metadata>>,
-    /// The first of the files in whose blocks a file lies; nothing about those of which that is not known.
-    same_blocks: HashMap<u32, u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,6 +160,21 @@ impl Tree {
         folder..self.folders.ends[folder as usize]
     }
 
+    /// True if `above` is `below` itself or holds it.
+    pub fn holds(&self, above: u32, below: u32) -> bool {
+        self.below(above).contains(&below)
+    }
+
+    /// The lowest folder that holds both, of which the first has the lower number; none below two roots.
+    pub fn common(&self, first: u32, last: u32) -> Option<u32> {
+        self.upwards(first).find(|&above| self.holds(above, last))
+    }
+
+    /// The folder itself and all that hold it, the lowest first.
+    pub fn upwards(&self, folder: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(folder), |&at| self.parent(at))
+    }
+
     /// The root below which a folder lies.
     pub fn root_of(&self, folder: u32) -> u32 {
         self.folders.roots[folder as usize]
@@ -210,6 +217,12 @@ impl Tree {
     /// The names of files in a folder.
     pub fn names_in(&self, folder: u32) -> Range<u32> {
         self.name_places.range(folder)
+    }
+
+    /// The names of files in a folder and below it.
+    pub fn names_below(&self, folder: u32) -> Range<u32> {
+        let Range { start, end } = self.below(folder);
+        self.names_in(start).start..self.names_in(end - 1).end
     }
 
     /// The folder of a name.
@@ -260,12 +273,6 @@ impl Tree {
     /// True if the file may be one with another file of its set, or with another empty one: neither is proven.
     pub fn is_unidentified(&self, file: u32) -> bool {
         self.files.unidentified[file as usize]
-    }
-
-    /// The first of the files that lie in the same blocks as this one, itself included; none if there is no other, or none
-    /// that the run knows of.
-    pub fn same_blocks(&self, file: u32) -> Option<u32> {
-        self.same_blocks.get(&file).copied()
     }
 
     /// True if the run asked for the metadata of files that may have copies.

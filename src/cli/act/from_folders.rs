@@ -31,9 +31,6 @@ use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize;
 
-/// Bytes that tell which report it is.
-const START: u64 = 256;
-
 /// Folders that are named one by one where they cannot be used.
 const NAMED: usize = 5;
 
@@ -53,7 +50,12 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<(Option<FromReport>, 
     let (start, mut report) = planning(&Arc::default(), || {
         let mut report = FromReport::open(&run.source)?;
         let mut start = Vec::new();
-        match report.input.by_ref().take(START).read_to_end(&mut start) {
+        match report
+            .input
+            .by_ref()
+            .take(read::START)
+            .read_to_end(&mut start)
+        {
             Ok(_) => Ok((start, report)),
             Err(error) => Err(format!("{}: {}", report.name, ReadError::Io(error))),
         }
@@ -246,7 +248,7 @@ impl Places {
             .collect();
         let mut why = match above.is_empty() {
             // Only paths that somebody chose are searched.
-            true => "not below a path of the report's lines '# root: '",
+            true => "not below a path that the report compared",
             false => "a symbolic link leads there now",
         };
         if !above.is_empty() {
@@ -278,10 +280,7 @@ impl Places {
         }
         let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
         if !whole.is_absolute() {
-            return Err(
-                "the report does not say where its relative paths start: its line '# folder: ' is missing"
-                    .to_owned(),
-            );
+            return Err("the report does not say where its relative paths start".to_owned());
         }
         let mut bad = |why: &dyn Display| {
             let why = format!("{}: {why}", sanitize::path(&whole));

@@ -141,7 +141,7 @@ fn named(paths: &[PathBuf]) -> String {
 pub fn with_command(error: &ReadError) -> String {
     let command = match error {
         ReadError::OtherFormat => ": create one with -f text, -f json or -f ndjson",
-        ReadError::FoldersNotText => ": create it again with -f text",
+        ReadError::FoldersNotJson => ": create it again with -f ndjson",
         ReadError::OfFolders => {
             return "this is a report of folders, and only remove and move can use it: \
                 create a report of files with 'seekless find'"
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_command_follows_where_one_helps() {
-        let said = with_command(&ReadError::FoldersNotText);
-        let wanted = "seekless reads reports of folders as text only: create it again with -f text";
+        let said = with_command(&ReadError::FoldersNotJson);
+        let wanted = "seekless reads reports of folders as json or ndjson only: create it again with -f ndjson";
         assert_eq!(said, wanted);
         let empty = ReadError::Empty;
         assert_eq!(with_command(&empty), empty.to_string());

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{Plan, SetPlan};
-use seekless::report::earlier;
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
+use seekless::report::output;
 use seekless::units::Bytes;
 
 use super::plan_summary;
@@ -27,7 +27,7 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
         run,
         action: plan.action(),
     };
-    let title = format!("{}{}", plan.action().name(), earlier::PLAN);
+    let title = format!("{}{}", plan.action().name(), output::PLAN);
     for line in std::iter::once(title).chain(run.links.lines()) {
         text.sentence(&format!("# {line}"))?;
     }

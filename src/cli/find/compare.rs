@@ -86,7 +86,6 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
         }
         let shown = Shown {
             comparison: &comparison,
-            selector: "--only",
             only: run.args.only,
             folder: run.folder.as_os_str().as_bytes(),
             filters: &run.filters,
@@ -210,20 +209,6 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             count(*files),
             plural(*files, "is", "are")
         ),
-        Note::SameBlocks(side, files) => format!(
-            "{}: {} of its files {} elsewhere only in the same blocks (reflinks): one physical copy",
-            path(side),
-            count(*files),
-            plural(*files, "is", "are")
-        ),
-        Note::Sidecars(side, photos, name) => format!(
-            "{}: {} on another side without {} sidecar files beside {}, such as {}: copy these there",
-            path(side),
-            counted(*photos, "photo is", "photos are"),
-            plural(*photos, "its", "their"),
-            plural(*photos, "it", "them"),
-            escape(tree.name(*name))
-        ),
         Note::Metadata(files) => format!(
             "{} the same content but different metadata",
             counted(*files, "name has", "names have")
@@ -233,16 +218,6 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             path(a),
             path(b),
             escape(disks.as_bytes())
-        ),
-        Note::Trash(side, files) => format!(
-            "{}: {} here only in a trash folder, which does not count as a match: restore {} from the trash",
-            path(side),
-            counted(
-                *files,
-                "file of another side is",
-                "files of other sides are"
-            ),
-            plural(*files, "it", "them")
         ),
         Note::Side(side, unseen) => format!(
             "{}: {}; this does not change the answer",

@@ -7,8 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use seekless::heartbeat::current;
-use seekless::report::file::Output;
-use seekless::report::output_error::{Cause, OutputError};
+use seekless::report::output::{Cause, Output, OutputError};
 
 use super::console::Console;
 use super::exit::Exit;

@@ -1,17 +1,14 @@
-//! Queries after all reads, where every entry counts: metadata, shared blocks, and changes of folders.
+//! Queries after all reads, where every entry counts: metadata, and changes of folders.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
-use crate::device::VolumeId;
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, Fingerprint};
-use crate::hash::PlacesDigest;
 use crate::heartbeat::current;
-use crate::read::places;
 use crate::scan::{Stamp, is_same_place, path_of};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::{open, stat};
@@ -71,73 +68,6 @@ impl Session<'_> {
         } else {
             Err(Errno::STALE)
         }
-    }
-
-    /// Pairs of a file and another file in whose blocks it lies, and so is one physical copy with it. The search asks for
-    /// blocks only where the answer may spare a read, which depends on the page cache; this must not depend on it. Only contents are checked that a file system which can
-    /// share blocks has below several roots.
-    pub fn in_same_blocks(&mut self) -> Vec<(FileIndex, FileIndex)> {
-        let contents = (0_u32..).zip(self.machine.all_contents());
-        let candidates = contents.flat_map(|(content, files)| {
-            let files = self.may_share_across_roots(files).into_iter();
-            files.map(move |file| (content, file))
-        });
-        let candidates: Vec<(u32, FileIndex)> = candidates.collect();
-        let mut first_in: HashMap<(u32, PlacesDigest), FileIndex> = HashMap::new();
-        let mut same = Vec::new();
-        for (content, file) in candidates {
-            if self.is_left_open() {
-                break;
-            }
-            let Some(places) = self.places(file) else {
-                continue;
-            };
-            let first = *first_in.entry((content, places)).or_insert(file);
-            if first != file {
-                same.push((file, first));
-            }
-        }
-        same
-    }
-
-    /// The files of a content that may share blocks with a file below another root: no two file systems share any.
-    fn may_share_across_roots(&self, mut files: Vec<FileIndex>) -> Vec<FileIndex> {
-        if files.len() < 2 {
-            return Vec::new();
-        }
-        let file_table = self.machine.file_table();
-        let dirs = self.dirs.read();
-        let mut roots: HashMap<VolumeId, HashSet<u32>> = HashMap::new();
-        for &file in &files {
-            if let Some(volume) = self.sharing_volume(file) {
-                let names = file_table.names(file);
-                let of_file = names.map(|(dir, _)| dirs.root(dir));
-                roots.entry(volume).or_default().extend(of_file);
-            }
-        }
-        files.retain(|&file| {
-            let roots = self
-                .sharing_volume(file)
-                .and_then(|volume| roots.get(&volume));
-            roots.is_some_and(|roots| roots.len() > 1)
-        });
-        files
-    }
-
-    /// The volume of a file, if the file may share blocks.
-    fn sharing_volume(&self, file: FileIndex) -> Option<VolumeId> {
-        let dev = self.machine.file_table().volume(file);
-        let device = self.volumes.device(self.volumes.of(dev));
-        device.shares_blocks.then_some(device.volume)
-    }
-
-    /// A digest of the places of a file's blocks, if others refer to all of them.
-    fn places(&mut self, file: FileIndex) -> Option<PlacesDigest> {
-        let volume = self.sharing_volume(file)?;
-        // What cannot be opened is named when all names are looked up once more.
-        let (opened, _) = self.reopened(file).ok()?;
-        let size = self.machine.file_table().size(file);
-        places(&opened, size, volume)
     }
 
     /// Checks every listed folder once more, and records those that have changed since.

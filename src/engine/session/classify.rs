@@ -58,24 +58,16 @@ pub fn classify(
     let mut session = begin(&config, Delivery::AsFinal, observer, control, &mut nobody)?;
     session.drive()?;
     let metadata = config.metadata.then(|| session.metadata());
-    let same_blocks = match scope {
-        Scope::AcrossRoots => session.in_same_blocks(),
-        Scope::AllFiles => Vec::new(),
-    };
     fault::arm();
     // A file that was read hours ago may be another one by now, gone, or on the side that goes.
     session.settle_all_names();
     session.check_folders(scope);
-    let tree = tree_of(&mut session, metadata, &same_blocks);
+    let tree = tree_of(&mut session, metadata);
     session.close();
     Ok(tree)
 }
 
-fn tree_of(
-    session: &mut Session<'_>,
-    metadata: Option<HashMap<u32, Metadata>>,
-    same_blocks: &[(FileIndex, FileIndex)],
-) -> Tree {
+fn tree_of(session: &mut Session<'_>, metadata: Option<HashMap<u32, Metadata>>) -> Tree {
     let silent = session.silent_roots();
     let mut classes = classes(session, &silent);
     for (&file, &unseen) in &session.account.failed {
@@ -128,10 +120,6 @@ fn tree_of(
         names: names.collect(),
         others: others.chain(reached_twice).collect(),
         metadata,
-        same_blocks: same_blocks
-            .iter()
-            .map(|(file, of)| (file.0, of.0))
-            .collect(),
         disks: disks
             .map(|dev| disks_of(session.volumes.get(session.volumes.of(dev))))
             .collect(),

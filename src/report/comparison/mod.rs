@@ -1,10 +1,8 @@
 //! How a comparison of sides is written down. `docs/reference/compare.md` says what each format promises.
 
 mod names;
-mod records;
 mod renamed;
-mod row;
-mod table;
+mod rows;
 mod text;
 
 use std::io::{self, Write};
@@ -88,8 +86,6 @@ impl Only {
 pub struct Shown<'a> {
     /// What came out.
     pub comparison: &'a Comparison<'a>,
-    /// What a user types before the name of [`Only`].
-    pub selector: &'a str,
     /// Only these entries; all if nothing is said. People are not shown what is the same on all sides.
     pub only: Option<Only>,
     /// Where relative paths start.
@@ -109,9 +105,9 @@ pub struct Shown<'a> {
 pub fn write(format: Format, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => text::write(shown, out),
-        Format::Json => records::write(Layout::Document, shown, out),
-        Format::NdJson => records::write(Layout::Lines, shown, out),
-        Format::Csv => table::write(shown, out),
+        Format::Json => rows::write_json(Layout::Document, shown, out),
+        Format::NdJson => rows::write_json(Layout::Lines, shown, out),
+        Format::Csv => rows::write_table(shown, out),
         Format::Nul => names::write(shown, out),
     }
 }

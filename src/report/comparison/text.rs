@@ -8,8 +8,8 @@ use crate::report::escape::escape;
 use crate::report::fit::write_fitting;
 use crate::units::{Bytes, count, plural};
 
+use super::Shown;
 use super::renamed::{self, RenamedFolder};
-use super::{Only, Shown};
 
 pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let comparison = shown.comparison;
@@ -69,7 +69,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     if !lines.is_empty() {
         writeln!(out)?;
-        write_fitting(out, [legend(shown, &lines)], shown.columns)?;
+        write_fitting(out, [legend(shown)], shown.columns)?;
     }
     let first = roots
         .first()
@@ -91,65 +91,22 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         (ComparisonAnswer::No, false) => "Something is on one side only.".to_owned(),
     };
     writeln!(out)?;
-    let ways = match comparison.answer() {
-        ComparisonAnswer::No => ways_to_see(shown),
-        ComparisonAnswer::Yes | ComparisonAnswer::Unknown => None,
-    };
-    write_fitting(out, [said].into_iter().chain(ways), shown.columns)
+    write_fitting(out, [said], shown.columns)
 }
 
-/// What the signs of these lines mean.
-fn legend(shown: &Shown<'_>, lines: &[&ComparedEntry]) -> String {
-    let only_in = |side: usize| {
-        if shown.has_two_sides() {
-            format!(
-                "only in {}",
-                escape(&shown.comparison.tree().roots()[side].path)
-            )
-        } else {
-            "not there".to_owned()
+/// What the signs mean.
+fn legend(shown: &Shown<'_>) -> String {
+    let roots = shown.comparison.tree().roots();
+    let missing = match roots {
+        [first, second] => {
+            let [first, second] = [first, second].map(|root| escape(&root.path));
+            format!("- only in {first}, + only in {second}")
         }
+        _ => "= the same, - not there".to_owned(),
     };
-    let signs = [
-        ('=', "the same".to_owned()),
-        ('>', "the same content at another path".to_owned()),
-        ('*', "other content at the same path".to_owned()),
-        ('-', only_in(0)),
-        ('+', only_in(1)),
-        ('!', "not compared".to_owned()),
-    ];
-    let used: HashSet<char> = if shown.has_two_sides() {
-        lines.iter().map(|line| line.sign()).collect()
-    } else {
-        let of_line = |line: &&ComparedEntry| {
-            let sides = 0..line.marks.len() as u32;
-            sides.map(|side| column(line, side)).collect::<Vec<_>>()
-        };
-        lines.iter().flat_map(of_line).collect()
-    };
-    let used = signs.iter().filter(|(sign, _)| used.contains(sign));
-    let used: Vec<String> = used
-        .map(|(sign, words)| format!("{sign} {words}"))
-        .collect();
-    format!("Signs: {}", used.join(", "))
-}
-
-/// How to select what is missing.
-fn ways_to_see(shown: &Shown<'_>) -> Option<String> {
-    let path = |side: usize| escape(&shown.comparison.tree().roots()[side].path);
-    let lines = &shown.comparison.lines;
-    let ways = [
-        (Only::Here, format!("only in {}", path(0))),
-        (Only::There, format!("not in {}", path(0))),
-        (Only::Changed, "other content at the same path".to_owned()),
-    ];
-    let ways = ways
-        .iter()
-        .filter(|(only, _)| lines.iter().any(|line| only.shows(line)));
-    let ways: Vec<String> = ways
-        .map(|(only, words)| format!("{} {} ({words})", shown.selector, only.name()))
-        .collect();
-    (!ways.is_empty()).then(|| format!("To see only that, add {}.", ways.join(" or ")))
+    format!(
+        "Signs: > the same content at another path, * other content at the same path, {missing}, ! not compared"
+    )
 }
 
 /// One line for the files that moved with their folder.
@@ -183,10 +140,8 @@ fn entry(
     if shown.has_two_sides() {
         write!(out, "{} ", line.sign())?
     } else {
-        for side in 0..line.marks.len() as u32 {
-            write!(out, "{}", column(line, side))?;
-        }
-        write!(out, " ")?;
+        let signs: String = line.marks.iter().map(|mark| mark.sign()).collect();
+        write!(out, "{signs} ")?;
     }
     write!(out, "{}", escape(&shown.path(line)))?;
     match line.place {
@@ -210,15 +165,4 @@ fn entry(
         write!(out, " (different metadata: {})", differing.join(", "))?;
     }
     writeln!(out)
-}
-
-/// What an entry is on one of several sides.
-fn column(line: &ComparedEntry, side: u32) -> char {
-    match line.marks[side as usize] {
-        Mark::Same => '=',
-        Mark::Moved(_) => '>',
-        Mark::Changed => '*',
-        Mark::Missing => '-',
-        Mark::Unanswered(_) => '!',
-    }
 }

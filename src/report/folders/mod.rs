@@ -1,21 +1,19 @@
 //! How answers about folders are written down.
 
 mod csv;
-mod json;
 mod text;
-mod verdict_words;
 
 use std::io::{self, Write};
 
-use super::{Layout, Style};
+use serde::Serialize;
+
+use super::{Layout, Name, Objects, SCHEMA, Style};
 use crate::folders::FoldersAnswer;
 
 pub(super) use csv::COLUMNS;
-pub(super) use json::FORMAT;
-pub(super) use verdict_words::{entry_in, other_in};
 
-/// Version of the documented layouts of these reports.
-pub const FOLDERS_SCHEMA: u32 = 1;
+/// The name of the format in its header.
+pub(super) const FORMAT: &str = "seekless-folders";
 
 /// One format of these reports.
 #[derive(Clone, Copy, Debug)]
@@ -53,13 +51,13 @@ pub const FOLDER_FORMATS: &[FolderFormat] = &[
     },
     FolderFormat {
         name: "json",
-        about: "one document with all details",
-        write: |out, report| json::write(Layout::Document, out, report),
+        about: "one document with all details; can be read back",
+        write: |out, report| write_json(Layout::Document, out, report),
     },
     FolderFormat {
         name: "ndjson",
-        about: "the same data, one object per line",
-        write: |out, report| json::write(Layout::Lines, out, report),
+        about: "the same data, one entry per line; can be edited and read back",
+        write: |out, report| write_json(Layout::Lines, out, report),
     },
     FolderFormat {
         name: "csv",
@@ -67,3 +65,45 @@ pub const FOLDER_FORMATS: &[FolderFormat] = &[
         write: csv::write,
     },
 ];
+
+#[derive(Serialize)]
+struct HeaderRecord<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    folder: Name<'a>,
+    roots: Vec<Name<'a>>,
+    min_overlap: u8,
+    noise: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SummaryRecord {
+    entries: usize,
+    folders: usize,
+    files: usize,
+}
+
+fn write_json(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    let answer = report.answer;
+    let header = HeaderRecord {
+        format: FORMAT,
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        folder: Name::new(report.folder),
+        roots: Name::all(report.roots),
+        min_overlap: report.min_overlap,
+        noise: report.noise,
+    };
+    let summary = SummaryRecord {
+        entries: answer.entries.len(),
+        folders: answer.folders,
+        files: answer.files,
+    };
+    let mut objects = Objects::new(layout, "entry", "entries");
+    objects.begin(out, "header", &header)?;
+    for entry in &answer.entries {
+        objects.item(out, entry)?;
+    }
+    objects.end(out, "summary", &summary)
+}

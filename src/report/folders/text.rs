@@ -1,124 +1,90 @@
-//! For people, and safe to edit and to read back.
+//! For people.
 //!
 //! ```text
-//! 4.2 MB (4194304 bytes) can go, 2 folders:
+//! 4.2 MB can go, 2 folders:
 //!   photos
-//!     4.2 MB (4194304 bytes), 12 files, contained in backup/photos
+//!     4.2 MB, 12 files, contained in backup/photos
 //!     # and 1 more folder
 //! ```
 //!
-//! A path ends its line, so that no name can be taken for something else. All that need not be read back is a comment.
-//! On a terminal (`Style::columns`) the exact sizes and the comments at both ends are left out.
+//! A path ends its line, so that no name can be taken for something else.
 
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::verdict_words;
-use super::{FOLDERS_SCHEMA, FolderReport};
+use super::FolderReport;
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, Places};
 use crate::report::escape::escape;
 use crate::report::fit::{fitting, whole, write_fitting};
-use crate::report::text::push_exact;
 use crate::report::{BOLD, FAINT};
 use crate::units::{Bytes, count, counted, plural};
 
 pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
-    let (faint, plain) = report.style.paint(FAINT);
-    let width = report.style.columns.unwrap_or(usize::MAX);
+    let style = &report.style;
     let comment = |out: &mut dyn Write, indent: &str, text: &str| {
-        fitting([format!("{indent}# {text}")], width)
-            .iter()
-            .try_for_each(|line| writeln!(out, "{faint}{line}{plain}"))
+        let (faint, plain) = style.paint(FAINT);
+        fitting(
+            [format!("{indent}# {text}")],
+            style.columns.unwrap_or(usize::MAX),
+        )
+        .iter()
+        .try_for_each(|line| writeln!(out, "{faint}{line}{plain}"))
     };
-    let is_shown = report.style.columns.is_some();
-    if !is_shown {
-        let version = escape(env!("CARGO_PKG_VERSION").as_bytes());
+    if style.columns.is_none() {
+        // A later report may replace what names seekless.
         comment(
             out,
             "",
-            &format!("seekless {version} folders, text, schema {FOLDERS_SCHEMA}"),
+            concat!("seekless ", env!("CARGO_PKG_VERSION"), " folders"),
         )?;
-        comment(out, "", &format!("folder: {}", escape(report.folder)))?;
-        for root in report.roots {
-            comment(out, "", &format!("root: {}", escape(root)))?;
-        }
-        comment(out, "", "to leave a folder alone, delete both of its lines")?;
     }
-    let noise: Vec<_> = report
-        .noise
-        .iter()
+    let noise = report.noise.iter();
+    let noise: String = noise
         .map(|glob| format!(", {}", escape(glob.as_bytes())))
         .collect();
-    let noise = noise.concat();
     comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
-    let bytes = |bytes: u64| {
-        let mut text = String::new();
-        if is_shown {
-            Bytes(bytes).push_to(&mut text)
-        } else {
-            push_exact(bytes, &mut text)
-        }
-        text
-    };
     for entry in &report.answer.entries {
-        let (bold, plain) = report.style.paint(BOLD);
-        let head = head(entry, &bytes(entry.gain));
-        writeln!(out, "\n{bold}{head}{plain}")?;
+        let (bold, plain) = style.paint(BOLD);
+        writeln!(out, "\n{bold}{}{plain}", head(entry))?;
         for line in &entry.folders {
-            writeln!(out, "  {}", at_margin(&line.path))?;
-            let files = counted(line.files as u64, "file", "files");
-            let said = format!("    {}, {files}, {}", bytes(line.bytes), verdict(line));
-            write_fitting(out, [said], report.style.columns)?;
+            writeln!(
+                out,
+                "  {}",
+                escape(line.path.as_os_str().as_encoded_bytes())
+            )?;
+            let (bytes, verdict) = (Bytes(line.bytes), verdict(line));
+            write_fitting(
+                out,
+                [format!("    {bytes}, {}, {verdict}", files(line.files))],
+                style.columns,
+            )?;
             for remark in remarks(line) {
                 comment(out, "    ", &remark)?;
             }
         }
     }
-    if !is_shown {
-        let entries = report.answer.entries.iter();
-        let reported: usize = entries.map(|entry| entry.folders.len()).sum();
-        let of = counted(report.answer.folders as u64, "folder", "folders");
-        let reported = count(reported as u64);
-        comment(out, "", &format!("complete: {reported} of {of} reported"))?;
-    }
     Ok(())
 }
 
 /// The line that begins an entry.
-fn head(entry: &FolderEntry, gain: &str) -> String {
-    use verdict_words::{ALL_BUT_ONE, CAN_GO, ELSEWHERE, GAPS};
-    let folders = counted((entry.folders.len()) as u64, "folder", "folders");
+fn head(entry: &FolderEntry) -> String {
+    let gain = Bytes(entry.gain);
+    let folders = counted(entry.folders.len() as u64, "folder", "folders");
     let has_gaps =
         |line: &FolderFinding| matches!(line.verdict, FolderVerdict::NotFullySeen { .. });
     match entry.can_go {
-        CanGo::All => format!("{gain}{CAN_GO}{folders}:"),
-        CanGo::AllButOne => format!("{ALL_BUT_ONE}{folders}{CAN_GO}{gain}:"),
-        CanGo::None if entry.folders.iter().all(has_gaps) => format!("{GAPS}{folders}:"),
-        CanGo::None => format!("{gain}{ELSEWHERE}{folders}:"),
-    }
-}
-
-/// A path that begins a line, and is no comment.
-fn at_margin(path: &Path) -> String {
-    let shown = escape(path.as_os_str().as_bytes());
-    match shown.strip_prefix('#') {
-        Some(rest) => format!("\\x23{rest}"),
-        None => shown.into_owned(),
+        CanGo::All => format!("{gain} can go, {folders}:"),
+        CanGo::AllButOne => format!("all but one of these {folders} can go, {gain}:"),
+        CanGo::None if entry.folders.iter().all(has_gaps) => format!("not fully seen, {folders}:"),
+        CanGo::None => format!("{gain} also elsewhere, {folders}:"),
     }
 }
 
 fn verdict(line: &FolderFinding) -> String {
     match &line.verdict {
-        FolderVerdict::Identical { other, .. } => {
-            format!("{}{}", verdict_words::IDENTICAL, shown(other))
-        }
-        FolderVerdict::SameContents { other, .. } => {
-            format!("{}{}", verdict_words::SAME, shown(other))
-        }
-        FolderVerdict::Contained { other, .. } => {
-            format!("{}{}", verdict_words::CONTAINED, shown(other))
-        }
+        FolderVerdict::Identical { other, .. } => format!("identical to {}", shown(other)),
+        FolderVerdict::SameContents { other, .. } => format!("same contents as {}", shown(other)),
+        FolderVerdict::Contained { other, .. } => format!("contained in {}", shown(other)),
         FolderVerdict::InParts { largest, places } => {
             let named = largest.iter().map(|place| {
                 let directly = if place.directly { " itself" } else { "" };
@@ -128,41 +94,32 @@ fn verdict(line: &FolderFinding) -> String {
             let rest = match places.number - largest.len() {
                 0 if places.at_least => ", and elsewhere".to_owned(),
                 0 => String::new(),
-                rest => format!(
-                    ", and in {}{}",
-                    least(*places),
-                    counted(rest as u64, "more folder", "more folders")
-                ),
+                rest => format!(", and in {}", more_folders(rest, places.at_least)),
             };
-            format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
+            format!("found elsewhere in parts: {}{rest}", named.join(", "))
         }
         FolderVerdict::Overlaps { other, overlap } => format!(
-            "{} of {}, {}, {}{}{}{}{}",
+            "{} of {}, {}, {} ONLY here; {} also in {}",
             count(overlap.only_here_files as u64),
-            counted(line.files as u64, "file", "files"),
+            files(line.files),
             Bytes(overlap.only_here_bytes),
             plural(overlap.only_here_files as u64, "is", "are"),
-            verdict_words::ONLY_HERE,
             Bytes(overlap.shared),
-            verdict_words::ALSO_IN,
             shown(other)
         ),
         FolderVerdict::NotFullySeen { unseen } => {
-            let named = unseen
-                .first
-                .iter()
-                .map(|(path, why)| format!("{} ({why})", shown(path)));
+            let named = unseen.first.iter();
+            let named = named.map(|(path, why)| format!("{} ({why})", shown(path)));
             let named: Vec<String> = named.collect();
-            let rest = if unseen.count > named.len() {
-                ", …"
-            } else {
-                ""
-            };
             format!(
-                "{}what was seen is also elsewhere, but not {}: {}{rest}",
-                verdict_words::NOT_SEEN,
+                "not fully seen: what was seen is also elsewhere, but not {}: {}{}",
                 counted(unseen.count as u64, "entry", "entries"),
                 named.join(", "),
+                if unseen.count > named.len() {
+                    ", …"
+                } else {
+                    ""
+                }
             )
         }
     }
@@ -177,8 +134,8 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
         | FolderVerdict::Contained { places, .. } => remarks.extend(more(*places)),
         FolderVerdict::Overlaps { overlap, .. } => {
             let named: Vec<_> = overlap.only_here.iter().map(|path| shown(path)).collect();
-            let is_all = overlap.only_here_files == named.len();
             if !named.is_empty() {
+                let is_all = overlap.only_here_files == named.len();
                 let rest = if is_all { "" } else { ", …" };
                 remarks.push(format!("only here: {}{rest}", named.join(", ")));
             }
@@ -188,58 +145,40 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
         }
         FolderVerdict::InParts { .. } | FolderVerdict::NotFullySeen { .. } => {}
     }
-    if let Some(photo) = &line.torn_photo {
-        let photos = line.torn_photos as u64;
-        remarks.push(format!(
-            "{} elsewhere without {} sidecar files beside {}, such as {}",
-            counted(photos, "photo is", "photos are"),
-            plural(photos, "its", "their"),
-            plural(photos, "it", "them"),
-            shown(photo)
-        ));
+    let is_identical = matches!(line.verdict, FolderVerdict::Identical { .. });
+    let mut not_counted = Vec::new();
+    if line.noise > 0 {
+        not_counted.push(format!("{} of noise", files(line.noise)));
     }
-    let beside = beside(line);
-    if !beside.is_empty() {
-        remarks.push(format!("not counted: {}", beside.join(", ")));
+    if line.links > 0 && !is_identical {
+        let links = line.links as u64;
+        not_counted.push(counted(links, "symbolic link", "symbolic links"));
+    }
+    if !not_counted.is_empty() {
+        remarks.push(format!("not counted: {}", not_counted.join(", ")));
     }
     remarks
 }
 
-fn beside(line: &FolderFinding) -> Vec<String> {
-    let mut beside = Vec::new();
-    if line.noise > 0 {
-        beside.push(format!(
-            "{} of noise",
-            counted(line.noise as u64, "file", "files")
-        ));
-    }
-    if line.links > 0 && !matches!(line.verdict, FolderVerdict::Identical { .. }) {
-        beside.push(counted(
-            line.links as u64,
-            "symbolic link",
-            "symbolic links",
-        ));
-    }
-    beside
-}
-
 fn more(places: Places) -> Option<String> {
-    match (places.number, places.at_least) {
-        (0 | 1, false) => None,
-        (0 | 1, true) => Some("and possibly more".to_owned()),
-        (number, _) => Some(format!(
-            "and {}{}",
-            least(places),
-            counted((number - 1) as u64, "more folder", "more folders")
-        )),
+    match (places.number.saturating_sub(1), places.at_least) {
+        (0, false) => None,
+        (0, true) => Some("and possibly more".to_owned()),
+        (more, at_least) => Some(format!("and {}", more_folders(more, at_least))),
     }
 }
 
-fn least(places: Places) -> &'static str {
-    if places.at_least { "at least " } else { "" }
+fn more_folders(number: usize, at_least: bool) -> String {
+    let least = if at_least { "at least " } else { "" };
+    let folders = counted(number as u64, "more folder", "more folders");
+    format!("{least}{folders}")
+}
+
+fn files(number: usize) -> String {
+    counted(number as u64, "file", "files")
 }
 
 /// A path that is not broken at its spaces.
 fn shown(path: &Path) -> String {
-    whole(&escape(path.as_os_str().as_bytes()))
+    whole(&escape(path.as_os_str().as_encoded_bytes()))
 }

@@ -3,11 +3,11 @@
 //! What is read is what somebody wrote, not what is true: names may lead anywhere and numbers may
 //! be invented. Whoever acts on a report checks each file again.
 
-use std::cell::Cell;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Read};
 
-use super::escape::unescape;
-use super::{Header, Layout, SCHEMA};
+use serde_json::error::Category;
+
+use super::{Header, Layout};
 use crate::decide::DuplicateSet;
 
 mod folders;
@@ -71,20 +71,14 @@ pub enum ReadError {
     #[error("not a report in text, json or ndjson")]
     OtherFormat,
     /// It is a report of folders in a format that cannot be read back.
-    #[error("seekless reads reports of folders as text only")]
-    FoldersNotText,
+    #[error("seekless reads reports of folders as json or ndjson only")]
+    FoldersNotJson,
     /// It lists folders, and no files.
     #[error("a report of folders, not of files")]
     OfFolders,
     /// There is nothing in it.
     #[error("the report is empty: create it again")]
     Empty,
-    /// It was written to another plan.
-    #[error(
-        "the report has schema {0}, this version reads schema {SCHEMA}: \
-         use the version that wrote it, or create the report again"
-    )]
-    Schema(u32),
     /// It ends in the middle.
     #[error("line {0}: the report is truncated here; create it again")]
     CutOff(usize),
@@ -108,15 +102,44 @@ pub enum ReadError {
         reason: BadLine,
     },
     /// It is no JSON, or not of the documented shape.
-    #[error("line {line}, column {column}: {reason}")]
-    Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// The defect.
-        reason: String,
-    },
+    #[error(transparent)]
+    Json(serde_json::Error),
+}
+
+impl ReadError {
+    /// A defect of a line, counted from 1.
+    fn at(line: usize, reason: BadLine) -> Self {
+        Self::Line { line, reason }
+    }
+
+    /// A defect of an object that stands on this line.
+    fn in_object(line: usize, error: serde_json::Error) -> Self {
+        if error.line() == 0 {
+            Self::at(line, BadLine::Shape(error.to_string()))
+        } else {
+            error.into()
+        }
+    }
+}
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        match error.classify() {
+            Category::Io => Self::Io(error.into()),
+            Category::Eof => Self::CutOff(error.line()),
+            Category::Syntax | Category::Data => Self::Json(error),
+        }
+    }
+}
+
+impl Frame {
+    /// The frame, if the report says how it ends; `line` is its last one, `wanted` a line that would do.
+    fn whole(self, line: usize, wanted: &'static str) -> Result<Self, ReadError> {
+        match self.ending {
+            Ending::Unsaid => Err(ReadError::NoEnd { line, wanted }),
+            Ending::Complete | Ending::Interrupted => Ok(self),
+        }
+    }
 }
 
 impl ReadReport {
@@ -131,32 +154,15 @@ impl ReadReport {
 /// Receives each set, and what is known of the run if that stood before the set.
 pub type Each<'a> = &'a mut dyn FnMut(Option<&Header>, ReadSet);
 
-/// Bytes of a report between two sets. A set of a million files takes a third of that.
-const PORTION: u64 = 512 << 20;
-
 /// Reads a report of any length, handing over each set as it is read.
 ///
 /// Sets that were handed over before an error are to be dropped: the report is wrong as a whole.
-pub fn read_each(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
-    read_portions(input, PORTION, each)
-}
-
-/// The same, of a report that has at most so many bytes between two sets.
-fn read_portions(input: impl Read, portion: u64, each: Each<'_>) -> Result<Frame, ReadError> {
-    let left = Cell::new(portion);
-    let mut input = Portions { input, left: &left };
-    let each: Each<'_> = &mut |header, set| {
-        left.set(portion);
-        each(header, set);
-    };
+pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut start = Vec::new();
-    input.by_ref().take(256).read_to_end(&mut start)?;
-    let start = match start.strip_prefix(b"\xef\xbb\xbf") {
-        Some(after_byte_order_mark) => after_byte_order_mark.to_vec(),
-        None => start,
-    };
-    let layout = layout_of(&start)?;
-    let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(input));
+    input.by_ref().take(START).read_to_end(&mut start)?;
+    let start = without_byte_order_mark(&start);
+    let layout = layout_of(start)?;
+    let whole = BufReader::with_capacity(1 << 16, start.chain(input));
     match layout {
         Some(Layout::Document) => json::read_document(whole, each),
         Some(Layout::Lines) => json::read_lines(whole, each),
@@ -164,26 +170,11 @@ fn read_portions(input: impl Read, portion: u64, each: Each<'_>) -> Result<Frame
     }
 }
 
-/// A report of which only so much is held at once: a set, or what lies between two.
-struct Portions<'l, R> {
-    input: R,
-    left: &'l Cell<u64>,
-}
+/// Bytes that tell the format of a report.
+pub const START: u64 = 1024;
 
-impl<R: Read> Read for Portions<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        match self.left.get().checked_sub(read as u64) {
-            Some(left) => self.left.set(left),
-            None => {
-                return Err(io::Error::other(
-                    "a set in it is too long: split the set in a text report, with the file to keep in each part; or \
-                    search fewer folders at a time",
-                ));
-            }
-        }
-        Ok(read)
-    }
+fn without_byte_order_mark(start: &[u8]) -> &[u8] {
+    start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start)
 }
 
 /// How the JSON of a report is put together; `None` for text. A line of ndjson starts with its type; a document has no
@@ -198,75 +189,5 @@ fn layout_of(start: &[u8]) -> Result<Option<Layout>, ReadError> {
         [b'{', ..] => Ok(Some(Layout::Document)),
         _ if start.contains(&0) || start.starts_with(b"set,file,") => Err(ReadError::OtherFormat),
         _ => Ok(None),
-    }
-}
-
-/// `seekless VERSION KIND, text, schema N`: the version and the schema.
-fn first_line(comment: &[u8], kind: &str) -> Option<(String, u32)> {
-    let comment = str::from_utf8(comment).ok()?.strip_prefix("seekless ")?;
-    let (version, rest) = comment.split_once(' ')?;
-    let schema = rest.strip_prefix(kind)?.strip_prefix(", text, schema ")?;
-    let version = String::from_utf8(unescape(version.as_bytes()).ok()?).ok()?;
-    Some((version, schema.trim_ascii_end().parse().ok()?))
-}
-
-/// Hands over each line without its end, with its number; returns the number of the last. A line without an end is cut
-/// off, if each `is_ended` in reports of that kind.
-fn each_line(
-    input: &mut impl BufRead,
-    is_ended: bool,
-    mut take: impl FnMut(usize, &[u8]) -> Result<(), ReadError>,
-) -> Result<usize, ReadError> {
-    let mut bytes = Vec::new();
-    let mut line = 0;
-    loop {
-        bytes.clear();
-        input.read_until(b'\n', &mut bytes)?;
-        match bytes.last() {
-            None => return Ok(line),
-            Some(b'\n') => {
-                bytes.pop();
-                bytes.pop_if(|last| *last == b'\r');
-            }
-            // A name may have lost its end, and then be another file's name.
-            Some(_) if is_ended && !bytes.trim_ascii().is_empty() => {
-                return Err(ReadError::CutOff(line + 1));
-            }
-            Some(_) => {}
-        }
-        line += 1;
-        take(line, &bytes)?;
-    }
-}
-
-fn bad_line(line: usize) -> impl Fn(BadLine) -> ReadError {
-    move |reason| ReadError::Line { line, reason }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn so_much_of_a_report_is_held_and_no_more() {
-        let head = "1 B (1 byte) * 2, reclaimable 1 B (1 byte)\n";
-        let set = format!("{head}{}", "  1 = /a\n".repeat(9));
-        let text = |set: &str| format!("{}# complete: by hand\n", set.repeat(90));
-        let read = |text: String, portion| {
-            let mut sets = 0;
-            let read = read_portions(text.as_bytes(), portion, &mut |_, _| sets += 1);
-            (read.map_err(|error| error.to_string()), sets)
-        };
-        let long = 90 * set.len() as u64 / 2;
-        assert_eq!(read(text(&set), 1 << 17).1, 90);
-        let sets = text(&set).repeat(1 << 5);
-        let (whole, count) = read(sets.clone(), 1 << 17);
-        assert!(whole.is_ok() && sets.len() > 1 << 17, "{whole:?}");
-        assert_eq!(count, 90 << 5);
-        let (refused, _) = read(text(&set), long);
-        assert!(refused.is_err_and(|said| said.contains("a set in it is too long")));
-        let json = format!("{{\"type\":\"set\",\"digest\":\"{}", "a".repeat(1 << 10));
-        let (refused, _) = read(json, 1 << 9);
-        assert!(refused.is_err_and(|said| said.contains("a set in it is too long")));
     }
 }

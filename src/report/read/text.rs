@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet, bad_line, each_line, first_line};
+use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet};
 use crate::decide::{DuplicateSet, Member};
 use crate::hash::ContentDigest;
+use crate::report::SCHEMA;
 use crate::report::bad_line::checked_name;
 use crate::report::escape::unescape;
-use crate::report::text::{CACHED, SIDECARS};
-use crate::report::{Header, Options, SCHEMA, time};
+use crate::report::text::{CACHED, HEADER, SIDECARS};
 
 /// The line that a user can append if the report is complete.
 const END: &str = "# interrupted: ended by hand";
@@ -20,46 +20,40 @@ const END: &str = "# interrupted: ended by hand";
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
-    let line = each_line(&mut input, true, |line, bytes| {
-        reader.take(bytes, each).map_err(|reason| {
-            if !reader.is_report && reason == BadLine::NoSet {
-                return ReadError::OtherFormat;
-            }
-            bad_line(line)(reason)
-        })?;
-        match reader.schema {
-            Some(other) if other != SCHEMA => Err(ReadError::Schema(other)),
-            _ => Ok(()),
+    let mut bytes = Vec::new();
+    let mut line = 0;
+    while input.read_until(b'\n', &mut bytes)? > 0 {
+        line += 1;
+        if bytes.ends_with(b"\n") {
+            bytes.pop();
+            bytes.pop_if(|last| *last == b'\r');
+        } else if !bytes.trim_ascii().is_empty() {
+            // A name may have lost its end, and then be another file's name.
+            return Err(ReadError::CutOff(line));
         }
-    })?;
+        reader.take(&bytes, each).map_err(|reason| {
+            if !reader.is_report && reason == BadLine::NoSet {
+                ReadError::OtherFormat
+            } else {
+                ReadError::at(line, reason)
+            }
+        })?;
+        bytes.clear();
+    }
     if !reader.is_report {
         return Err(ReadError::OtherFormat);
     }
     reader.finish_set(each);
-    if reader.ending == Ending::Unsaid {
-        return Err(ReadError::NoEnd { line, wanted: END });
-    }
-    Ok(Frame {
-        header: if reader.any_set {
-            reader.known
-        } else {
-            reader.header.complete()
-        },
-        ending: reader.ending,
-    })
+    reader.frame.whole(line, END)
 }
 
 #[derive(Default)]
 struct Reader {
-    schema: Option<u32>,
-    header: PartialHeader,
-    /// The header as it was when the first set came.
-    known: Option<Header>,
+    frame: Frame,
     any_set: bool,
     /// A line was read that only reports have.
     is_report: bool,
     set: Option<OpenSet>,
-    ending: Ending,
 }
 
 impl Reader {
@@ -68,19 +62,19 @@ impl Reader {
             return Err(BadLine::Colored);
         }
         let trimmed = line.trim_ascii_start();
+        let header = self.frame.header.as_ref();
         match (trimmed.first(), line.first()) {
             (None, _) => Ok(()),
             (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
-            _ if self.header.header.options.is_of_unique_files() => Err(BadLine::Unique),
+            _ if header.is_some_and(|header| header.options.is_of_unique_files()) => {
+                Err(BadLine::Unique)
+            }
             _ => {
                 self.finish_set(each);
                 // What follows the end has none.
-                self.ending = Ending::Unsaid;
-                if !self.any_set {
-                    self.any_set = true;
-                    self.known = std::mem::take(&mut self.header).complete();
-                }
+                self.frame.ending = Ending::Unsaid;
+                self.any_set = true;
                 self.set = Some(OpenSet::parse(line)?);
                 self.is_report = true;
                 Ok(())
@@ -90,98 +84,42 @@ impl Reader {
 
     fn finish_set(&mut self, each: Each<'_>) {
         if let Some(set) = self.set.take().and_then(OpenSet::finish) {
-            each(self.known.as_ref(), set);
+            each(self.frame.header.as_ref(), set);
         }
     }
 
     fn comment(&mut self, comment: &[u8]) -> Result<(), BadLine> {
-        if let Some((version, schema)) = first_line(comment, "report") {
-            if self.any_set || self.schema.is_some() {
+        let begins = |word: &str| comment.starts_with(word.as_bytes());
+        if let Some(schema) = schema(comment) {
+            if self.is_report {
                 return Err(BadLine::Second);
             }
-            self.schema = Some(schema);
+            if schema != SCHEMA {
+                return Err(BadLine::Schema(schema));
+            }
             self.is_report = true;
-            self.header.header.version = version;
-            return Ok(());
-        }
-        if comment.starts_with(b"complete: ") {
+        } else if begins("complete: ") {
             self.is_report = true;
-            self.ending = Ending::Complete;
-        } else if [&b"interrupted: "[..], b"incomplete: "]
-            .iter()
-            .any(|state| comment.starts_with(state))
-        {
+            self.frame.ending = Ending::Complete;
+        } else if begins("interrupted: ") || begins("incomplete: ") {
             self.is_report = true;
-            self.ending = Ending::Interrupted;
+            self.frame.ending = Ending::Interrupted;
         } else if let (Some(set), true) = (&mut self.set, comment == SIDECARS.as_bytes()) {
             set.read.set.sidecars = true;
-        } else if self.schema.is_some() && !self.any_set {
-            self.header.line(comment)?;
+        } else if let (Some(header), false) = (comment.strip_prefix(HEADER), self.any_set) {
+            let header = serde_json::from_slice(header);
+            let header = header.map_err(|error| BadLine::Shape(error.to_string()))?;
+            self.frame.header = Some(header);
         }
         Ok(())
     }
 }
 
-/// The header as far as its lines are still there.
-#[derive(Default)]
-struct PartialHeader {
-    header: Header,
-    is_dated: bool,
-}
-
-impl PartialHeader {
-    fn line(&mut self, comment: &[u8]) -> Result<(), BadLine> {
-        if let Some(words) = comment.strip_prefix(b"command: ") {
-            let words = words.split(|&b| b == b' ').map(unescape);
-            self.header.command = words.collect::<Result<_, _>>()?;
-        } else if let Some(folder) = comment.strip_prefix(b"folder: ") {
-            self.header.folder = unescape(folder)?;
-        } else if let Some(root) = comment.strip_prefix(b"root: ") {
-            self.header.roots.push(unescape(root)?);
-        } else if let Some(started) = comment.strip_prefix(b"started: ") {
-            let started = String::from_utf8_lossy(started.trim_ascii());
-            let ns = time::from_rfc3339(&started);
-            self.header.started_ns = ns.ok_or_else(|| BadLine::Time(started.into_owned()))?;
-            self.is_dated = true;
-        } else if let Some(words) = comment.strip_prefix(b"options: ") {
-            self.header.options = options(&String::from_utf8_lossy(words))?;
-        }
-        Ok(())
-    }
-
-    /// Without the folder, names relative to it would be taken for others.
-    fn complete(self) -> Option<Header> {
-        let Header {
-            version, folder, ..
-        } = &self.header;
-        let is_complete = self.is_dated && !version.is_empty() && !folder.is_empty();
-        is_complete.then_some(self.header)
-    }
-}
-
-fn options(words: &str) -> Result<Options, BadLine> {
-    let mut options = Options::default();
-    for word in words.split_ascii_whitespace() {
-        let unknown = || BadLine::Option(word.to_owned());
-        match word.split_once('=') {
-            None => match word {
-                "hard_links" => options.hard_links = true,
-                "isolate" => options.isolate = true,
-                "follow_links" => options.follow_links = true,
-                "verify" => options.verify = true,
-                _ => return Err(unknown()),
-            },
-            Some(("newer", time)) => {
-                let ns = time::from_rfc3339(time).ok_or_else(unknown)?;
-                options.newer_ns = Some(ns);
-            }
-            Some(("copies", copies)) => {
-                options.copies = copies.parse().map_err(|_| unknown())?;
-            }
-            Some(_) => return Err(unknown()),
-        }
-    }
-    Ok(options)
+/// `seekless VERSION report, text, schema N`
+fn schema(comment: &[u8]) -> Option<u32> {
+    let comment = str::from_utf8(comment).ok()?.strip_prefix("seekless ")?;
+    let (_, schema) = comment.split_once(" report, text, schema ")?;
+    schema.trim_ascii_end().parse().ok()
 }
 
 /// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use serde_json::{Value, json};
+
 use crate::common::rng::Rng;
 use crate::common::stage::Stage;
 use crate::common::tree::contents_below;
@@ -24,22 +26,28 @@ fn card() -> Stage {
 }
 
 fn report(stage: &Stage, arguments: &str) -> String {
-    let run = stage.run(&format!("folders {arguments}"));
+    let run = stage.run(&format!("folders -f ndjson {arguments}"));
     run.exits(0).stdout_text()
 }
 
-/// The report without the lines of these folders.
+/// The paths of the folders in an entry of a report.
+fn paths(entry: &Value) -> impl Iterator<Item = &str> {
+    let folders = entry["folders"].as_array().into_iter().flatten();
+    folders.filter_map(|folder| folder["path"]["text"].as_str())
+}
+
+/// The report without these folders.
 fn without(report: &str, folders: &[&str]) -> String {
     let mut left = String::new();
-    let mut lines = report.lines();
-    while let Some(line) = lines.next() {
-        match line
-            .strip_prefix("  ")
-            .filter(|name| folders.contains(name))
-        {
-            Some(_) => drop(lines.next()),
-            None => left.extend([line, "\n"]),
-        }
+    for line in report.lines() {
+        let mut object: Value = serde_json::from_str(line).expect("JSON");
+        let Some(listed) = object["folders"].as_array_mut() else {
+            left.extend([line, "\n"]);
+            continue;
+        };
+        let path = |folder: &Value| folder["path"]["text"].as_str().expect("text").to_owned();
+        listed.retain(|folder| !folders.contains(&path(folder).as_str()));
+        left.push_str(&format!("{object}\n"));
     }
     left
 }
@@ -94,14 +102,12 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
         let before = contents_below(stage.tree.root());
         let number = stage.names().len();
         let all = report(&stage, "--min-overlap 30 .");
-        let folders: Vec<&str> = all
+        let lines = all
             .lines()
-            .filter_map(|line| line.strip_prefix("  "))
-            .collect();
-        let folders: Vec<&str> = folders
-            .into_iter()
-            .filter(|name| !name.starts_with(' ') && rng.percent(30))
-            .collect();
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines: Vec<Value> = lines.collect();
+        let folders = lines.iter().flat_map(paths);
+        let folders: Vec<&str> = folders.filter(|_| rng.percent(30)).collect();
         let directions = [
             "",
             "--keep oldest",
@@ -122,17 +128,17 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
 
 /// A report by hand, of folders below the tree.
 fn by_hand(stage: &Stage, pairs: &[(&str, &str)]) -> String {
-    let root = stage.tree.root().display();
-    let mut report =
-        format!("# seekless 1.0 folders, text, schema 1\n# folder: {root}\n# root: .\n");
-    report.push_str("\n1 B can go, 1 folder:\n");
-    for (folder, other) in pairs {
-        report.push_str(&format!(
-            "  ./{folder}\n    1 B, 1 file, contained in ./{other}\n"
-        ));
-    }
-    report.push_str("# complete: by hand\n");
-    report
+    let text = |text: &str| json!({"text": text});
+    let root = text(stage.tree.root().to_str().expect("plain"));
+    let listed = |(folder, other): &(&str, &str)| {
+        let [path, other] = [folder, other].map(|folder| text(&format!("./{folder}")));
+        json!({"path": path, "other": other})
+    };
+    let folders: Vec<Value> = pairs.iter().map(listed).collect();
+    let header =
+        json!({"format": "seekless-folders", "schema": 1, "folder": root, "roots": [text(".")]});
+    let entries = json!([{"can_go": "all", "folders": folders}]);
+    format!("{{\"header\":{header},\"entries\":{entries}}}")
 }
 
 #[test]

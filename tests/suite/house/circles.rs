@@ -22,7 +22,7 @@ const SUB_ROOMS: [(&str, &[&str]); 7] = [
     ("decide", &["machine"]),
     ("engine", &["session"]),
     ("read", &["stream", "compare", "scheduler"]),
-    ("report", &["comparison", "devices", "folders", "read"]),
+    ("report", &["comparison", "output", "folders", "read"]),
     ("scan", &["walk"]),
 ];
 

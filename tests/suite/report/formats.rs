@@ -342,11 +342,14 @@ fn what_is_no_text_report_is_refused_with_line_and_reason() {
             "schema 2, this version reads schema 1",
         ),
         (
-            &format!("{first}# options: fast\n"),
-            "line 2: unknown option \"fast\"",
+            &format!("{first}# header: {{}}\n"),
+            "line 2: missing field `version`",
         ),
         (
-            &format!("{first}# started: today\n"),
+            &format!(
+                "{first}# header: {{\"version\":\"1\",\"command\":[],\"folder\":{{\"text\":\"/\"}},\"roots\":[],\
+                 \"started\":\"today\"}}\n"
+            ),
             "\"today\" is not an RFC 3339 time",
         ),
     ] {
@@ -372,8 +375,8 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
     let other = format!("{{{sets},\"more\":[1],{}}}", head.trim_start_matches('{'));
     assert_eq!(ReadReport::read(other.as_bytes())?.sets.len(), 1);
     for (report, said) in [
-        ("{}", "line 1, column 2: not a seekless report"),
-        (r#"{"a": 1}"#, "column 8: not a seekless report"),
+        ("{}", "not a seekless report at line 1 column 2"),
+        (r#"{"a": 1}"#, "not a seekless report at line 1 column 8"),
         (
             r#"{"format":"seekless","schema":7,"sets":[{}]}"#,
             "the report has schema 7",
@@ -384,7 +387,7 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
         ),
         (r#"{"type":"set"}"#, "line 1: missing field `size`"),
         (r#"{"type":"set""#, "line 1: the report is truncated"),
-        (r#"{"type":"sets"}"#, "unknown type \"sets\""),
+        (r#"{"type":"sets"}"#, "unknown variant `sets`"),
         (&json("\"beef\"", r#"{"text":"a"}"#), "not a BLAKE3 digest"),
         (&json("null", r#"{"bytes":"!"}"#), "not valid base64"),
         (
@@ -395,7 +398,7 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
             &json("null", r#"{"text":"a\u0000"}"#),
             "the name \"a\\x00\"",
         ),
-        (&json("null", "\"a\""), "line 4, column"),
+        (&json("null", "\"a\""), "at line 4 column"),
         (&format!("{good}{{}}"), "trailing characters"),
     ] {
         assert_refused(report, said);

@@ -62,58 +62,6 @@ fn only_copies_outside_of_a_trash_count() {
 }
 
 #[test]
-fn a_line_says_why_a_copy_in_the_trash_is_no_match() {
-    let (_, tree, _) = cases().swap_remove(0);
-    let run = seekless(tree.root(), "compare --one-way a b").run();
-    let expected = "b: 1 file of another side is here only in a trash folder, which does not count as a match: \
-                    restore it from the trash";
-    assert!(run.stdout_text().contains("- x"), "{run}");
-    run.says(expected);
-}
-
-#[test]
-fn a_copy_in_the_trash_beside_one_outside_of_it_needs_no_line() {
-    let (_, tree, _) = cases().swap_remove(4);
-    for options in ["", "--one-way"] {
-        let run = seekless(tree.root(), &format!("compare {options} a b")).run();
-        let run = run.exits(0);
-        assert!(!run.to_string().contains("trash folder"), "{run}");
-    }
-}
-
-/// Restoring a file helps only if another side has its content, and is asked about.
-#[test]
-fn a_file_in_a_trash_that_no_other_side_has_needs_no_line() {
-    let mut other = noise(1, 50_000);
-    other[25_000] ^= 1;
-    let trash = ["b/.Trash-1000/files/x", "b/.Trash-1000/files/y"];
-    let tree = Tree::new()
-        .copies(trash, noise(1, 50_000))
-        .file("a/z", &other)
-        .copies(["a/own", "b/own"], "in use")
-        .file("c/own", noise(2, 40_000));
-    for (options, expected) in [("a b", 1), ("--one-way a b", 1), ("--one-way a b c", 1)] {
-        let run = seekless(tree.root(), &format!("compare {options}")).run();
-        let run = run.exits(expected);
-        assert!(
-            !run.to_string().contains("trash folder"),
-            "{options}: {run}"
-        );
-    }
-    let tree = tree.file("c/x", noise(1, 50_000));
-    for (options, is_said) in [
-        ("a b c", true),
-        ("--one-way c a b", true),
-        ("--one-way a b c", false),
-    ] {
-        let run = seekless(tree.root(), &format!("compare {options}")).run();
-        let run = run.exits(1);
-        let line = "b: 2 files of other sides are here only in a trash folder";
-        assert_eq!(run.to_string().contains(line), is_said, "{options}: {run}");
-    }
-}
-
-#[test]
 fn a_trash_that_is_a_side_is_a_side_like_any_other() {
     let (_, tree, _) = cases().swap_remove(0);
     for side in ["b/.Trash-1000", "b/.Trash-1000/files"] {

@@ -8,9 +8,76 @@ use crate::common::limits::{rounds, seed};
 use crate::common::mounts::{Shown, Shows};
 use crate::common::rng::Rng;
 use crate::common::volume::{Mounted, Volume, sh, unmount};
-use crate::common::{Tree, seekless};
+use crate::common::{Tree, noise, seekless};
 
-use super::oracle::random_sides;
+const FOLDERS: [&str; 5] = ["", "x/", "x/y/", "w/", "w/v/"];
+
+/// Sides with files that were copied, moved, renamed and changed, further names, links, and nothing in some folders.
+fn random_sides(rng: &mut Rng, sides: &[&str]) -> Tree {
+    let mut tree = Tree::new();
+    for side in sides {
+        tree = tree.folder(side);
+    }
+    let likeness = rng.below(100);
+    let mut files: Vec<String> = Vec::new();
+    for nth in 0..rng.below(14) {
+        let place = format!("{}n{nth}", rng.pick(&FOLDERS));
+        let side = rng.below(sides.len());
+        let first = format!("{}/{place}", sides[side]);
+        let second = match rng.below(100) {
+            chance if chance < likeness => Some(place.clone()),
+            chance if chance < 90 => Some(format!("{}m{nth}", rng.pick(&FOLDERS))),
+            _ => None,
+        };
+        let other_side = sides[(side + 1 + rng.below(sides.len() - 1)) % sides.len()];
+        let second = second.map(|place| format!("{other_side}/{place}"));
+        let both = |mut tree: Tree, make: &dyn Fn(Tree, &str) -> Tree| {
+            tree = make(tree, &first);
+            match &second {
+                Some(second) => make(tree, second),
+                None => tree,
+            }
+        };
+        tree = match rng.below(14) {
+            0 => both(tree, &|tree, name| tree.folder(name)),
+            1 => both(tree, &|tree, name| {
+                tree.symlink(name, format!("to{}", name.len()))
+            }),
+            2 => both(tree, &|tree, name| tree.fifo(name)),
+            3 => tree
+                .file(&first, "")
+                .folder(second.unwrap_or_else(|| "b/e".to_owned())),
+            4 | 5 if !files.is_empty() => {
+                let existing = rng.pick(&files).clone();
+                tree.hard_link(&first, &existing)
+            }
+            6 => {
+                let (one, another) = (content(rng), content(rng));
+                let tree = tree.file(&first, one);
+                match second {
+                    Some(second) => tree.file(second, another),
+                    None => tree,
+                }
+            }
+            _ => {
+                let content = content(rng);
+                files.push(first.clone());
+                both(tree, &|tree, name| tree.file(name, &content))
+            }
+        };
+    }
+    tree
+}
+
+/// One of few contents: many have the same length, and the same beginning.
+fn content(rng: &mut Rng) -> Vec<u8> {
+    let length = *rng.pick(&[0, 1, 3, 5000, 70_000]);
+    let mut content = noise(1, length);
+    if let (true, Some(last)) = (rng.percent(60), content.last_mut()) {
+        *last = rng.below(3) as u8;
+    }
+    content
+}
 
 /// Mounts a folder at a place once more.
 type View = fn(&Path, &Path);

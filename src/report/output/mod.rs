@@ -1,24 +1,32 @@
 //! A result in a file: there as a whole or not at all.
 
+mod earlier;
+mod error;
+mod place;
+
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::earlier::{START, is_result};
-use super::output_error::{Cause, OutputError};
-use super::place::{self, Found, OutputPlace};
-use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{open, sync};
+use crate::sys::{names, open, sync, write};
+
+pub use earlier::PLAN;
+pub use error::{Cause, OutputError};
+
+use earlier::{START, is_result};
+use place::{Found, OutputPlace};
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
 ///
@@ -116,16 +124,12 @@ impl Output {
             Found::Name(place) => place,
         };
         let mut mode = if trust::me() == 0 { 0o600 } else { 0o666 };
-        let (mut kept, mut earlier) = (None, None);
+        let mut kept = None;
         if let Some((stat, access)) = &place.existing {
             if stat.kind != FileType::RegularFile {
                 return direct(special(&place, stat, access)?);
             }
             replaceable(&place, stat, access)?;
-            earlier = Earlier::at(&place)?;
-            if stat.size > 0 && !start_of(&place).is_ok_and(|start| is_result(&start)) {
-                return Err(Cause::NotOurs);
-            }
             // Whoever owns the folder may have given it an ACL that new files inherit.
             let is_ours = access.uid == trust::me() && stat.links == 1;
             if is_ours && trust::is_ours_or_roots(place.access.uid) {
@@ -133,7 +137,7 @@ impl Output {
                 mode = 0o600;
             }
         }
-        let (temporary, content) = Temporary::beside(place, earlier, mode)?;
+        let (temporary, content) = Temporary::beside(place, mode)?;
         if let Some(kept) = kept {
             // Rights that were given to one group are not for another one.
             let group = attributes::set_owner(&content, None, kept.gid);
@@ -184,8 +188,8 @@ fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<Owne
     }
 }
 
-/// Makes sure that a file may be replaced, in the way that whoever write-protected it expects: replacing
-/// needs no permission on the file itself.
+/// Makes sure that a file may be replaced: it is empty or an earlier result, and whoever write-protected it expects that
+/// nobody can, while replacing needs no permission on the file itself.
 fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<(), Cause> {
     if stat.links > 1 && !place.is_safe() {
         return Err(Cause::SeveralNames);
@@ -195,9 +199,12 @@ fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<
     let owners = [place.access.uid, access.uid];
     let is_sticky = trust::is_sticky(&place.access);
     if is_sticky && !trust::is_root() && !owners.contains(&trust::me()) {
-        Err(Errno::PERM.into())
-    } else {
+        return Err(Errno::PERM.into());
+    }
+    if stat.size == 0 || start_of(place).is_ok_and(|start| is_result(&start)) {
         Ok(())
+    } else {
+        Err(Cause::NotOurs)
     }
 }
 
@@ -207,6 +214,86 @@ fn start_of(place: &OutputPlace) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     file.take(START).read_to_end(&mut start)?;
     Ok(start)
+}
+
+/// A file beside the place of a result, which goes with the value unless it gets that name. Where the file system can,
+/// it has no name until then, and nothing is left of it however the process ends.
+#[derive(Debug)]
+struct Temporary {
+    /// Where the result goes.
+    place: OutputPlace,
+    name: CString,
+    is_there: bool,
+}
+
+impl Temporary {
+    /// Makes one, for its owner or as the mode says.
+    fn beside(place: OutputPlace, mode: u32) -> Result<(Self, OwnedFd), Cause> {
+        let random = RandomState::new().hash_one(mode);
+        let name = CString::new(format!(".seekless-{random:016x}")).unwrap_or_default();
+        // Without /proc, the file could not get a name at the end.
+        let unnamed = if Path::new("/proc/self/fd").exists() {
+            write::without_name(&place.folder, mode)?
+        } else {
+            None
+        };
+        let is_there = unnamed.is_none();
+        let file = match unnamed {
+            Some(file) => file,
+            None => write::create_with(&place.folder, &name, mode)?,
+        };
+        let temporary = Self {
+            place,
+            name,
+            is_there,
+        };
+        Ok((temporary, file))
+    }
+
+    /// Gives the file the name of the place, if that name is free or may still be replaced.
+    fn replace(&mut self, file: &File) -> Result<(), Cause> {
+        let place = &self.place;
+        if !self.is_there {
+            names::link_open_file(file, &place.folder, &self.name)?;
+            self.is_there = true;
+        }
+        let done = match attributes::entry(&place.folder, &place.name) {
+            Err(Errno::NOENT) => {
+                names::rename_no_replace(&place.folder, &self.name, &place.folder, &place.name)
+            }
+            Ok((stat, access)) if may_go(place, &stat, &access) => {
+                names::rename(&place.folder, &self.name, &place.name)
+            }
+            Ok(_) => Err(Errno::EXIST),
+            Err(error) => Err(error),
+        };
+        match done {
+            Err(Errno::EXIST) => {
+                self.is_there = false;
+                let folder = open::path_of(&place.folder).unwrap_or_default();
+                let folder = PathBuf::from(OsString::from_vec(folder));
+                let name = OsStr::from_bytes(self.name.to_bytes());
+                Err(Cause::Changed(folder.join(name)))
+            }
+            Err(error) => Err(error.into()),
+            Ok(()) => {
+                self.is_there = false;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn may_go(place: &OutputPlace, stat: &Stat, access: &Attributes) -> bool {
+    stat.kind == FileType::RegularFile && replaceable(place, stat, access).is_ok()
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.is_there {
+            let _ = names::remove(&self.place.folder, &self.name);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::escape::escape;
+use crate::report::escape::escape;
 
 /// Says why a result could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]

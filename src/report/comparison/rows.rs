@@ -1,14 +1,120 @@
-//! For programs: one document, or one object a line.
+//! For programs: one JSON document, one object a line, or a table. They have the same rows.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::compare::{ComparisonAnswer, Note, Obstacle, Side};
+use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
+use crate::file::Raw;
+use crate::report::csv::Cells;
 use crate::report::{Layout, Name, Objects, SCHEMA};
 
 use super::Shown;
-use super::row::Row;
+
+/// One entry of a comparison with all that is said of it.
+#[derive(Serialize)]
+struct Row {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign: Option<char>,
+    side: u32,
+    kind: &'static str,
+    path: Raw,
+    /// What it is on each side.
+    on: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
+    /// Where it is on each side to which it moved; empty if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at: Vec<Option<Raw>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_metadata: Vec<&'static str>,
+}
+
+impl Row {
+    fn of(shown: &Shown<'_>, line: &ComparedEntry) -> Self {
+        let tree = shown.comparison.tree();
+        let (size, files) = match line.place {
+            EntryPlace::Name(name) => (Some(tree.size(tree.file_of(name))), None),
+            EntryPlace::Folder(_, files, bytes) => (Some(bytes), Some(files)),
+            EntryPlace::EmptyFolder(_) => (Some(0), Some(0)),
+            EntryPlace::Other(_) => (None, None),
+        };
+        let marks = line.marks.iter();
+        let moved = marks.clone().map(|mark| match mark {
+            Mark::Moved(to) => Some(Raw(tree.path_of_name(*to))),
+            _ => None,
+        });
+        Self {
+            sign: shown.has_two_sides().then(|| line.sign()),
+            side: line.side,
+            kind: shown.kind(line),
+            path: Raw(shown.path(line)),
+            on: marks.map(|mark| word(*mark)).collect(),
+            size,
+            files,
+            at: match line.moved() {
+                Some(_) => moved.collect(),
+                None => Vec::new(),
+            },
+            reason: line.reason(),
+            other_metadata: shown.differing(line),
+        }
+    }
+}
+
+/// The word for what an entry is on a side.
+fn word(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Same => "same",
+        Mark::Moved(_) => "moved",
+        Mark::Changed => "changed",
+        Mark::Missing => "missing",
+        Mark::Unanswered(_) => "unanswered",
+    }
+}
+
+/// A table: one row for each entry.
+pub fn write_table(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let has_metadata = shown.comparison.tree().has_metadata();
+    write!(
+        out,
+        "sign,side,kind,size,files,path,encoding,other_path,other_encoding,reason"
+    )?;
+    for side in 0..shown.comparison.sides.len() {
+        write!(out, ",on_{side}")?;
+    }
+    write!(
+        out,
+        "{}\r\n",
+        if has_metadata { ",other_metadata" } else { "" }
+    )?;
+    let mut cells = Cells::default();
+    for line in shown.lines() {
+        let row = Row::of(shown, line);
+        match row.sign {
+            // Spreadsheets take a bare sign for a formula.
+            Some(sign) => cells.text(&format!("'{sign}")),
+            None => cells.empty(),
+        }
+        cells.cell(row.side);
+        cells.cell(row.kind);
+        cells.maybe(row.size);
+        cells.maybe(row.files);
+        cells.path(Some(&row.path.0));
+        cells.path(row.at.iter().flatten().next().map(|path| &path.0[..]));
+        cells.text(row.reason.unwrap_or_default());
+        row.on.iter().for_each(|word| cells.cell(word));
+        if has_metadata {
+            cells.cell(row.other_metadata.join(" "));
+        }
+        cells.end(out)?;
+    }
+    Ok(())
+}
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
@@ -53,7 +159,7 @@ struct FactRecord {
 #[derive(Serialize)]
 struct NoKeys {}
 
-pub fn write(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut objects = Objects::new(layout, "entry", "entries");
     objects.begin(out, "comparison", &header(shown))?;
     for line in shown.lines() {
@@ -130,11 +236,8 @@ fn obstacle(obstacle: &Obstacle) -> FactRecord {
 fn note(note: &Note) -> FactRecord {
     fact(match note {
         Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
-        Note::SameBlocks(side, count) => ("shared-blocks", vec![*side], Some(*count), None),
-        Note::Sidecars(side, count, _) => ("sidecars", vec![*side], Some(*count), None),
         Note::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
         Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
-        Note::Trash(side, count) => ("trash", vec![*side], Some(*count), None),
         Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
         Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
     })

@@ -1,11 +1,81 @@
-//! The table for people, and below it what was chosen for each file system, and why.
+//! Reports about devices: what `seekless devices` prints. A table for people with what was chosen for each file system
+//! below it, and why; or a document for programs. The document's keys are a promise (`docs/reference/formats.md`), so they
+//! are spelled out apart from the types that the facts are kept in.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::device::{Leaf, LeafKind, Volume};
-use crate::report::escape::escape;
-use crate::report::fit::{columns_that_fit, write_fitting};
+use serde::Serialize;
+
+use super::escape::escape;
+use super::fit::{columns_that_fit, write_fitting};
+use super::{Name, write_document};
+use crate::device::{Array, Class, Leaf, LeafKind, Policy, Volume};
+
+/// Number of the JSON document's layout; grows when a key changes its meaning.
+pub const DEVICES_SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct VolumeRecord<'a> {
+    mount: Name<'a>,
+    filesystem: &'a str,
+    uuid: Option<&'a str>,
+    stack: &'a [String],
+    arrays: &'a [Array],
+    leaves: &'a [Leaf],
+    class: &'static str,
+    rule: &'static str,
+    why: &'a str,
+    policy: PolicyRecord,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PolicyRecord {
+    executor: &'static str,
+    #[serde(flatten)]
+    policy: Policy,
+}
+
+/// Writes all volumes as one document.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        volumes: Vec<VolumeRecord<'a>>,
+    }
+    let volumes = volumes.iter().map(|volume| record(volume)).collect();
+    write_document(out, "seekless-devices", DEVICES_SCHEMA, &Keys { volumes })
+}
+
+fn record(volume: &Volume) -> VolumeRecord<'_> {
+    VolumeRecord {
+        mount: Name::new(volume.mount_point.as_os_str().as_bytes()),
+        filesystem: &volume.filesystem,
+        uuid: volume.uuid.as_deref(),
+        stack: &volume.stack,
+        arrays: &volume.arrays,
+        leaves: &volume.leaves,
+        class: volume.class.word(),
+        rule: volume.rule,
+        why: &volume.why,
+        policy: policy(volume.class, &volume.policy),
+        notes: &volume.notes,
+    }
+}
+
+fn policy(class: Class, policy: &Policy) -> PolicyRecord {
+    PolicyRecord {
+        executor: match class {
+            Class::Memory => "immediate",
+            _ if policy.is_one_thread_a_disk() => "one-thread-per-disk",
+            _ => "pools",
+        },
+        policy: *policy,
+    }
+}
 
 const TITLES: [&str; 9] = [
     "MOUNT", "TYPE", "LAYERS", "DISK", "ROTATES", "MODEL", "BUS", "SIZE", "CLASS",
@@ -24,7 +94,11 @@ const DISPENSABLE: [&str; 6] = ["LAYERS", "MODEL", "BUS", "ROTATES", "SIZE", "TY
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -> io::Result<()> {
+pub fn write_table(
+    out: &mut dyn Write,
+    volumes: &[&Volume],
+    columns: Option<usize>,
+) -> io::Result<()> {
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
     let place = |title| TITLES.iter().position(|other| *other == title);

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::output_error::Cause;
+use super::error::Cause;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
