@@ -16,111 +16,99 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use seekless::engine::make_room;
 
+use args::definition::DEFAULT;
 use args::{Cli, Command};
-use front::in_force::{InForce, chosen};
+use front::{config, words};
 use terminal::exit::Exit;
+use terminal::sanitize::{complain, printed};
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
-    let mut command = front::help::arranged(args::command());
-    let mut words: Vec<OsString> = std::env::args_os().collect();
     // As long as there is no second thread.
     make_room();
-    let refused =
-        front::words::refused(&words).or_else(|| front::words::mistyped(&words, &command));
-    if let Some(line) = refused {
-        terminal::sanitize::complain(&line);
-        return Exit::Nothing.into();
+    match understood(std::env::args_os().collect()) {
+        Ok(cli) => terminal::watch::watched(move || obey(cli)).into(),
+        Err(exit) => exit.into(),
     }
-    let mut matches = command.try_get_matches_from_mut(&words);
-    let mut in_force = InForce::default();
-    if let Ok(typed) = &matches {
-        front::words::tell(typed);
-        in_force = match chosen(typed, &command, front::config_folder::config()) {
-            Ok(in_force) => in_force,
-            Err(wrong) => {
-                terminal::sanitize::complain(&wrong);
-                return Exit::Nothing.into();
-            }
-        };
-        if in_force.words().next().is_some() {
-            // Behind the name of the command, if there is one.
-            let at = 1 + usize::from(typed.subcommand_name().is_some());
-            words.splice(at..at, in_force.words());
-            matches = command.try_get_matches_from_mut(&words);
-        }
-    }
-    if let Ok(matches) = &matches {
-        in_force.retain(matches, &command);
-    }
-    let meant = matches.as_ref().ok().and_then(|matches| {
-        let misplaced = front::words::misplaced(&words, matches, &command);
-        misplaced.or_else(|| front::words::unexpanded(matches, &command))
-    });
-    if let Some(line) = meant {
-        terminal::sanitize::complain(&line);
-        return Exit::Nothing.into();
-    }
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let error = error.format(&mut command);
-            return refuse(&error, &words, &command, &in_force).into();
-        }
+}
+
+/// The command line, with the options of files; or a line that says what is wrong. Help and version are printed here.
+fn understood(mut words: Vec<OsString>) -> Result<Cli, Exit> {
+    let refuse = |why: String| {
+        complain(&why);
+        Exit::Nothing
     };
-    // The definition takes half a megabyte, and nobody asks for it any more.
-    drop(command);
-    terminal::watch::watched(move || obey(cli, &in_force)).into()
+    let mut command = args::command();
+    words::file_or_option(&words).map_err(refuse)?;
+    let mut sources = None;
+    let mut matches = command.try_get_matches_from_mut(&words);
+    if let Ok(typed) = &matches {
+        let untyped = config::untyped(typed, &command).map_err(refuse)?;
+        // Behind the name of the command, if there is one.
+        let at = 1 + usize::from(typed.subcommand_name().is_some());
+        words.splice(at..at, untyped.words);
+        sources = untyped.sources;
+        matches = command.try_get_matches_from_mut(&words);
+    }
+    let matches = matches.map_err(|error| {
+        if !error.use_stderr() {
+            return printed(error.print()).err().unwrap_or(Exit::Done);
+        }
+        let refused = refuse(in_one_line(&error, &words, &command));
+        sources.iter().for_each(|line| complain(line));
+        refused
+    })?;
+    words::no_tilde(&words).map_err(refuse)?;
+    words::path_or_command(&matches, &command).map_err(refuse)?;
+    let (_, given) = matches.subcommand().unwrap_or(("", &matches));
+    let is_quiet = matches!(given.try_get_one("quiet"), Ok(Some(true)));
+    // What was not typed may be what surprises.
+    sources
+        .filter(|_| !is_quiet)
+        .iter()
+        .for_each(|line| complain(line));
+    Cli::from_arg_matches(&matches).map_err(|error| refuse(error.to_string()))
+}
+
+/// What the parser says, without the usage, and the way to all options.
+fn in_one_line(error: &clap::Error, words: &[OsString], program: &clap::Command) -> String {
+    let name = words.get(1).and_then(|word| word.to_str());
+    let asked = name.filter(|name| program.find_subcommand(name).is_some());
+    let asked = asked.unwrap_or(DEFAULT);
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim);
+    let lines =
+        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    // Nobody should come to an option that takes a question or a check away by way of a slip.
+    let is_tip = |line: &str, words| line.starts_with("tip: ") && line.contains(words);
+    let lines = lines.filter(|line| {
+        let is_kept = |words| !is_tip(line, words);
+        !line.is_empty() && is_kept("to pass") && is_kept("'--yes'") && is_kept("'--allow'")
+    });
+    let lines: Vec<&str> = lines.collect();
+    let said = lines.join(" ");
+    let said = said.trim_start_matches("error: ").replace(" tip: ", "; ");
+    format!("{said}; 'seekless {asked} --help' lists all options")
 }
 
 /// Does what a command says.
-fn obey(cli: Cli, in_force: &InForce) -> Exit {
+fn obey(cli: Cli) -> Exit {
     let exit = match cli.command {
-        None => find::find(cli.find, in_force),
-        Some(Command::Find(args)) => find::find(*args, in_force),
-        Some(Command::Compare(args)) => find::compare::compare(*args, in_force),
-        Some(Command::Remove(args)) => act::remove(*args, in_force),
-        Some(Command::Hardlink(args)) => act::hardlink(*args, in_force),
-        Some(Command::Symlink(args)) => act::symlink(*args, in_force),
-        Some(Command::Reflink(args)) => act::reflink(*args, in_force),
-        Some(Command::Move(args)) => act::relocate(*args, in_force),
+        None => find::find(cli.find),
+        Some(Command::Find(args)) => find::find(*args),
+        Some(Command::Compare(args)) => find::compare::compare(*args),
+        Some(Command::Remove(args)) => act::remove(*args),
+        Some(Command::Hardlink(args)) => act::hardlink(*args),
+        Some(Command::Symlink(args)) => act::symlink(*args),
+        Some(Command::Reflink(args)) => act::reflink(*args),
+        Some(Command::Move(args)) => act::relocate(*args),
         Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => tools::devices::show(&args),
-        Some(Command::Folders(args)) => find::folders::folders(*args, in_force),
+        Some(Command::Folders(args)) => find::folders::folders(*args),
         Some(Command::Probe(args)) => tools::probe::probe(args),
         Some(Command::Cache(args)) => tools::cache::cache(args),
-        Some(Command::Config(args)) => tools::config::show(&args),
         Some(Command::Completions(args)) => tools::man::completions(&args),
         Some(Command::Man(args)) => tools::man::write(&args),
     };
-    let exit = exit.unwrap_or_else(|exit| exit);
-    if exit == Exit::Nothing {
-        tell_sources(in_force);
-    }
-    exit
-}
-
-/// What was not typed may be what is wrong.
-fn tell_sources(in_force: &InForce) {
-    in_force
-        .line()
-        .iter()
-        .for_each(|line| terminal::sanitize::complain(line));
-}
-
-/// Says why the words are not understood. Help and version come as errors, too.
-fn refuse(
-    error: &clap::Error,
-    words: &[OsString],
-    command: &clap::Command,
-    in_force: &InForce,
-) -> Exit {
-    if error.use_stderr() {
-        let answer = front::refusal::answer(error, words, command);
-        terminal::sanitize::complain(&answer);
-        tell_sources(in_force);
-        return Exit::Nothing;
-    }
-    let printed = terminal::sanitize::printed(error.print());
-    printed.map_or_else(|exit| exit, |()| Exit::Done)
+    exit.unwrap_or_else(|exit| exit)
 }

@@ -33,24 +33,15 @@ pub fn open(columns: u16) -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
 }
 
-/// Runs with both streams on a terminal of so many columns, without colours; returns what is on it.
-pub fn on_terminal(folder: &Path, arguments: &str, columns: u16) -> String {
-    run(folder, arguments, columns, true)
-}
-
-/// Runs with stdout alone on the terminal.
+/// Runs with stdout alone on a terminal of so many columns, without colours; returns what is on it.
 pub fn stdout_on_terminal(folder: &Path, arguments: &str, columns: u16) -> String {
-    run(folder, arguments, columns, false)
-}
-
-fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
     command
         .args(arguments.split_whitespace())
         .current_dir(folder)
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("NO_COLOR", "1");
-    show(command, columns, both)
+    show(command, columns, false)
 }
 
 /// Runs without input, with stdout and, if `both`, stderr on a terminal.

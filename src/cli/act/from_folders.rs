@@ -18,7 +18,7 @@ use seekless::file::TrashPaths;
 use seekless::heartbeat::current;
 use seekless::report::Header;
 use seekless::report::read::{self, ReadError, ReadFolders};
-use seekless::units::counted;
+use seekless::units::{count, counted};
 
 use super::folder_direction::directed;
 use super::from_report::{FromReport, tell_what_is_typed, with_command};
@@ -28,7 +28,6 @@ use crate::cli::resolve::root_links::RootLinks;
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize;
 
 /// Folders that are named one by one where they cannot be used.

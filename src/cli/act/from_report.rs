@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use seekless::acting::ReportAbout;
 use seekless::report::read::ReadError;
 use seekless::report::read::{self, OpenError};
+use seekless::units::count;
 
 use crate::cli::resolve::act::{ActRun, Use};
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console::Console;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::{sanitize, shell_word};
 
 /// Paths that are named; a report may list any number.

@@ -75,7 +75,7 @@ fn search(
         (Ok(summary), found) => {
             if run.talk.summary {
                 let trash = skipped_trash(summary.left_out.trash);
-                trash.iter().for_each(|line| console.sentence(line));
+                trash.iter().for_each(|line| console.line(line));
             }
             // Whoever follows links would wait where the search did.
             let has_all = summary.left_out.unanswered == 0;

@@ -19,7 +19,6 @@ use seekless::action::{ActionKind, ApplyTally, Code, Reason};
 use self::from_report::FromReport;
 use crate::cli::answers::{ask, question};
 use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
-use crate::cli::front::in_force::InForce;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Special, Use, resolve};
 use crate::cli::resolve::environment::begin;
@@ -32,7 +31,7 @@ use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
 
 /// `seekless remove`
-pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn remove(args: RemoveArgs) -> Result<Exit, Exit> {
     let action = if args.trash {
         ActionKind::Trash
     } else {
@@ -42,44 +41,44 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
         folders: args.folders,
         ..Special::of(action)
     };
-    act(args.act, special, in_force)
+    act(args.act, special)
 }
 
 /// `seekless hardlink`
-pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Exit> {
     let special = Special {
         same_metadata: args.same_metadata,
         ..Special::of(ActionKind::Hardlink)
     };
-    act(args.act, special, in_force)
+    act(args.act, special)
 }
 
 /// `seekless symlink`
-pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn symlink(args: SymlinkArgs) -> Result<Exit, Exit> {
     let special = Special {
         same_metadata: args.same_metadata,
         absolute_links: args.absolute,
         ..Special::of(ActionKind::Symlink)
     };
-    act(args.act, special, in_force)
+    act(args.act, special)
 }
 
 /// `seekless reflink`
-pub fn reflink(args: ActArgs, in_force: &InForce) -> Result<Exit, Exit> {
-    act(args, Special::of(ActionKind::Reflink), in_force)
+pub fn reflink(args: ActArgs) -> Result<Exit, Exit> {
+    act(args, Special::of(ActionKind::Reflink))
 }
 
 /// `seekless move`
-pub fn relocate(args: MoveArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn relocate(args: MoveArgs) -> Result<Exit, Exit> {
     let special = Special {
         to: Some(args.to),
         folders: args.folders,
         ..Special::of(ActionKind::Move)
     };
-    act(args.act, special, in_force)
+    act(args.act, special)
 }
 
-fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit> {
+fn act(args: ActArgs, special: Special) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (mut run, console) = begin(
         |around| resolve(args, special, around),
@@ -110,7 +109,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
     let mut caller = Caller {
         run: &run,
         console: &console,
-        in_force,
         place: place.as_ref(),
         settings,
         report,
@@ -137,7 +135,6 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Result<Exit, Exit
 struct Caller<'a> {
     run: &'a ActRun,
     console: &'a Console,
-    in_force: &'a InForce,
     place: Option<&'a JournalPlace>,
     /// How the plan is made; taken when it is.
     settings: Option<Settings>,
@@ -238,19 +235,18 @@ impl Host for Caller<'_> {
             let is_untrusted = report.about.untrusted.is_some();
             asks || run.talk.summary && is_untrusted && run.use_of_plan != Use::Confirm
         };
-        console.sentences(report.filter(tells).map(FromReport::sentence));
+        console.lines(report.filter(tells).map(FromReport::sentence));
         // A plan names the links itself.
         let is_written = self.output.is_some();
         if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
             console.lines(run.links.lines());
         }
         if run.talk.summary {
-            console.sentences(self.in_force.line());
             if asks {
                 let preview = plan_summary::preview(run, plan);
                 preview.iter().for_each(|line| console.line(line));
             }
-            console.sentences(plan_summary::lines(plan, &run.acting));
+            console.lines(plan_summary::lines(plan, &run.acting));
         } else {
             let lines = plan_summary::unmatched(plan);
             lines.iter().for_each(|line| console.complain(line));

@@ -7,14 +7,13 @@ use seekless::action::plan::Plan;
 use seekless::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Reason, Reversal, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, counted};
+use seekless::units::{Bytes, count, counted};
 
 use super::plan_summary::{hard_links, names, symbolic_links};
 use crate::cli::front::option_words::typed;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::watch::{self, ENDING, End, NOTHING_DONE, Stops};
 use crate::cli::undo::journal_place::JournalPlace;
 
@@ -80,7 +79,7 @@ pub fn told(
     }
     limit.rest().iter().for_each(|line| console.complain(line));
     if has_summary {
-        console.sentences(lines(tally, place, plan));
+        console.lines(lines(tally, place, plan));
     }
     if is_stopped && tally.unreached(plan) > 0 {
         Exit::Interrupted

@@ -4,12 +4,11 @@ use seekless::action::plan::{Plan, SetPlan, Totals};
 use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
 use seekless::report::fit::shortened;
-use seekless::units::{Bytes, counted, plural};
+use seekless::units::{Bytes, count, counted, plural};
 
 use crate::cli::front::option_words::typed;
 use crate::cli::resolve::act::ActRun;
-use crate::cli::terminal::progress_text::count;
-use crate::cli::terminal::{fit, sanitize};
+use crate::cli::terminal::sanitize;
 
 /// Sets that are shown above the question, of two or three lines each: a terminal of 24 lines also shows the totals and
 /// the question.
@@ -123,7 +122,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     lines.extend(left.map(|(why, &names)| left_alone(why, names)));
     lines.extend(without_reference(totals));
     let of_files = unmatched(plan).into_iter().chain(broken_links(plan));
-    lines.extend(of_files.map(|line| fit::whole(&line)));
+    lines.extend(of_files);
     lines.extend(warning(plan.action(), acting).filter(|_| totals.steps > 0));
     lines
 }

@@ -7,12 +7,11 @@ use seekless::action::plan::{Plan, SetPlan};
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
 use seekless::report::output;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, count};
 
 use super::plan_summary;
 use super::rows::{rows, takes_part};
 use crate::cli::resolve::act::ActRun;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize;
 
 /// The indent of the lines below a path.

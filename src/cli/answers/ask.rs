@@ -5,13 +5,12 @@ use std::convert::Infallible;
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, count};
 
 use super::question::{self, Reply};
 use crate::cli::front::option_words::typed;
 use crate::cli::resolve::act::ActRun;
 use crate::cli::terminal::console::Console;
-use crate::cli::terminal::progress_text::count;
 
 /// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]

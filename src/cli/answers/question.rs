@@ -42,7 +42,7 @@ pub fn is_agreed(console: &Console, question: &str) -> bool {
     if reply == Reply::Ended {
         console.line("");
     }
-    console.sentence("The answer was not y or yes: nothing was changed.");
+    console.line("The answer was not y or yes: nothing was changed.");
     false
 }
 

@@ -8,6 +8,7 @@ use seekless::action::keep::RULES;
 use seekless::action::plan::Sidecars;
 
 use super::common::{ConfigArgs, DocumentFormat, TalkArgs};
+use super::definition::{at_least_one, ids};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
 use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
@@ -24,7 +25,7 @@ pub struct ActArgs {
     #[arg(
         long,
         value_name = "REPORT",
-        conflicts_with_all = ["SearchArgs", "FilterArgs"],
+        conflicts_with_all = ids::<SearchArgs>().into_iter().chain(ids::<FilterArgs>()),
         help_heading = "Where to search"
     )]
     pub from: Option<PathBuf>,
@@ -74,7 +75,7 @@ pub struct StayArgs {
     pub keep: Vec<String>,
 
     /// Keep at least N files of each set
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one::<u64>)]
     pub keep_n: u64,
 
     /// Only act on copies of files in DIR, and keep the files in DIR
@@ -156,6 +157,7 @@ pub struct WayArgs {
 
 /// Options of single commands; each command shows its own.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to act")]
 pub struct RemoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
@@ -163,11 +165,11 @@ pub struct RemoveArgs {
     /// Move the files to the trash, so that they can be restored
     ///
     /// A file for which no trash can be used stays, and the plan says why.
-    #[arg(long, conflicts_with = "no_trash", help_heading = "How to act")]
+    #[arg(long, conflicts_with = "no_trash")]
     pub trash: bool,
 
     /// Remove the files permanently, although a configuration file sets --trash
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub no_trash: bool,
 
     #[command(flatten)]
@@ -175,6 +177,7 @@ pub struct RemoveArgs {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to act")]
 pub struct HardlinkArgs {
     #[command(flatten)]
     pub act: ActArgs,
@@ -182,11 +185,12 @@ pub struct HardlinkArgs {
     /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
     /// A hard link has the metadata of the kept file. Without this option, seekless says what differs.
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub same_metadata: bool,
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to act")]
 pub struct SymlinkArgs {
     #[command(flatten)]
     pub act: ActArgs,
@@ -194,21 +198,22 @@ pub struct SymlinkArgs {
     /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
     /// A program that opens the link gets the kept file, with its metadata.
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub same_metadata: bool,
 
     /// Create links with absolute paths instead of relative ones
-    #[arg(long, help_heading = "How to act")]
+    #[arg(long)]
     pub absolute: bool,
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to act")]
 pub struct MoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
     /// Move the files into DIR, and keep their full paths below DIR
-    #[arg(long, value_name = "DIR", required = true, help_heading = "How to act")]
+    #[arg(long, value_name = "DIR", required = true)]
     pub to: PathBuf,
 
     #[command(flatten)]

@@ -1,7 +1,5 @@
 //! Arguments that many commands have: how much is told, the format of a document, and the configuration files.
 
-use std::time::Duration;
-
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::terminal::color::{ColorChoice, Terminal};
@@ -14,19 +12,8 @@ pub struct TalkArgs {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_short_help = true)]
     pub color: ColorChoice,
 
-    /// How to show progress on standard error: auto, plain, json or never
-    ///
-    /// 'auto' draws progress on a terminal. 'plain' prints a line every 10 seconds, for logs. 'json' prints a JSON
-    /// object every second, for scripts. 'plain:60' and 'json:5' set the interval in seconds.
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        value_parser = ProgressChoice::parse,
-        hide_default_value = true,
-        overrides_with = "no_progress",
-        hide_short_help = true
-    )]
+    /// How to show progress on standard error
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = ProgressChoice::Auto, overrides_with = "no_progress", hide_short_help = true)]
     pub progress: ProgressChoice,
 
     /// Do not show progress, like --progress never
@@ -43,37 +30,16 @@ pub struct TalkArgs {
 }
 
 /// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProgressChoice {
-    /// Drawn on a terminal.
+    /// Draw it on a terminal
     Auto,
-    /// In one way.
-    Fixed(Progress),
-}
-
-impl ProgressChoice {
-    fn parse(text: &str) -> Result<Self, String> {
-        let (word, seconds) = match text.split_once(':') {
-            Some((word, seconds)) => (word, Some(seconds)),
-            None => (text, None),
-        };
-        let pause = |usual: u64| match seconds.map(str::parse::<u32>) {
-            None => Ok(Duration::from_secs(usual)),
-            Some(Ok(seconds @ 1..)) => Ok(Duration::from_secs(seconds.into())),
-            Some(_) => Err(format!("write whole seconds, 1 or more, as in {word}:60")),
-        };
-        Ok(match (word, seconds) {
-            ("auto", None) => Self::Auto,
-            ("never", None) => Self::Fixed(Progress::Never),
-            ("plain", _) => Self::Fixed(Progress::Plain(pause(10)?)),
-            ("json", _) => Self::Fixed(Progress::Json(pause(1)?)),
-            _ => {
-                return Err(
-                    "use auto, plain, json or never; plain:60 is every 60 seconds".to_owned(),
-                );
-            }
-        })
-    }
+    /// Print a line every 10 seconds, for logs
+    Plain,
+    /// Print a JSON object every second, for scripts
+    Json,
+    /// Do not show it
+    Never,
 }
 
 /// How much is told on stderr while a run goes on, decided.
@@ -85,8 +51,6 @@ pub struct Talk {
     pub summary: bool,
     /// How much of the decisions is told: 0 to 3.
     pub verbose: u8,
-    /// Color that.
-    pub colored_log: bool,
     /// Columns of the terminal that it is told on.
     pub columns: Option<usize>,
 }
@@ -98,13 +62,13 @@ impl TalkArgs {
         Talk {
             progress: match self.progress {
                 _ if self.no_progress || self.quiet => Progress::Never,
-                ProgressChoice::Fixed(progress) => progress,
                 ProgressChoice::Auto if is_lively => Progress::Draw,
-                ProgressChoice::Auto => Progress::Never,
+                ProgressChoice::Plain => Progress::Plain,
+                ProgressChoice::Json => Progress::Json,
+                ProgressChoice::Auto | ProgressChoice::Never => Progress::Never,
             },
             summary: !self.quiet,
             verbose: self.verbose,
-            colored_log: stderr.wants_color(self.color),
             columns: stderr.is_terminal.then_some(stderr.columns),
         }
     }
@@ -134,25 +98,11 @@ pub struct ConfigArgs {
     /// Use the options of this preset: nas, photos (only in find), or a file preset.NAME
     ///
     /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos only looks
-    /// for images and videos. 'seekless config' shows each preset.
+    /// for images and videos.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
 
     /// Do not read configuration files
     #[arg(long, hide_short_help = true)]
     pub no_config: bool,
-}
-
-#[derive(Args, Debug)]
-pub struct ConfigCommandArgs {
-    /// Show only the options of this command
-    #[arg(value_name = "COMMAND")]
-    pub command: Option<String>,
-
-    /// Show the options that apply with this preset
-    #[arg(long, value_name = "NAME", requires = "command")]
-    pub preset: Option<String>,
-
-    #[command(flatten)]
-    pub document: DocumentArgs,
 }

@@ -8,12 +8,13 @@ use seekless::report::{FORMATS, Format};
 
 use super::act::keep_help;
 use super::common::{ConfigArgs, TalkArgs};
-use super::definition::named;
+use super::definition::{at_least_one, named};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
 use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
 pub struct FindArgs {
     /// Filter and sort a report of 'seekless find' (text, json or ndjson), and read no file; - means standard input
     ///
@@ -73,7 +74,6 @@ pub struct FindArgs {
         value_name = "RULE",
         help = "List first the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
         long_help = keep_help("List first the file that RULE prefers, marked with * in text; an action with the same rules keeps it"),
-        help_heading = "Output"
     )]
     pub keep: Vec<String>,
 
@@ -84,7 +84,6 @@ pub struct FindArgs {
         value_name = "FORMAT",
         value_parser = named(FORMATS.iter().map(|it| (it.name, it.about, it))),
         default_value = FORMATS[0].name,
-        help_heading = "Output"
     )]
     pub format: &'static Format,
 
@@ -99,7 +98,6 @@ pub struct FindArgs {
             ("always", "For each member of a set", true),
             ("when-needed", "Only where they tell files apart; the report has none", false),
         ]),
-        help_heading = "Output",
         hide_short_help = true
     )]
     pub digest: Option<bool>,
@@ -107,36 +105,35 @@ pub struct FindArgs {
     /// Write the report to FILE; FILE is replaced only when the report is complete
     ///
     /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
-    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Report only the first N sets in the order of --sort-by
     ///
     /// With this option, all formats write their sets at the end of the run. The summary still counts all sets.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub top: Option<u64>,
 
     /// Set the order of the sets [default: reclaimable; for ndjson, fdupes and nul: as found]
-    #[arg(long, value_name = "WHAT", value_parser = named(ORDERS), help_heading = "Output")]
+    #[arg(long, value_name = "WHAT", value_parser = named(ORDERS))]
     pub sort_by: Option<SetOrder>,
-
-    /// Print only the summary, on standard output
-    ///
-    /// With json and ndjson, the report has a header and a summary, and no sets.
-    #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by"], help_heading = "Output")]
-    pub summary_only: bool,
 
     /// List only redundant files: without the first file of each set, and without ends of sets
     ///
     /// Only with the formats nul and fdupes. The first file is the one that an action keeps. With -H, its first name is
-    /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND. --newer would
+    /// keep older files, which this list has.
+    #[arg(
+        long,
+        conflicts_with_all = ["newer", "unique"],
+        hide_short_help = true
+    )]
     pub omit_first: bool,
 
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
     ///
     /// The exit status is also 2 if the list of --stdin or -0 is empty, because then nothing was searched.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub exit_code: bool,
 
     #[command(flatten)]

@@ -13,6 +13,7 @@ use super::read::ReadArgs;
 use super::search::PatienceArgs;
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Which folders to report")]
 pub struct FoldersArgs {
     /// Folders to compare with each other and within each other [default: the current folder]
     #[arg(value_name = "PATH", help_heading = "Where to search")]
@@ -33,18 +34,13 @@ pub struct FoldersArgs {
     /// Only report folders of at least this size
     ///
     /// The size of a folder is that of all files below it.
-    #[arg(
-        long,
-        value_name = "SIZE",
-        allow_negative_numbers = true,
-        help_heading = "Which folders to report"
-    )]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub min_size: Option<Bytes>,
 
     /// Only report folders whose name matches: '2024*', 'backup-??'
     ///
     /// All folders are still compared. If given several times, one pattern must match.
-    #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
+    #[arg(long, value_name = "GLOB")]
     pub name: Vec<String>,
 
     /// Report a folder if at least N percent of its bytes are also in another folder
@@ -54,8 +50,7 @@ pub struct FoldersArgs {
         long,
         value_name = "N",
         default_value_t = 80,
-        value_parser = clap::value_parser!(u8).range(1..=100),
-        help_heading = "Which folders to report"
+        value_parser = percent,
     )]
     pub min_overlap: u8,
 
@@ -63,7 +58,7 @@ pub struct FoldersArgs {
     ///
     /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
     /// Empty files are always ignored. The report says how many ignored files a folder has.
-    #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
+    #[arg(long, value_name = "GLOB")]
     pub noise: Vec<String>,
 
     /// Set the report format
@@ -88,6 +83,14 @@ pub struct FoldersArgs {
 
     #[command(flatten)]
     pub config: ConfigArgs,
+}
+
+fn percent(text: &str) -> Result<u8, &'static str> {
+    let percent = text
+        .parse()
+        .ok()
+        .filter(|percent| (1..=100).contains(percent));
+    percent.ok_or("write a whole number from 1 to 100")
 }
 
 pub const FOLDERS_EXAMPLES: &str = "\

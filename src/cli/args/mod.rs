@@ -20,7 +20,6 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use self::cache::{CACHE_EXAMPLES, CacheArgs};
-use self::common::ConfigCommandArgs;
 use self::common::DocumentArgs;
 use self::compare::CompareArgs;
 use self::find::FindArgs;
@@ -147,14 +146,6 @@ pub enum Command {
     /// system. You can remove the cache at any time: the next search then reads the files again.
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
-
-    /// Show which options configuration files and presets set
-    ///
-    /// The files are in $XDG_CONFIG_HOME/seekless, or in ~/.config/seekless: 'config' for all commands, 'config.find'
-    /// for find, 'preset.NAME' for --preset NAME. Each line is one option. An option on the command line replaces the
-    /// one of a file.
-    #[command(after_long_help = CONFIG_EXAMPLES)]
-    Config(ConfigCommandArgs),
 
     /// Print a completion script for a shell
     ///
@@ -320,22 +311,6 @@ Exit status:
   1    done, but some files could not be read, or were changed during the run; stderr names them
   2    usage error, or nothing could be done
   130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
-
-const CONFIG_EXAMPLES: &str = "\
-Examples:
-  seekless config                               what the files set, and the presets
-  seekless config remove --preset nas           what applies to 'remove' with this preset
-  seekless --preset nas /srv/photos             a search with the options of a preset
-
-A file config.find:
-    # one option on each line, without quotes
-    --min-size=100k
-    --exclude=.git
-    --exclude=node_modules
-
-Exit status:
-  0    done
-  2    usage error, or a file cannot be used; stderr names the line";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

@@ -8,13 +8,14 @@ use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
 use super::common::DocumentArgs;
-use super::definition::named;
+use super::definition::{named, number};
 use super::read::LimitArgs;
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What to measure")]
 pub struct ProbeArgs {
     /// A folder on the disk to measure; probe reads files below it
-    #[arg(value_name = "PATH", help_heading = "What to measure")]
+    #[arg(value_name = "PATH")]
     pub path: PathBuf,
 
     /// Limit the run time: 30s, 2m
@@ -26,7 +27,6 @@ pub struct ProbeArgs {
         value_name = "TIME",
         default_value = "30s",
         value_parser = seconds,
-        help_heading = "What to measure"
     )]
     pub time: Duration,
 
@@ -34,7 +34,7 @@ pub struct ProbeArgs {
     ///
     /// The scratch file has no name, so it disappears however the program ends. Choose several times the size of the
     /// drive's cache, and a few percent of the disk: 4G.
-    #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What to measure")]
+    #[arg(long, value_name = "SIZE", value_parser = scratch)]
     pub scratch: Option<Bytes>,
 
     /// Run only these experiments
@@ -43,7 +43,6 @@ pub struct ProbeArgs {
         value_name = "EXPERIMENT",
         value_delimiter = ',',
         value_parser = named(EXPERIMENTS.iter().map(|it| (it.name, it.title, it))),
-        help_heading = "What to measure"
     )]
     pub only: Vec<&'static Experiment>,
 
@@ -52,7 +51,7 @@ pub struct ProbeArgs {
         long,
         value_name = "N",
         default_value_t = 1,
-        help_heading = "What to measure"
+        value_parser = number::<u64>,
     )]
     pub seed: u64,
 

@@ -9,6 +9,7 @@ use super::search::PatienceArgs;
 
 /// How much may be read in a second.
 #[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "How to read disks")]
 pub struct LimitArgs {
     /// Limit the read rate per device, in bytes per second: 50M
     ///
@@ -17,7 +18,6 @@ pub struct LimitArgs {
         long,
         value_name = "RATE",
         value_parser = rate,
-        help_heading = "How to read disks",
         hide_short_help = true
     )]
     pub bwlimit: Option<Bytes>,
@@ -38,11 +38,12 @@ fn rate(text: &str) -> Result<Bytes, String> {
 /// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
 /// [`SearchArgs`](super::search::SearchArgs), whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to read disks")]
 pub struct ReadArgs {
     /// Only read while no other program uses the disk
     ///
     /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
-    #[arg(long, help_heading = "How to read disks", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     pub io_idle: bool,
 
     #[command(flatten)]
@@ -60,7 +61,6 @@ pub struct ReadArgs {
         value_name = "HOW",
         default_value_t = PageCache::Auto,
         hide_possible_values = true,
-        help_heading = "How to read disks",
         hide_short_help = true
     )]
     pub page_cache: PageCache,

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use seekless::device::Override;
 use seekless::engine::LEAST_MEMORY;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{MECHANISMS, Mechanism};
 use seekless::units::{BadSize, Bytes};
 
+use super::definition::at_least_one;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use super::definition::named;
 
@@ -38,7 +38,7 @@ pub struct PatienceArgs {
         long,
         value_name = "SECONDS",
         default_value_t = 60,
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = at_least_one::<u32>,
         hide_short_help = true
     )]
     patience: u32,
@@ -52,37 +52,38 @@ impl PatienceArgs {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Where to search")]
 pub struct SearchArgs {
     /// Also read paths from standard input, one path per line
     ///
     /// Actions do not take lines, because a name may contain line breaks: use -0.
-    #[arg(long, help_heading = "Where to search", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     pub stdin: bool,
 
     /// Read NUL-separated paths from standard input (implies --stdin)
     ///
     /// 'find -print0' and 'fd -0' print such paths. Use this option if file names may contain line breaks.
-    #[arg(short = '0', long, help_heading = "Where to search")]
+    #[arg(short = '0', long)]
     pub null: bool,
 
     /// Descend at most N folders
     ///
     /// 1 searches the given folders without their subfolders.
-    #[arg(short = 'd', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Where to search")]
+    #[arg(short = 'd', long, value_name = "N", value_parser = at_least_one::<u32>)]
     pub max_depth: Option<u32>,
 
     /// Do not cross into other file systems
     ///
     /// btrfs subvolumes and snapshots below a given path count as the same file system (unlike in du and rsync), unless
     /// they are mounted separately. Use --exclude to skip snapshots.
-    #[arg(short = 'x', long, help_heading = "Where to search")]
+    #[arg(short = 'x', long)]
     pub one_file_system: bool,
 
     /// Follow symbolic links
     ///
     /// A file counts once, however many links lead to it. seekless detects loops. Without this option it neither
     /// follows nor compares links.
-    #[arg(short = 'L', long, help_heading = "Where to search")]
+    #[arg(short = 'L', long)]
     pub follow_links: bool,
 
     /// Skip files that are listed in files of this name, in the syntax of .gitignore
@@ -90,7 +91,7 @@ pub struct SearchArgs {
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
     /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used, and so is a
     /// line that is not a pattern; actions then do nothing. Can be repeated; later names take precedence.
-    #[arg(long, value_name = "NAME", value_parser = ignore_file, help_heading = "Where to search", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = ignore_file, hide_short_help = true)]
     pub ignore_file: Vec<String>,
 
     /// Include empty files
@@ -130,7 +131,7 @@ pub struct SearchArgs {
     ///
     /// Scattered reads are short reads all over the disk. A read is in flight from its request to its answer.
     /// Solid-state disks answer many reads at the same time. 'seekless probe' measures which number suits a disk.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..), help_heading = "How to read disks", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>, help_heading = "How to read disks", hide_short_help = true)]
     pub depth_random: Option<usize>,
 
     /// Keep the cache in DIR, use none (off), or ignore times of change (mtime) [default: $XDG_CACHE_HOME/seekless or

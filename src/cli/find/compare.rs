@@ -1,29 +1,27 @@
 //! `seekless compare`: is what is on one side also on the others?
 
-use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
-use seekless::engine::{self, Config, Control, Root};
+use seekless::engine::{self, Config, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
 use seekless::tree::{Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
+use super::watched;
 use crate::cli::args::common::Talk;
 use crate::cli::args::compare::CompareArgs;
-use crate::cli::front::in_force::InForce;
-use crate::cli::front::problems::Listener;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::{filter_spec, typed};
 use crate::cli::resolve::search::meant;
 use crate::cli::resolve::wrong_use::{WrongUse, contradiction};
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::{sanitize, watch};
+use crate::cli::terminal::output::OutputStream;
+use crate::cli::terminal::watch;
 
 /// All decisions of one `seekless compare`.
 struct ComparisonRun {
@@ -39,30 +37,21 @@ struct ComparisonRun {
 }
 
 /// Compares, reports and answers by the exit status.
-pub fn compare(args: CompareArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn compare(args: CompareArgs) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (run, console) = begin(
         |around| resolve(args, around),
         |run: &ComparisonRun| run.talk,
     )?;
-    if run.talk.summary {
-        console.sentences(in_force.line());
-    }
-    let control = Arc::<Control>::default();
-    let listener = Listener::new(&console);
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
-    let seen = watch::search(
-        &control,
-        words,
-        || (),
-        || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
-    );
-    watch::over();
-    listener.sum_up();
-    let tree = seen.or_else(|error| console.refuse(error))?;
-    if control.is_cancelled() {
-        return Err(Exit::Interrupted);
-    }
+    let nothing = Arc::<Mutex<Option<()>>>::default();
+    let tree = watched(&console, words, &nothing, |control, listener| {
+        let seen = engine::classify(&run.config, Scope::AcrossRoots, listener, control);
+        if control.is_cancelled() {
+            return Err(Exit::Interrupted);
+        }
+        seen.or_else(|error| console.refuse(error))
+    })?;
     answer(&run, &tree, &console)
 }
 
@@ -82,7 +71,7 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
     }
     if !run.args.talk.quiet {
         for note in &comparison.notes {
-            console.sentence(&format!("Note: {}.", note_words(tree, note)));
+            console.line(&format!("Note: {}.", note_words(tree, note)));
         }
         let shown = Shown {
             comparison: &comparison,
@@ -92,16 +81,12 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
             relative: run.args.relative,
             columns: run.columns,
         };
-        let mut out = BufWriter::new(io::stdout().lock());
-        let written = write(run.args.format, &shown, &mut out).and_then(|()| out.flush());
-        match written {
-            Ok(()) => {}
-            // Whoever closed the pipe did not hear all of the answer.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Exit::Nothing),
-            Err(error) => {
-                return console.refuse(format!("cannot write to standard output: {error}"));
-            }
-        }
+        let place = OutputStream::open(None, console);
+        let mut place = place.or_else(|error| console.refuse(error))?;
+        let written = place.write(|out| write(run.args.format, &shown, out));
+        let written = written.and_then(|()| place.finish());
+        // Whoever closed the pipe did not hear all of the answer.
+        written.map_err(|error| error.exit(Some(Exit::Nothing), console))?;
     }
     Ok(match comparison.answer() {
         ComparisonAnswer::Yes => Exit::Done,
@@ -110,24 +95,8 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
     })
 }
 
-/// The parts of a path, without those that lead nowhere else.
-fn parts(side: &OsString) -> Vec<Component<'_>> {
-    let parts = Path::new(side).components();
-    parts.filter(|part| *part != Component::CurDir).collect()
-}
-
 fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<ComparisonRun, WrongUse> {
     meant(&args.sides)?;
-    let is_same = |side: &OsString| {
-        let others = args.sides.iter();
-        others.filter(|other| parts(other) == parts(side)).count() > 1
-    };
-    if let Some(twice) = args.sides.iter().find(|side| is_same(side)) {
-        return contradiction(format!(
-            "{} was given twice: compare needs different sides; 'seekless PATH' finds duplicates in one folder",
-            sanitize::path(Path::new(twice))
-        ));
-    }
     if args.relative && args.format != Format::Nul {
         return contradiction("--relative is for bare names: use it with -f nul");
     }
@@ -166,26 +135,21 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String
     match obstacle {
         Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
         Obstacle::NoFiles(side) if tree.root_gaps().contains(&(*side, Unseen::ListedBefore)) => {
+            let same = "the same folder as another side: compare needs different folders";
+            format!("{}: {same}", path(side))
+        }
+        Obstacle::NoFiles(side) => {
+            let filters = if is_filtered { ", and the filters" } else { "" };
+            let check = "no files to compare: check the path, whether its disk is mounted";
+            format!("{}: {check}{filters}", path(side))
+        }
+        Obstacle::Unanswered(side, entries) => {
+            let entries = counted(*entries, "entry", "entries");
             format!(
-                "{}: the same folder as another side: compare needs different folders",
+                "{}: {entries} could not be compared (marked ! with the reason)",
                 path(side)
             )
         }
-        Obstacle::NoFiles(side) => format!(
-            "{}: no files to compare: check the path, and whether its disk is mounted{}",
-            path(side),
-            if is_filtered {
-                "; the filters may exclude all files"
-            } else {
-                ""
-            }
-        ),
-        Obstacle::Unanswered(side, entries) => format!(
-            "{}: {} could not be compared; {} marked ! with the reason",
-            path(side),
-            counted(*entries, "entry", "entries"),
-            plural(*entries, "it is", "they are")
-        ),
         Obstacle::OneDisk(a, b, disks) => format!(
             "{} and {} are on one physical disk ({}): add --same-disk unless you want to wipe that disk",
             path(a),
@@ -202,32 +166,27 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String
 
 fn note_words(tree: &Tree, note: &Note) -> String {
     let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
+    let unchanged = "this does not change the answer";
     match note {
-        Note::OneCopy(side, files) => format!(
-            "{}: {} of its files {} elsewhere only as hard links to the same file: one physical copy",
-            path(side),
-            count(*files),
-            plural(*files, "is", "are")
-        ),
-        Note::Metadata(files) => format!(
-            "{} the same content but different metadata",
-            counted(*files, "name has", "names have")
-        ),
-        Note::OneDisk(a, b, disks) => format!(
-            "{} and {} are on one physical disk ({})",
-            path(a),
-            path(b),
-            escape(disks.as_bytes())
-        ),
-        Note::Side(side, unseen) => format!(
-            "{}: {}; this does not change the answer",
-            path(side),
-            unseen.words()
-        ),
-        Note::Unanswered(side, entries) => format!(
-            "{}: {} could not be compared; this does not change the answer",
-            path(side),
-            counted(*entries, "entry", "entries")
-        ),
+        Note::OneCopy(side, files) => {
+            let are = plural(*files, "is", "are");
+            let (side, files) = (path(side), count(*files));
+            let only = "as hard links to the same file: one physical copy";
+            format!("{side}: {files} of its files {are} elsewhere only {only}")
+        }
+        Note::Metadata(files) => {
+            let names = counted(*files, "name has", "names have");
+            format!("{names} the same content but different metadata")
+        }
+        Note::OneDisk(a, b, disks) => {
+            let (a, b) = (path(a), path(b));
+            let disks = escape(disks.as_bytes());
+            format!("{a} and {b} are on one physical disk ({disks})")
+        }
+        Note::Side(side, unseen) => format!("{}: {}; {unchanged}", path(side), unseen.words()),
+        Note::Unanswered(side, entries) => {
+            let (side, entries) = (path(side), counted(*entries, "entry", "entries"));
+            format!("{side}: {entries} could not be compared; {unchanged}")
+        }
     }
 }

@@ -11,22 +11,22 @@ use seekless::engine::{self, Config, Control, Root};
 use seekless::folders::{FoldersAnswer, NOISE, Percent, Seen, Wanted};
 use seekless::heartbeat::current;
 use seekless::report::Style;
-use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
 use seekless::scan::{FilterSpec, Globs};
-use seekless::tree::{EntryKind, RootPlace, Scope, Tree, Unseen};
+use seekless::tree::Scope;
 use seekless::units::{Bytes, count, counted};
 
+use super::watched;
 use crate::cli::act::gather;
 use crate::cli::args::common::Talk;
 use crate::cli::args::folders::FoldersArgs;
-use crate::cli::front::in_force::InForce;
 use crate::cli::front::problems::Listener;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::search::meant;
 use crate::cli::resolve::wrong_use::{WrongUse, contradiction, meant_as_file};
+use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::output::{Ended, OutputStream, dropping};
+use crate::cli::terminal::output::OutputStream;
 use crate::cli::terminal::{sanitize, watch};
 
 /// All decisions of one `seekless folders`.
@@ -43,34 +43,23 @@ struct FoldersRun {
 }
 
 /// Looks at folders and says what they have in common.
-pub fn folders(args: FoldersArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn folders(args: FoldersArgs) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (run, console) = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk)?;
     // Before any work is done.
     let place = OutputStream::open(run.args.output.as_deref(), &console);
     let place = place.or_else(|error| console.refuse(error))?;
     let place = Arc::new(Mutex::new(Some(place)));
-    let control = Arc::<Control>::default();
-    let listener = Listener::new(&console);
     let words = "interrupted: folders that were not read completely get no verdict";
-    let told = watch::search(&control, words, dropping(&place), || {
-        drive(&run, &place, &control, &listener)
-    });
-    watch::over();
-    listener.sum_up();
-    if control.is_cancelled() && told.is_err() {
-        return Err(Exit::Interrupted);
-    }
-    let told = told.map_err(|ended| ended.exit(&console))?;
+    let (told, exit) = watched(&console, words, &place, |control, listener| {
+        drive(&run, &console, &place, control, listener)
+    })?;
     if run.talk.summary {
-        let width = run.talk.columns.unwrap_or(usize::MAX);
-        console.lines(fitting(told.lines(), width));
-        console.sentences(in_force.line());
+        console.lines(told.lines());
     } else if let Some(line) = told.incomplete() {
         // The reason for the exit status is not left out.
         console.complain(&line);
     }
-    let exit = listener.exit(run.config.roots.len(), 1);
     Ok(match told.unidentified {
         0 => exit,
         _ => exit.worse(Exit::SomeLeft),
@@ -138,17 +127,23 @@ struct Told {
 /// Looks, answers, and writes the answer.
 fn drive(
     run: &FoldersRun,
+    console: &Console,
     place: &Mutex<Option<OutputStream>>,
     control: &Control,
     listener: &Listener<'_>,
-) -> Result<Told, Ended> {
-    let nothing = || Ended::Silently(Exit::Nothing);
-    let tree = engine::classify(&run.config, Scope::AllFiles, listener, control)
-        .map_err(|error| Ended::Saying(error.to_string()))?;
+) -> Result<(Told, Exit), Exit> {
+    let tree = engine::classify(&run.config, Scope::AllFiles, listener, control);
+    let tree = tree.or_else(|error| console.refuse(error))?;
     // An empty report would say that there is nothing, and replace one that knows more.
     let roots = &run.config.roots;
-    if control.is_cancelled() || listener.exit(roots.len(), seen_by(&tree)) == Exit::Nothing {
-        return Err(nothing());
+    if control.is_cancelled() {
+        return Err(Exit::Interrupted);
+    }
+    // A given folder is in the tree before it is listed.
+    let below_roots = u64::from(tree.folder_count()).saturating_sub(roots.len() as u64);
+    let exit = listener.exit(roots.len(), below_roots + u64::from(tree.file_count()));
+    if exit == Exit::Nothing {
+        return Err(exit);
     }
     let is_noise = |name: &[u8]| {
         run.is_noise
@@ -176,37 +171,18 @@ fn drive(
         style: run.style,
     };
     let place = place.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let mut place = place.ok_or_else(nothing)?;
+    let mut place = place.ok_or(Exit::Nothing)?;
     let written = place.write(|out| (run.args.format.write)(out, &report));
     let written = written.and_then(|()| place.finish());
-    let closed = Some(listener.exit(roots.len(), 1));
-    written.map_err(|error| Ended::unwritten(&error, closed))?;
-    Ok(Told {
+    written.map_err(|error| error.exit(Some(exit), console))?;
+    let told = Told {
         reported: answer.entries.iter().map(|entry| entry.folders.len()).sum(),
         folders: answer.folders,
         files: answer.files,
         skipped_trash: tree.skipped_trash(),
         unidentified: seen.unidentified(),
-    })
-}
-
-/// Folders and files that were seen. A given folder is in the tree before it is listed.
-fn seen_by(tree: &Tree) -> u64 {
-    let hides = |unseen| {
-        use Unseen::{OtherUnanswered, Unanswered, Unreadable};
-        matches!(unseen, Unreadable | Unanswered | OtherUnanswered)
     };
-    let is_listed = |folder| {
-        let mut others = tree.others_in(folder);
-        !others.any(|other| {
-            other.name.is_empty()
-                && matches!(other.kind, EntryKind::Unseen(unseen) if hides(*unseen))
-        })
-    };
-    let roots = tree.roots().iter();
-    let unlisted =
-        roots.filter(|root| matches!(root.place, RootPlace::Folder(folder) if !is_listed(folder)));
-    u64::from(tree.folder_count()) - unlisted.count() as u64 + u64::from(tree.file_count())
+    Ok((told, exit))
 }
 
 impl Told {

@@ -1,28 +1,24 @@
 //! `seekless find --from`: selects from a report, without reading any file.
 
-use std::fmt::Display;
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use indicatif::ProgressBar;
 use seekless::acting::{self, Absent, Reported, Selection};
 use seekless::action::plan::{LeftName, Ranking};
 use seekless::engine::ProgressLine;
 use seekless::report::Header;
 use seekless::report::escape::escape;
-use seekless::report::read::{ReadError, ReadReport};
+use seekless::report::read::ReadReport;
 
 use super::report_output::{ReportOutput, told};
 use super::resolve::FindRun;
 use crate::cli::act::from_report::{FromReport, tell_what_is_typed, with_command};
-use crate::cli::front::in_force::InForce;
 use crate::cli::front::option_words::typed;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::output::{Ended, OutputStream};
+use crate::cli::terminal::output::OutputStream;
 use crate::cli::terminal::sanitize;
 use crate::cli::terminal::watch::{self, End};
 
@@ -31,11 +27,37 @@ pub fn select(
     mut run: FindRun,
     (source, selection): (Source, Selection),
     ranking: Option<Ranking>,
-    in_force: &InForce,
     console: &Console,
 ) -> Result<Exit, Exit> {
-    let selected = selected(&run, &source, &selection, ranking, console);
-    let (place, reported) = selected.or_else(|error| console.refuse(error))?;
+    tell_what_is_typed(&source, console);
+    let report = FromReport::open(&source).or_else(|error| console.refuse(error))?;
+    // What is written would pass for a report of this user.
+    if let Some(untrusted) = report.about.untrusted {
+        return console.refuse(format!(
+            "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
+        ));
+    }
+    // Before the report is read, which may take long if it comes through a pipe.
+    let place = OutputStream::open(run.args.output.as_deref(), console);
+    let place = place.or_else(|error| console.refuse(error))?;
+    let progress = Arc::<LookUps>::default();
+    let shown = Arc::clone(&progress);
+    let reported = watch::during(
+        End::NOTHING,
+        move || shown.lines(),
+        || {
+            let read = ReadReport::read(report.input).map_err(|error| with_command(&error))?;
+            let files = read.sets.iter().map(|read| read.set.members.len() as u64);
+            progress.all.store(files.sum(), Ordering::Relaxed);
+            let looked_up = |files| {
+                progress.done.fetch_add(files as u64, Ordering::Relaxed);
+            };
+            let reported = acting::reported(read, &selection, ranking, &looked_up);
+            reported.map_err(|error| error.to_string())
+        },
+    );
+    let reported =
+        reported.or_else(|error: String| console.refuse(format!("{}: {error}", report.name)))?;
     let Reported {
         header,
         sets,
@@ -60,59 +82,31 @@ pub fn select(
     watch::over();
     // With --exit-code, whoever closed the pipe did not hear all of the answer.
     let closed = (!run.args.exit_code).then_some(Exit::Done);
-    written.map_err(|error| Ended::unwritten(&error, closed).exit(console))?;
+    written.map_err(|error| error.exit(closed, console))?;
     let is_whole = left.is_empty() && absent.is_empty() && !summary.interrupted;
     let exit = if is_whole { Exit::Done } else { Exit::SomeLeft };
-    Ok(told(&run, &summary, in_force, || (), exit, console))
+    Ok(told(&run, &summary, || (), exit, console))
 }
 
-/// What was selected, and where it goes. The place of the output is opened before the report is read, since it may be
-/// refused: a pipe may take long to its end.
-///
-/// # Errors
-/// With the message, if nothing can be reported.
-fn selected(
-    run: &FindRun,
-    source: &Source,
-    selection: &Selection,
-    ranking: Option<Ranking>,
-    console: &Console,
-) -> Result<(OutputStream, Reported), String> {
-    tell_what_is_typed(source, console);
-    let FromReport { name, input, about } = FromReport::open(source)?;
-    let progress = Arc::new(ReadProgress::of(length(source)));
-    // What is written would pass for a report of this user.
-    if let Some(untrusted) = about.untrusted {
-        return Err(format!(
-            "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
-        ));
+/// How many files of a report were looked up.
+#[derive(Debug, Default)]
+struct LookUps {
+    all: AtomicU64,
+    done: AtomicU64,
+}
+
+impl LookUps {
+    /// The line to draw.
+    fn lines(&self) -> Vec<ProgressLine> {
+        let all = self.all.load(Ordering::Relaxed);
+        vec![ProgressLine {
+            stage: "report",
+            files_done: self.done.load(Ordering::Relaxed),
+            files_total: all,
+            total_is_final: all > 0,
+            ..ProgressLine::default()
+        }]
     }
-    let place = OutputStream::open(run.args.output.as_deref(), console);
-    let place = place.map_err(|error| error.to_string())?;
-    let shown = Arc::clone(&progress);
-    let of_report = |error: &dyn Display| format!("{name}: {error}");
-    watch::during(
-        End::NOTHING,
-        move || shown.lines(),
-        || {
-            let report = progress.read(input);
-            let report = report.map_err(|error| of_report(&with_command(&error)))?;
-            let looked_up = |files| progress.look_up(files);
-            let reported = acting::reported(report, selection, ranking, &looked_up);
-            let reported = reported.map_err(|error| of_report(&error))?;
-            Ok((place, reported))
-        },
-    )
-}
-
-/// The length of a report in a file. Of a pipe nobody knows it.
-fn length(source: &Source) -> u64 {
-    let file = match source {
-        Source::Report(path) => path.metadata().ok(),
-        _ => None,
-    };
-    file.filter(|file| file.is_file())
-        .map_or(0, |file| file.len())
 }
 
 /// Names what cannot be in the answer; files that were removed are only counted.
@@ -130,90 +124,4 @@ fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
         }
     }
     limit.rest().iter().for_each(|line| console.complain(line));
-}
-
-/// How much of the report is read, and how many of its files are looked up.
-#[derive(Debug)]
-struct ReadProgress {
-    /// Length of the report; 0 if nobody knows.
-    length: u64,
-    /// Counts the bytes that are read, and is never drawn.
-    bytes: ProgressBar,
-    /// Files that the report lists, when it is read.
-    files: AtomicU64,
-    looked_up: AtomicU64,
-}
-
-impl ReadProgress {
-    fn of(length: u64) -> Self {
-        Self {
-            length,
-            bytes: ProgressBar::hidden(),
-            files: AtomicU64::new(0),
-            looked_up: AtomicU64::new(0),
-        }
-    }
-
-    fn read(&self, input: impl Read) -> Result<ReadReport, ReadError> {
-        let report = ReadReport::read(self.bytes.wrap_read(input))?;
-        let files = report.sets.iter().map(|read| read.set.members.len() as u64);
-        self.files.store(files.sum(), Ordering::Relaxed);
-        Ok(report)
-    }
-
-    /// Takes note of files that are looked up.
-    fn look_up(&self, files: usize) {
-        self.looked_up.fetch_add(files as u64, Ordering::Relaxed);
-    }
-
-    /// The lines to draw.
-    fn lines(&self) -> Vec<ProgressLine> {
-        let files = self.files.load(Ordering::Relaxed);
-        let looked_up = self.looked_up.load(Ordering::Relaxed);
-        let mut lines = vec![ProgressLine {
-            stage: "report",
-            files_done: files,
-            bytes_done: self.bytes.position(),
-            bytes_total: self.length,
-            total_is_final: self.length > 0,
-            ..ProgressLine::default()
-        }];
-        if looked_up > 0 {
-            lines.push(ProgressLine {
-                stage: "look up",
-                files_done: looked_up,
-                files_total: files,
-                total_is_final: true,
-                ..ProgressLine::default()
-            });
-        }
-        lines
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_counted_until_files_are_looked_up() {
-        let text = b"# seekless 0.1.0 report, text, schema 1\n\n\
-            4 B (4 bytes) * 3, reclaimable 8.2 kB (8192 bytes)\n  1   a\n  2   b\n  3   c\n# interrupted: ended by hand\n";
-        let progress = ReadProgress::of(100);
-        progress.read(&text[..]).expect("a report");
-        let told = |line: &ProgressLine| {
-            let files = (line.files_done, line.files_total);
-            (line.stage, files, (line.bytes_done, line.bytes_total))
-        };
-        let read = ("report", (3, 0), (text.len() as u64, 100));
-        let lines = progress.lines();
-        assert_eq!(lines.iter().map(told).collect::<Vec<_>>(), [read]);
-        progress.look_up(2);
-        let lines = progress.lines();
-        let looked_up = ("look up", (2, 3), (0, 0));
-        assert_eq!(
-            lines.iter().map(told).collect::<Vec<_>>(),
-            [read, looked_up]
-        );
-    }
 }

@@ -25,12 +25,11 @@ use self::report_output::{ReportOutput, told};
 use self::resolve::{FindRun, resolve};
 use crate::cli::act::plan_summary::no_match;
 use crate::cli::args::find::FindArgs;
-use crate::cli::front::in_force::InForce;
 use crate::cli::front::problems::{HiddenLinks, Listener, seen};
 use crate::cli::resolve::environment::begin;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::output::{Ended, NotWritten, dropping};
+use crate::cli::terminal::output::{NotWritten, dropping};
 use crate::cli::terminal::{sanitize, watch};
 use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
@@ -39,7 +38,7 @@ use crate::cli::undo::sweep;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Finds, reports and tells how it went.
-pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
+pub fn find(args: FindArgs) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (mut run, console) = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
     if run.config.roots.is_empty() {
@@ -51,44 +50,62 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Result<Exit, Exit> {
     }
     let ranking = run.ranking.take();
     match run.wanted.take() {
-        None => search(&run, ranking, in_force, &console),
-        Some(wanted) => from_report::select(run, wanted, ranking, in_force, &console),
+        None => search(&run, ranking, &console),
+        Some(wanted) => from_report::select(run, wanted, ranking, &console),
     }
 }
 
-fn search(
-    run: &FindRun,
-    mut ranking: Option<Ranking>,
-    in_force: &InForce,
+/// Searches, while progress is drawn and signals are heard. `words` answer the first signal; `place` is what the work
+/// would leave behind if the program ended.
+fn watched<P: Send + 'static, T>(
     console: &Console,
-) -> Result<Exit, Exit> {
-    let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
-    let output = Arc::new(Mutex::new(Some(output)));
+    words: &'static str,
+    place: &Arc<Mutex<Option<P>>>,
+    work: impl FnOnce(&Control, &Listener<'_>) -> Result<T, Exit>,
+) -> Result<T, Exit> {
     let control = Arc::<Control>::default();
     let listener = Listener::new(console);
-    let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
-    let mut hidden = HiddenLinks::default();
-    let found = thread::scope(|scope| {
-        // Dropped when the work is over, which ends the thread.
-        let (_over, until_over) = mpsc::channel();
-        if run.delivery == Delivery::AsFinal {
-            scope.spawn(|| flush_now_and_then(&output, &control, until_over));
-        }
-        watch::search(&control, words, dropping(&output), || {
-            drive(run, &mut ranking, &output, &control, &listener, &mut hidden)
-        })
+    let done = watch::search(&control, words, dropping(place), || {
+        work(&control, &listener)
     });
     watch::over();
     listener.sum_up();
+    done
+}
+
+fn search(run: &FindRun, mut ranking: Option<Ranking>, console: &Console) -> Result<Exit, Exit> {
+    let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
+    let output = Arc::new(Mutex::new(Some(output)));
+    let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
+    let mut hidden = HiddenLinks::default();
+    let found = watched(console, words, &output, |control, listener| {
+        thread::scope(|scope| {
+            // Dropped when the work is over, which ends the thread.
+            let (_over, until_over) = mpsc::channel();
+            if run.delivery == Delivery::AsFinal {
+                scope.spawn(|| flush_now_and_then(&output, control, until_over));
+            }
+            let summary = drive(
+                run,
+                console,
+                &mut ranking,
+                &output,
+                control,
+                listener,
+                &mut hidden,
+            )?;
+            // An interruption that came too late to cut anything short leaves a whole report.
+            let exit = if summary.interrupted {
+                Exit::Interrupted
+            } else {
+                listener.exit(run.config.roots.len(), seen(&summary))
+            };
+            Ok((summary, exit))
+        })
+    });
     let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
     idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
-    let summary = found.map_err(|ended| ended.exit(console))?;
-    // An interruption that came too late to cut anything short leaves a whole report.
-    let exit = if summary.interrupted {
-        Exit::Interrupted
-    } else {
-        listener.exit(run.config.roots.len(), seen(&summary))
-    };
+    let (summary, exit) = found?;
     let notes = || {
         console.lines(hidden.lines());
         // What a run that was killed left here is among the files that were just looked at.
@@ -96,18 +113,19 @@ fn search(
             sweep::notice(&place, || searched_trees(&run.config), console);
         }
     };
-    Ok(told(run, &summary, in_force, notes, exit, console))
+    Ok(told(run, &summary, notes, exit, console))
 }
 
 /// Runs the engine and writes what it finds.
 fn drive(
     run: &FindRun,
+    console: &Console,
     ranking: &mut Option<Ranking>,
     output: &Shared<ReportOutput>,
     control: &Control,
     listener: &Listener<'_>,
     hidden: &mut HiddenLinks,
-) -> Result<Summary, Ended> {
+) -> Result<Summary, Exit> {
     if tracing::enabled!(tracing::Level::INFO) {
         // The search names the paths that it cannot look at.
         for text in engine::explain(&run.config, "--memory") {
@@ -141,15 +159,15 @@ fn drive(
     let unwritten = |error: NotWritten| {
         // With --exit-code, whoever closed the pipe did not hear all of the answer.
         let closed = (!run.args.exit_code).then_some(Exit::Done);
-        Ended::unwritten(&error, closed)
+        error.exit(closed, console)
     };
     if let Some(error) = failed {
         return Err(unwritten(error));
     }
-    let summary = found.map_err(|error| Ended::Saying(error.to_string()))?;
+    let summary = found.or_else(|error| console.refuse(error))?;
     // An empty report would say that there is nothing, and replace one that knows more.
     if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing {
-        return Err(Ended::Silently(Exit::Nothing));
+        return Err(Exit::Nothing);
     }
     let output = lock(output).take();
     let written = output.map(|output| output.finish(&summary));

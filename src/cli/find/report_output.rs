@@ -8,12 +8,11 @@ use seekless::report::{Header, Report};
 use seekless::units::count;
 
 use super::resolve::FindRun;
-use super::summary::{self, SummaryOf};
-use crate::cli::front::in_force::InForce;
+use super::summary;
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::output::{NotWritten, OutputStream};
-use crate::cli::terminal::{sanitize, shell_word};
+use crate::cli::terminal::shell_word;
 
 /// A report on its way.
 pub struct ReportOutput {
@@ -23,8 +22,6 @@ pub struct ReportOutput {
     place: OutputStream,
     /// Sets that are still to be written.
     left: u64,
-    /// The summary is written in place of a report.
-    summary_of: Option<(SummaryOf, Option<usize>)>,
 }
 
 impl ReportOutput {
@@ -41,10 +38,7 @@ impl ReportOutput {
             header: run.header.clone(),
             begun: false,
             place,
-            left: run.most().unwrap_or(u64::MAX),
-            summary_of: run
-                .summary_is_result()
-                .then_some((run.summary_of(), run.style.columns)),
+            left: run.args.top.unwrap_or(u64::MAX),
         }
     }
 
@@ -60,21 +54,6 @@ impl ReportOutput {
 
     /// Writes the end and puts a file in its place.
     pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
-        if let Some((of, columns)) = self.summary_of {
-            let lines = summary::lines(summary, of, columns);
-            // A later result may replace what names seekless.
-            let is_file = matches!(self.place, OutputStream::File(_));
-            let title = is_file.then_some(concat!(
-                "# seekless ",
-                env!("CARGO_PKG_VERSION"),
-                " summary"
-            ));
-            let lines = title.into_iter().map(str::to_owned).chain(lines);
-            let mut lines = lines.map(|line| sanitize::message(&line).into_owned());
-            self.place
-                .write(|out| lines.try_for_each(|line| writeln!(out, "{line}")))?;
-            return self.place.finish();
-        }
         self.begin()?;
         self.write(|report, out| report.end(out, summary))?;
         self.place.finish()
@@ -108,19 +87,15 @@ impl ReportOutput {
 pub fn told(
     run: &FindRun,
     summary: &Summary,
-    in_force: &InForce,
     notes: impl FnOnce(),
     exit: Exit,
     console: &Console,
 ) -> Exit {
     if run.talk.summary {
-        if !run.summary_is_result() {
-            console.lines(summary::lines(summary, run.summary_of(), run.talk.columns));
-        }
-        console.sentences(in_force.line());
+        console.lines(summary::lines(summary, run.summary_of()));
         notes();
-        console.sentences(reported(run, summary));
-        console.sentences(next_command(run, summary));
+        console.lines(reported(run, summary));
+        console.lines(next_command(run, summary));
     }
     if run.args.exit_code {
         exit.of_question(summary.sets > 0)
@@ -131,7 +106,7 @@ pub fn told(
 
 /// The number of sets that were reported, if there are more.
 fn reported(run: &FindRun, summary: &Summary) -> Option<String> {
-    let most = run.most().filter(|&most| 0 < most && most < summary.sets)?;
+    let most = run.args.top.filter(|&most| most < summary.sets)?;
     Some(format!(
         "Reported {} of {} sets (--top {most}).",
         count(most),
@@ -142,14 +117,11 @@ fn reported(run: &FindRun, summary: &Summary) -> Option<String> {
 /// The command that shows what an action would do with a report that was written to a file.
 fn next_command(run: &FindRun, summary: &Summary) -> Option<String> {
     let file = run.args.output.as_deref()?;
-    // /dev/stdout and the like may lead to a file, but that file has another name.
-    let is_named = file.is_file() && !file.starts_with("/dev") && !file.starts_with("/proc");
     let is_about_duplicates = run.config.copies.least > 1 && run.config.copies.most.is_none();
-    if !is_named
+    if !file.is_file()
         || !run.args.format.readable_back
         || !is_about_duplicates
         || summary.sets == 0
-        || run.args.summary_only
         || run.style.color
     {
         return None;

@@ -1,7 +1,5 @@
 //! From what was typed to what will be done, once.
 
-use std::path::Path;
-
 use seekless::acting::{Selection, search_origin};
 use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Copies, Delivery};
@@ -37,26 +35,11 @@ pub struct FindRun {
 }
 
 impl FindRun {
-    /// How many sets are written; all if nothing is said.
-    pub fn most(&self) -> Option<u64> {
-        if self.args.summary_only {
-            Some(0)
-        } else {
-            self.args.top
-        }
-    }
-
-    /// The lines of the summary are the result, not a report.
-    pub fn summary_is_result(&self) -> bool {
-        self.args.summary_only && self.args.format.name == "text"
-    }
-
     /// What its summary is of.
     pub fn summary_of(&self) -> SummaryOf {
         SummaryOf {
             copies: self.config.copies,
             isolate: self.config.isolate,
-            from_report: self.args.from.is_some(),
             verbose: self.talk.verbose > 0,
         }
     }
@@ -78,8 +61,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
     } else {
         args.copies.unwrap_or_default()
     };
-    let reports_digests = args.format.digests && !args.summary_only;
-    config.digests = args.digest.unwrap_or(reports_digests);
+    config.digests = args.digest.unwrap_or(args.format.digests);
     possible_with(&args)?;
     let sink = around.sink(args.output.as_deref());
     let delivery = match (args.sort_by, args.top, args.format.streams) {
@@ -93,15 +75,14 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         }
         None => None,
     };
-    let ranking = match (args.keep.is_empty(), &wanted) {
-        (true, _) => None,
-        // The report says where its files are.
-        (false, Some(_)) => Some(Ranking::new(
-            keep_rules(&args.keep, args.paths.roots.iter().map(Path::new))?,
-            Origin::default(),
-        )),
-        (false, None) => Some(ranking(&args.keep, &config, around)?),
+    // A report says where its files are.
+    let origin = if args.from.is_some() {
+        Origin::default()
+    } else {
+        search_origin(&config, &around.folder, around.started_ns())
     };
+    let rules = keep_rules(&args.keep)?;
+    let ranking = (!args.keep.is_empty()).then(|| Ranking::new(rules, origin));
     Ok(FindRun {
         header: around.header(&config),
         ranking,
@@ -143,16 +124,6 @@ fn selection(
     })
 }
 
-fn ranking(
-    rules: &[String],
-    config: &Config,
-    around: &Environment<'_>,
-) -> Result<Ranking, WrongUse> {
-    let rules = keep_rules(rules, config.roots.iter().map(|root| root.path.as_path()))?;
-    let origin = search_origin(config, &around.folder, around.started_ns());
-    Ok(Ranking::new(rules, origin))
-}
-
 /// Refuses options that a format cannot follow.
 fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
     let format = args.format.name;
@@ -161,24 +132,8 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
         ));
     }
-    if args.omit_first && (args.unique || args.copies == Some(Copies::UNIQUE)) {
-        return contradiction(
-            "--omit-first omits every file without a copy: omit --omit-first, or --unique (--copies 1)",
-        );
-    }
-    if args.omit_first && args.filter.newer.is_some() {
-        return contradiction(
-            "--omit-first would also list older files, which --newer keeps: use --format json, or 'seekless remove --newer'",
-        );
-    }
     meant_as_file(args.output.as_deref())?;
-    not_onto_report(args.output.as_deref(), args.from.as_deref())?;
-    if args.summary_only && !args.format.readable_back {
-        return contradiction(format!(
-            "--format {format} has no summary: use --summary-only with text, json or ndjson",
-        ));
-    }
-    Ok(())
+    not_onto_report(args.output.as_deref(), args.from.as_deref())
 }
 
 #[cfg(test)]

@@ -1,14 +1,8 @@
 //! Messages of the library, with the options and commands of this program added.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use seekless::action::keep::BadRule;
 use seekless::action::{Code, Reason};
 use seekless::event::{Problem, ProblemKind};
-
-use super::config_folder;
-use crate::cli::terminal::shell_word;
 
 /// A path that takes no further part.
 pub fn problem(problem: &Problem) -> String {
@@ -18,18 +12,6 @@ pub fn problem(problem: &Problem) -> String {
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
-}
-
-/// A task of `seekless cache` for the cache in a folder.
-pub fn cache_command(task: &str, folder: &Path) -> String {
-    let option = match config_folder::cache().as_deref() == Some(folder) {
-        true => String::new(),
-        false => format!(
-            " --cache {}",
-            shell_word::word(folder.as_os_str().as_bytes())
-        ),
-    };
-    format!("'seekless cache {task}{option}'")
 }
 
 /// A reason, with the options of this program. What it says more or otherwise than the library is here.

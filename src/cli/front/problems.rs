@@ -12,9 +12,10 @@ use seekless::device::Mounts;
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
 
 use super::option_words;
+use seekless::units::count;
+
 use crate::cli::terminal::console::Console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize;
 
 /// Listens to the engine, on whatever thread it speaks.

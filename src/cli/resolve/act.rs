@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use seekless::acting::{Asked, FoundFolder, NoFolder};
 use seekless::action::plan::Noise;
@@ -102,7 +102,7 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     // What is wrong anywhere is said before what is missing here.
-    let rules = keep_rules(&args.stay.keep, args.paths.roots.iter().map(Path::new))?;
+    let rules = keep_rules(&args.stay.keep)?;
     if args.from.is_none() {
         needs_path(&args, action)?;
         only_whole_paths(&args, action)?;

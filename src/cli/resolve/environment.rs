@@ -11,7 +11,6 @@ use jiff::{Timestamp, Zoned};
 use seekless::engine::Config;
 use seekless::report::{Header, Options};
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::fmt::format;
 
 use super::wrong_use::WrongUse;
 use crate::cli::args::common::Talk;
@@ -109,47 +108,33 @@ pub fn begin<T>(
         Err(error) => return sanitize::refuse(error),
     };
     let talk = talk(&run);
-    let console = Console::telling(talk.progress);
+    let console = Console::new(talk.progress);
     watch::tell_on(&console);
-    start_log(talk.verbose, talk.colored_log, &console);
+    start_log(talk.verbose, &console);
     Ok((run, console))
 }
 
 /// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
 /// `-vvv` everything, with the time since the start, level and place.
-pub fn start_log(verbose: u8, color: bool, console: &Console) {
+fn start_log(verbose: u8, console: &Console) {
     let level = match verbose {
         0 => return,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    // Notices are sentences.
-    let console = match verbose {
-        1 => console.fitting_log(),
-        _ => console.clone(),
-    };
+    let console = console.clone();
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_ansi(color)
-        .fmt_fields(format::debug_fn(|line, field, value| {
-            let value = format!("{value:?}");
-            let value = sanitize::message(&value);
-            match field.name() {
-                "message" => write!(line, "{value}"),
-                name => write!(line, " {name}={value}"),
-            }
-        }))
+        .with_ansi(false)
+        .with_level(verbose > 1)
+        .with_target(verbose > 1)
         .with_writer(move || console.clone());
-    let started = match verbose {
-        1 => log
-            .without_time()
-            .with_level(false)
-            .with_target(false)
-            .try_init(),
-        _ => log
-            .with_timer(tracing_subscriber::fmt::time::uptime())
-            .try_init(),
+    let started = if verbose > 1 {
+        log.with_timer(tracing_subscriber::fmt::time::uptime())
+            .try_init()
+    } else {
+        log.without_time().try_init()
     };
     // Only a second start_log could fail, and then there is a log already.
     debug_assert!(started.is_ok());

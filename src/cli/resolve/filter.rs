@@ -23,7 +23,7 @@ pub fn filter_spec(
         let text = text.as_deref();
         text.map(|text| Moment::parse(text, &around.local_time()))
             .transpose()
-            .map_err(|cause| WrongUse::Moment { option, cause })
+            .map_err(|cause| WrongUse(format!("--{option}: {cause}")))
     };
     let newer = moment("newer", &args.newer)?;
     let spec = FilterSpec {

@@ -4,7 +4,6 @@ pub mod act;
 pub mod environment;
 pub mod filter;
 pub mod root_links;
-pub mod root_list;
 pub mod search;
 pub mod time;
 pub mod wrong_use;

@@ -79,9 +79,10 @@ impl RootLinks {
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
             let is_needed =
                 place < references && !is_missing || needed.iter().any(|path| root.path == **path);
-            if is_needed && let Some((why, check)) = unseen(&root.path, &way) {
+            if is_needed && let Some(why) = unseen(&root.path, &way) {
                 return contradiction(format!(
-                    "{}: {why}; nothing was done, because the copies to keep may be there: {check}, or omit this path",
+                    "{}: {why}; nothing was done, because the copies to keep may be there: check whether its disk is \
+                     mounted and whether you may read it, or omit this path",
                     sanitize::path(&root.path)
                 ));
             }
@@ -102,8 +103,7 @@ impl RootLinks {
     /// The real path of a path that has to be there.
     pub fn real(&mut self, path: &Path) -> Result<PathBuf, WrongUse> {
         let way = self.check(path)?;
-        let way =
-            way.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(path))));
+        let way = way.map_err(|e| WrongUse(format!("{}: {e}", sanitize::path(path))));
         Ok(way?.real)
     }
 
@@ -161,26 +161,20 @@ fn look(path: &Path) -> io::Result<RootWay> {
     RootWay::look(path)
 }
 
-/// Says why nothing is seen below a path, if that is so, and what to check.
-fn unseen(path: &Path, way: &io::Result<RootWay>) -> Option<(String, &'static str)> {
-    let (why, error) = match way {
+/// Says why nothing is seen below a path, if that is so.
+fn unseen(path: &Path, way: &io::Result<RootWay>) -> Option<String> {
+    match way {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let check = "check whether its disk is mounted";
-            return Some(("no such file or folder".to_owned(), check));
+            Some("no such file or folder".to_owned())
         }
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            ("cannot look at it", error.to_string())
-        }
-        // Whoever uses it says why.
-        Err(_) => return None,
+        Err(error) => Some(error.to_string()),
         Ok(way) => {
             let _call = current::call(path);
             let is_folder = way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
-            let error = fs::read_dir(&way.real).err().filter(|_| is_folder)?;
-            ("cannot list this folder", error.to_string())
+            let listed = fs::read_dir(&way.real).err().filter(|_| is_folder);
+            listed.map(|error| format!("cannot list this folder: {error}"))
         }
-    };
-    Some((format!("{why}: {error}"), "run as a user who may"))
+    }
 }
 
 fn leads(link: &RootLink) -> String {

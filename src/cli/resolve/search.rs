@@ -1,24 +1,23 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seekless::action::keep::{RULES, Rules};
+use seekless::action::keep::Rules;
 use seekless::device::SystemRoot;
 use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
-use seekless::scan::filter::Verdict;
 
 use super::environment::Environment;
 use super::filter::filter_spec;
-use super::root_list::{self, Ending};
 use super::wrong_use::{WrongUse, contradiction};
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::read::ReadArgs;
 use crate::cli::args::search::{NamesArgs, PatienceArgs, SearchArgs, is_cache_word};
 use crate::cli::front::{config_folder, option_words};
-use crate::cli::terminal::{sanitize, shell_word};
+use crate::cli::terminal::sanitize;
 
 /// Decides what is searched.
 pub fn search(
@@ -66,28 +65,7 @@ pub fn search(
             "--isolate compares several paths with each other: give two or more different ones",
         );
     }
-    not_all_excluded(&config, &filters.exclude)?;
     Ok(config)
-}
-
-/// Refuses a search of nothing: --exclude skips each given path. Some paths may be skipped, since shells expand `*`.
-fn not_all_excluded(config: &Config, excludes: &[String]) -> Result<(), WrongUse> {
-    let (roots, filter) = (&config.roots, &config.filter);
-    let is_skipped =
-        |root: &Root| filter.root(root.path.as_os_str().as_bytes(), true) == Verdict::Filtered;
-    let Some(first) = roots.first().filter(|_| roots.iter().all(is_skipped)) else {
-        return Ok(());
-    };
-    let exclude = shell_word::word(excludes.join(" ").as_bytes());
-    let path = sanitize::path(&first.path);
-    contradiction(match roots.len() {
-        1 => format!(
-            "--exclude {exclude} skips {path} itself, so nothing is searched: omit one of them"
-        ),
-        more => format!(
-            "--exclude {exclude} skips all {more} given paths, so nothing is searched: omit it"
-        ),
-    })
 }
 
 /// The cache of a search, if it has one: the given one, or the user's own.
@@ -126,8 +104,7 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
 pub const EMPTY_PATH: &str =
     "a given path is empty (an unset variable?): use . for the current folder";
 
-/// Refuses paths that are typed by mistake: an empty path, and `//`. For `//`, seekless would search the whole machine;
-/// in rmlint it separates duplicates from originals.
+/// Refuses an empty path, which is typed by mistake, and `//`, which separates paths in rmlint.
 pub fn meant(given: &[OsString]) -> Result<(), WrongUse> {
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(EMPTY_PATH);
@@ -150,8 +127,7 @@ fn roots(
     let mut paths = given.to_vec();
     meant(&paths)?;
     if listed {
-        let ending = if args.null { Ending::Nul } else { Ending::Line };
-        paths.extend(root_list::read(&mut *around.stdin, ending)?);
+        paths.extend(listed_paths(&mut *around.stdin, args.null)?);
     } else if paths.is_empty() {
         paths.push(OsString::from("."));
     }
@@ -159,22 +135,29 @@ fn roots(
     Ok(roots.map(Root::from).collect())
 }
 
-/// Reads the rules of `--keep`. `roots` are the given paths, among which may be a rule.
-pub fn keep_rules<'r>(
-    rules: &[String],
-    mut roots: impl Iterator<Item = &'r Path>,
-) -> Result<Rules, WrongUse> {
-    let rule_of = |root: &Path| RULES.iter().find(|rule| root == Path::new(rule.name));
-    if let Some(before) = rules.last()
-        && let Some(meant) = roots.find_map(rule_of).map(|rule| rule.name)
-        && Path::new(meant).symlink_metadata().is_err()
-    {
-        let both = shell_word::word(format!("{before},{meant}").as_bytes());
-        return contradiction(format!(
-            "no such file: {meant}; for several rules, write --keep {both}"
-        ));
+/// Reads a list of paths, in any bytes, one a line or ended by NUL.
+fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsString>, WrongUse> {
+    let mut bytes = Vec::new();
+    let read = input.read_to_end(&mut bytes);
+    read.map_err(|error| {
+        WrongUse(format!(
+            "cannot read the list of paths on standard input: {error}"
+        ))
+    })?;
+    if !ends_with_nul && bytes.contains(&0) {
+        return contradiction("the list of paths on standard input contains NUL bytes: use -0");
     }
-    Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
+    let end = if ends_with_nul { 0 } else { b'\n' };
+    let paths = bytes.split(|&byte| byte == end);
+    let paths = paths.filter(|path| !path.is_empty());
+    Ok(paths
+        .map(|path| OsString::from_vec(path.to_vec()))
+        .collect())
+}
+
+/// Reads the rules of `--keep`.
+pub fn keep_rules(rules: &[String]) -> Result<Rules, WrongUse> {
+    Rules::parse(rules).map_err(|error| WrongUse(option_words::rule(&error)))
 }
 
 /// Where sets come from.

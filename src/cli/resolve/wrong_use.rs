@@ -8,48 +8,30 @@ use seekless::action::bounds::BadPlace;
 use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
-use super::root_list::BadList;
-use super::time::BadTime;
 use crate::cli::terminal::sanitize;
 
-/// Says in one line why the arguments cannot be followed, and what to do instead.
+/// Why the arguments cannot be followed, and what to do instead, in one line.
 #[derive(Debug, thiserror::Error)]
-pub enum WrongUse {
-    /// A pattern of an option.
-    #[error("{cause}{}", way_out(cause))]
-    Pattern {
-        /// The reason.
-        #[from]
-        cause: BadPattern,
-    },
-    /// A time.
-    #[error("--{option}: {cause}")]
-    Moment {
-        /// The option's name.
-        option: &'static str,
-        /// The reason.
-        cause: BadTime,
-    },
-    /// A list on standard input.
-    #[error(transparent)]
-    List(#[from] BadList),
-    /// A device that is not there.
-    #[error("--threads: {0}")]
-    Threads(#[from] BadOverride),
-    /// Options that exclude each other, or that no file could satisfy.
-    #[error("{0}")]
-    Contradiction(String),
+#[error("{0}")]
+pub struct WrongUse(pub String);
+
+impl From<BadPattern> for WrongUse {
+    fn from(pattern: BadPattern) -> Self {
+        let way_out = match &pattern {
+            BadPattern::SlashInName(_) => ": use --path for paths",
+            // No expression begins like this; many globs do.
+            BadPattern::Regex { pattern, .. } if pattern.starts_with('*') => {
+                ": write a glob with --name or --path"
+            }
+            _ => "",
+        };
+        Self(format!("{pattern}{way_out}"))
+    }
 }
 
-/// What to type instead of a pattern, if another option takes it.
-fn way_out(pattern: &BadPattern) -> &'static str {
-    match pattern {
-        BadPattern::SlashInName(_) => ": use --path for paths",
-        // No expression begins like this; many globs do.
-        BadPattern::Regex { pattern, .. } if pattern.starts_with('*') => {
-            ": write a glob with --name or --path"
-        }
-        _ => "",
+impl From<BadOverride> for WrongUse {
+    fn from(error: BadOverride) -> Self {
+        Self(format!("--threads: {error}"))
     }
 }
 
@@ -59,13 +41,13 @@ impl From<BadBound> for WrongUse {
             BadPlace::Missing { .. } => "; check the path, and whether its disk is mounted",
             _ => "",
         };
-        Self::Contradiction(format!("--{bound}: {cause}{check}"))
+        Self(format!("--{bound}: {cause}{check}"))
     }
 }
 
 impl From<NoFolder> for WrongUse {
     fn from(error: NoFolder) -> Self {
-        Self::Contradiction(format!("{}: {}", sanitize::path(&error.path), error.why))
+        Self(format!("{}: {}", sanitize::path(&error.path), error.why))
     }
 }
 
@@ -96,5 +78,5 @@ pub fn meant_as_file(output: Option<&Path>) -> Result<(), WrongUse> {
 
 /// Refuses with a line that says what to do instead.
 pub fn contradiction<T>(text: impl Into<String>) -> Result<T, WrongUse> {
-    Err(WrongUse::Contradiction(text.into()))
+    Err(WrongUse(text.into()))
 }

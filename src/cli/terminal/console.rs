@@ -2,13 +2,11 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use seekless::heartbeat::current;
 
 use super::exit::Exit;
-use super::fit;
 use super::sanitize;
 
 /// How progress is told, decided.
@@ -16,10 +14,10 @@ use super::sanitize;
 pub enum Progress {
     /// Drawn on a terminal.
     Draw,
-    /// Lines of text, with this pause between them.
-    Plain(Duration),
-    /// One object a line, with this pause between them.
-    Json(Duration),
+    /// Lines of text, for logs.
+    Plain,
+    /// One object a line, for programs.
+    Json,
     /// Not at all.
     Never,
 }
@@ -29,22 +27,11 @@ pub enum Progress {
 pub struct Console {
     bars: MultiProgress,
     progress: Progress,
-    /// The log is broken between words.
-    fits_log: bool,
 }
 
 impl Console {
-    /// Draws progress if `draws`.
-    pub fn new(draws: bool) -> Self {
-        Self::telling(if draws {
-            Progress::Draw
-        } else {
-            Progress::Never
-        })
-    }
-
     /// Tells of progress in this way.
-    pub fn telling(progress: Progress) -> Self {
+    pub fn new(progress: Progress) -> Self {
         let target = match progress {
             Progress::Draw => ProgressDrawTarget::stderr_with_hz(10),
             _ => ProgressDrawTarget::hidden(),
@@ -52,15 +39,6 @@ impl Console {
         Self {
             bars: MultiProgress::with_draw_target(target),
             progress,
-            fits_log: false,
-        }
-    }
-
-    /// The same, for a log of sentences.
-    pub fn fitting_log(&self) -> Self {
-        Self {
-            fits_log: true,
-            ..self.clone()
         }
     }
 
@@ -76,14 +54,9 @@ impl Console {
 
     /// Prints one line, whatever it contains.
     pub fn line(&self, text: &str) {
-        self.raw(format!("{}\n", sanitize::message(text)).as_bytes());
-    }
-
-    /// Prints a sentence: on a terminal, lines are broken between words.
-    pub fn sentence(&self, text: &str) {
-        fit::for_stderr(text)
-            .iter()
-            .for_each(|line| self.line(line));
+        let line = format!("{}\n", sanitize::message(text));
+        // Where stderr is closed there is nobody to tell.
+        let _ = self.aside(|| io::stderr().lock().write_all(line.as_bytes()));
     }
 
     /// Prints lines, whatever they contain.
@@ -91,14 +64,9 @@ impl Console {
         lines.into_iter().for_each(|line| self.line(&line));
     }
 
-    /// Prints sentences.
-    pub fn sentences(&self, lines: impl IntoIterator<Item = String>) {
-        lines.into_iter().for_each(|line| self.sentence(&line));
-    }
-
     /// Prints a message in the program's name.
     pub fn complain(&self, text: &str) {
-        self.sentence(&format!("seekless: {text}"));
+        self.line(&format!("seekless: {text}"));
     }
 
     /// Prints why a command ends early.
@@ -107,14 +75,9 @@ impl Console {
         Err(Exit::Nothing)
     }
 
-    /// Prints a message about a path, which is not broken.
+    /// Prints a message about a path.
     pub fn complain_about(&self, path: &str, text: &str) {
-        self.complain(&format!("{}: {text}", fit::whole(path)));
-    }
-
-    fn raw(&self, bytes: &[u8]) {
-        // Where stderr is closed there is nobody to tell.
-        let _ = self.aside(|| io::stderr().lock().write_all(bytes));
+        self.complain(&format!("{path}: {text}"));
     }
 
     /// Takes the progress from the terminal while something else is written there.
@@ -126,10 +89,8 @@ impl Console {
 /// Where the log is written to. It hands over whole lines.
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) if self.fits_log => text.lines().for_each(|line| self.sentence(line)),
-            _ => self.raw(bytes),
-        }
+        let text = String::from_utf8_lossy(bytes);
+        text.lines().for_each(|line| self.line(line));
         Ok(bytes.len())
     }
 

@@ -2,11 +2,9 @@
 
 pub mod color;
 pub mod console;
-pub mod draw;
 pub mod exit;
-pub mod fit;
 pub mod output;
-pub mod progress_text;
+pub mod progress;
 pub mod sanitize;
 pub mod shell_word;
 pub mod watch;

@@ -49,29 +49,14 @@ impl From<io::Error> for NotWritten {
     }
 }
 
-/// How a run ends that has no result to tell of.
-pub enum Ended {
-    /// The reason was said before, or nobody needs to know it.
-    Silently(Exit),
-    /// With this reason.
-    Saying(String),
-}
-
-impl Ended {
-    /// The end of a run whose result could not be written. `closed` is the exit status if its reader has seen enough.
-    pub fn unwritten(error: &NotWritten, closed: Option<Exit>) -> Self {
+impl NotWritten {
+    /// The exit status of a run whose result could not be written, with the reason on the console. `closed` is the exit
+    /// status if its reader has seen enough.
+    pub fn exit(&self, closed: Option<Exit>, console: &Console) -> Exit {
         match closed {
-            Some(exit) if matches!(error, NotWritten::Closed) => Self::Silently(exit),
-            _ => Self::Saying(error.to_string()),
-        }
-    }
-
-    /// Prints the reason.
-    pub fn exit(self, console: &Console) -> Exit {
-        match self {
-            Self::Silently(exit) => exit,
-            Self::Saying(why) => {
-                console.complain(&why);
+            Some(exit) if matches!(self, Self::Closed) => exit,
+            _ => {
+                console.complain(&self.to_string());
                 Exit::Nothing
             }
         }

@@ -11,24 +11,10 @@ use seekless::report::escape::escape;
 use seekless::report::printable::{characters, is_printable};
 
 use super::exit::Exit;
-use super::fit;
 
-/// Shows a path on one line; names in no encoding stay recognizable. A path that begins or ends with a space, as a
-/// mistyped one does, is put in quotes.
+/// Shows a path on one line; names in no encoding stay recognizable.
 pub fn path(path: &Path) -> Cow<'_, str> {
-    let bytes = path.as_os_str().as_bytes();
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.trim_matches(' ') != text && is_plain(text) => {
-            Cow::Owned(format!("'{text}'"))
-        }
-        _ => escape(bytes),
-    }
-}
-
-/// True if nothing but spaces at the ends would be escaped.
-fn is_plain(text: &str) -> bool {
-    let bare = text.trim_matches(' ');
-    !bare.contains('\'') && escape(bare.as_bytes()) == bare
+    escape(path.as_os_str().as_bytes())
 }
 
 /// Makes a message printable on one line, whatever names got into it.
@@ -51,8 +37,7 @@ pub fn message(text: &str) -> Cow<'_, str> {
 
 /// Prints a message on stderr in the program's name; for what goes wrong before there is a run.
 pub fn complain(text: &str) {
-    let lines = fit::for_stderr(&format!("seekless: {text}"));
-    lines.iter().for_each(|line| say(line));
+    say(&format!("seekless: {text}"));
 }
 
 /// Ends a command that could not write its result. Whoever closed the pipe has read enough.
@@ -81,20 +66,6 @@ pub fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spaces_at_the_ends_of_a_path_can_be_seen() {
-        for (given, shown) in [
-            ("a b", "a b"),
-            (" ", "' '"),
-            (" a", "' a'"),
-            ("a/b ", "'a/b '"),
-            (" it's", "\\u{20}it's"),
-            (" \u{7}", "\\u{20}\\x07"),
-        ] {
-            assert_eq!(path(Path::new(given)), shown);
-        }
-    }
 
     #[test]
     fn messages_cannot_steer_the_terminal() {

@@ -22,9 +22,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::console::Console;
-use super::draw::Draw;
+use super::console::{self, Console};
 use super::exit::Exit;
+use super::progress::Draw;
 use super::sanitize;
 
 /// A phase shorter than this draws nothing.
@@ -127,7 +127,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         // The work can be done all the same, only unwatched.
         return work();
     };
-    let console = Console::new(false);
+    let console = Console::new(console::Progress::Never);
     let watchlist = Watchlist::new(Config::default().patience);
     let heartbeat = watchlist.admit(Subject::Path);
     *watch() = Some(Watch {

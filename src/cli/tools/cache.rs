@@ -1,37 +1,37 @@
 //! `seekless cache`: what searches keep of files, and its removal.
 
-use std::io::{self, IsTerminal, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
-use seekless::cache::{CacheError, CacheFolder, StoredVolume};
-use seekless::report::fit::fitting;
+use seekless::cache::{CacheFolder, StoredVolume};
 use seekless::report::kept::write_json;
-use seekless::units::{Bytes, counted};
+use seekless::units::{Bytes, count, counted};
 
-use crate::cli::answers::question;
-use crate::cli::args::cache::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
+use crate::cli::args::cache::CacheArgs;
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::front::{config_folder, option_words};
-use crate::cli::resolve::time::Moment;
-use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::console::Console;
+use crate::cli::front::config_folder;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize::{self, complain, message, printed, refuse, say};
-use crate::cli::terminal::{shell_word, watch};
+use crate::cli::terminal::watch;
 
 /// Shows or removes what is kept.
 pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
-    let done = match args.task {
-        None => show(&args.shown),
-        Some(CacheTask::Info(args)) => show(&args),
-        Some(CacheTask::Prune(args)) => prune(&args),
-        Some(CacheTask::Clear(args)) => clear(&args.place, args.yes),
+    let place = CachePlace::of(args.cache.as_deref()).or_else(refuse)?;
+    if args.clear {
+        return Ok(clear(&place));
+    }
+    let mut stdout = io::stdout().lock();
+    let written = match args.document.format {
+        DocumentFormat::Json => write_json(&mut stdout, &place.path, &place.kept),
+        DocumentFormat::Text => {
+            let mut lines = place.lines().into_iter();
+            lines.try_for_each(|line| writeln!(stdout, "{}", message(&line)))
+        }
     };
-    done.or_else(refuse)
+    printed(written)?;
+    Ok(unreadable(&place.path, &place.kept))
 }
 
 /// Where a cache is, or would be.
@@ -42,8 +42,8 @@ struct CachePlace {
 }
 
 impl CachePlace {
-    fn of(args: &PlaceArgs) -> Result<Self, String> {
-        let path = match &args.cache {
+    fn of(given: Option<&Path>) -> Result<Self, String> {
+        let path = match given {
             Some(given) => std::path::absolute(given).ok(),
             None => config_folder::cache(),
         };
@@ -68,54 +68,36 @@ impl CachePlace {
         })
     }
 
-    /// A line for each file system, and one for all, for this output.
-    fn lines(&self, output: Terminal) -> Vec<String> {
-        let width = output.width();
-        if self.folder.is_none() {
-            return vec![self.is_missing()];
-        }
+    /// A line for each file system, and one for all.
+    fn lines(&self) -> Vec<String> {
         let folder = sanitize::path(&self.path);
         if self.kept.is_empty() {
-            return vec![format!("The cache in {folder} is empty.")];
+            return vec![format!("There is no cache in {folder}.")];
         }
-        let row = |[time, files, size, searched]: [String; 4]| {
-            let files = match width {
-                WHOLE_TABLE.. => format!("  {files:>11}"),
-                _ => String::new(),
-            };
-            let row = format!("{time:16}{files}  {size:>9}  {searched}");
-            row.trim_end().to_owned()
+        let row = |[time, files, size, searched]: [&str; 4]| {
+            format!("{time:16}  {files:>11}  {size:>9}  {searched}")
         };
-        let title = ["last used", "files", "size", "searched"].map(str::to_owned);
-        let rows = [title].into_iter().chain(self.kept.iter().map(cells));
+        let mut lines = vec![row(["last used", "files", "size", "searched"])];
+        for kept in &self.kept {
+            let time = Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default();
+            let time = time.to_zoned(TimeZone::system());
+            let time = time.strftime("%Y-%m-%d %H:%M").to_string();
+            let files = kept.contents.as_ref().map(|it| count(it.files));
+            // Where a run may have written nothing, no folder is known.
+            let searched = kept.contents.as_ref().ok();
+            let searched = searched.and_then(|it| it.folder.as_deref());
+            lines.push(row([
+                &time,
+                files.as_deref().unwrap_or("unreadable"),
+                &Bytes(kept.bytes).to_string(),
+                &searched.map_or("-".into(), sanitize::path),
+            ]));
+        }
         let bytes = self.kept.iter().map(|kept| kept.bytes).sum();
-        let all = format!(
-            "{} of {} in {folder}",
-            Bytes(bytes),
-            counted(self.kept.len() as u64, "file system", "file systems"),
-        );
-        fitting(rows.map(row).chain([all]), width)
+        let volumes = counted(self.kept.len() as u64, "file system", "file systems");
+        lines.push(format!("{} of {volumes} in {folder}", Bytes(bytes)));
+        lines
     }
-
-    fn is_missing(&self) -> String {
-        format!(
-            "There is no cache in {}: this folder does not exist.",
-            sanitize::path(&self.path)
-        )
-    }
-}
-
-fn show(args: &ShowArgs) -> Result<Exit, String> {
-    let place = CachePlace::of(&args.place)?;
-    let mut stdout = io::stdout().lock();
-    let written = match args.document.format {
-        DocumentFormat::Json => write_json(&mut stdout, &place.path, &place.kept),
-        DocumentFormat::Text => place
-            .lines(Terminal::of(&stdout))
-            .iter()
-            .try_for_each(|line| writeln!(stdout, "{}", message(line))),
-    };
-    Ok(printed(written).map_or_else(|exit| exit, |()| unreadable(&place.path, &place.kept)))
 }
 
 /// Names what cannot be read.
@@ -123,113 +105,41 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     let mut exit = Exit::Done;
     for kept in kept {
         if let Err(error) = &kept.contents {
-            complain(&format!(
-                "{}: cannot read it: {error}",
-                sanitize::path(&folder.join(&kept.name)),
-            ));
+            let path = folder.join(&kept.name);
+            let path = sanitize::path(&path);
+            complain(&format!("{path}: cannot read it: {error}"));
             exit = Exit::SomeLeft;
         }
     }
     exit
 }
 
-/// Columns of a terminal that shows all columns of the table. A narrower one does not show the number of files.
-const WHOLE_TABLE: usize = 60;
-
-fn cells(kept: &StoredVolume) -> [String; 4] {
-    let (files, searched) = match &kept.contents {
-        // Where a run may have written nothing, no folder is known.
-        Ok(contents) => {
-            let folder = contents.folder.as_deref().map(sanitize::path);
-            (
-                count(contents.files),
-                folder.unwrap_or("-".into()).into_owned(),
-            )
-        }
-        Err(_) => ("unreadable".to_owned(), String::new()),
-    };
-    [time(kept), files, Bytes(kept.bytes).to_string(), searched]
-}
-
-fn time(kept: &StoredVolume) -> String {
-    let time = Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default();
-    let time = time.to_zoned(TimeZone::system());
-    time.strftime("%Y-%m-%d %H:%M").to_string()
-}
-
-fn prune(args: &PruneArgs) -> Result<Exit, String> {
-    let now = Zoned::now();
-    let oldest = Moment::parse(&args.older_than, &now)
-        .map_err(|wrong| format!("--older-than: {wrong}"))?
-        .older_ns();
-    if i128::from(oldest) > now.timestamp().as_nanosecond() {
-        return Err(format!(
-            "--older-than {}: this time is in the future; to remove everything, use 'seekless cache clear'",
-            shell_word::word(args.older_than.as_bytes())
-        ));
-    }
-    let mut place = CachePlace::of(&args.place)?;
-    // What seekless did not make stays.
-    let is_foreign =
-        |kept: &StoredVolume| kept.contents.as_ref().is_err_and(CacheError::is_occupied);
-    let is_old = |kept: &StoredVolume| kept.last_used_ns < oldest && !is_foreign(kept);
-    let old: Vec<_> = place.kept.extract_if(.., |kept| is_old(kept)).collect();
-    let done = removed(&place, &old);
-    Ok(done.worse(unreadable(&place.path, &place.kept)))
-}
-
-fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
-    let place = CachePlace::of(args)?;
-    if place.kept.is_empty() || yes {
-        return Ok(removed(&place, &place.kept));
-    }
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let info = option_words::cache_command("info", &place.path);
-        return Err(format!(
-            "cannot ask without a terminal: check the output of {info}, then add --yes"
-        ));
-    }
-    let console = Console::new(false);
-    console.lines(place.lines(Terminal::of(&io::stderr())));
-    if question::is_agreed(&console, "Remove the whole cache? [y/N]") {
-        Ok(removed(&place, &place.kept))
-    } else {
-        Ok(Exit::Done)
-    }
-}
-
-/// Removes these, and says what became of it.
-fn removed(place: &CachePlace, kept: &[StoredVolume]) -> Exit {
-    let Some(folder) = &place.folder else {
-        say(&place.is_missing());
-        return Exit::Done;
-    };
-    if kept.is_empty() {
+/// Removes all of it, and says what became of it.
+fn clear(place: &CachePlace) -> Exit {
+    let Some(folder) = place.folder.as_ref().filter(|_| !place.kept.is_empty()) else {
         say("Nothing to remove.");
         return Exit::Done;
-    }
-    let remove = |kept: &&StoredVolume| {
+    };
+    let (mut files, mut bytes) = (0, 0);
+    for kept in &place.kept {
         let name = place.path.join(&kept.name);
         let done = watch::about(&name, "files of the cache may be left", || {
             folder.remove(kept)
         });
-        if let Err(error) = &done {
-            complain(&format!(
-                "{}: cannot remove it: {error}",
-                sanitize::path(&name)
-            ));
+        if let Err(error) = done {
+            let name = sanitize::path(&name);
+            complain(&format!("{name}: cannot remove it: {error}"));
+        } else {
+            files += 1;
+            bytes += kept.bytes;
         }
-        done.is_ok()
-    };
-    let gone: Vec<_> = kept.iter().filter(remove).collect();
-    let bytes = |of: &[&StoredVolume]| Bytes(of.iter().map(|kept| kept.bytes).sum());
-    let files = gone.len() as u64;
+    }
     say(&format!(
         "Removed the cached digests of {} ({}).",
         counted(files, "file system", "file systems"),
-        bytes(&gone)
+        Bytes(bytes)
     ));
-    if gone.len() == kept.len() {
+    if files == place.kept.len() as u64 {
         Exit::Done
     } else {
         Exit::of_part(files)

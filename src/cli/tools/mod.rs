@@ -1,7 +1,6 @@
 //! Commands about disks, the cache and the program itself.
 
 pub mod cache;
-pub mod config;
 pub mod devices;
 pub mod man;
 pub mod probe;

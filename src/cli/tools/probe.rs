@@ -7,23 +7,24 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use seekless::device::{Policy, SystemRoot, Volume};
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
-use seekless::report::fit::fitting;
 
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::args::probe::ProbeArgs;
 use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console::{Console, Progress};
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::sanitize;
 use crate::cli::terminal::watch::{self, End, Stops};
 
-/// Columns of sentences that go elsewhere than to a terminal.
-const COLUMNS: usize = 80;
-
 /// Measures and reports.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     let stderr = Terminal::of(&io::stderr());
-    let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
+    let draws = !args.no_progress && stderr.is_terminal && !stderr.is_dumb;
+    let console = Console::new(if draws {
+        Progress::Draw
+    } else {
+        Progress::Never
+    });
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
@@ -81,29 +82,13 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut stdout, findings)?;
         return writeln!(stdout);
     }
-    let terminal = Terminal::of(&io::stdout());
-    let columns = if terminal.is_terminal {
-        terminal.columns
-    } else {
-        COLUMNS
-    };
-    let tables = text::report(findings, terminal.width());
-    let conclusion = fitting(text::conclusion(findings), columns);
-    let lines = sentences_fitting(&tables, terminal.width()).into_iter();
-    for line in lines.chain([String::new()]).chain(conclusion) {
-        writeln!(stdout, "{}", sanitize::message(&line))?;
+    let tables = text::report(findings, Terminal::of(&io::stdout()).width());
+    let conclusion = text::conclusion(findings);
+    let lines = tables.lines().chain([""]);
+    for line in lines.chain(conclusion.iter().map(String::as_str)) {
+        writeln!(stdout, "{}", sanitize::message(line))?;
     }
     stdout.flush()
-}
-
-/// Breaks sentences between words. Rows of tables, which have wide gaps, are left whole.
-fn sentences_fitting(tables: &str, columns: usize) -> Vec<String> {
-    let fitted = tables.lines().flat_map(|line| {
-        let is_row = line.trim_start().contains("   ");
-        let width = if is_row { usize::MAX } else { columns };
-        fitting([line.to_owned()], width)
-    });
-    fitted.collect()
 }
 
 /// The search with these numbers. A disk that is taken for what it is not is called by its name first.

@@ -8,13 +8,12 @@ use jiff::tz::TimeZone;
 use seekless::action::{self, Found, Reason, Run};
 use seekless::heartbeat::current;
 use seekless::report::{Name, SCHEMA, write_document};
-use seekless::units::{counted, plural};
+use seekless::units::{count, counted, plural};
 use serde::Serialize;
 
 use super::journal_place::{JournalPlace, words};
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::progress_text::count;
 use crate::cli::terminal::sanitize::{complain, message, printed};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.

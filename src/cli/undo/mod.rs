@@ -19,14 +19,14 @@ use crate::cli::answers::question;
 use crate::cli::args::UndoArgs;
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::front::problems::ProblemLimit;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console::{Console, Progress};
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::sanitize::{message, path, printed};
 use crate::cli::terminal::watch::{self, End};
 
 /// Undoes what was asked for, or lists.
 pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
-    let console = &Console::new(false);
+    let console = &Console::new(Progress::Never);
     let place = JournalPlace::of(args.journal.as_deref()).or_else(|why| console.refuse(why))?;
     watch::wait_for(args.patience.time());
     let is_missing = |folder: &&Path| {

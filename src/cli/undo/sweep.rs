@@ -57,7 +57,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
                 if tally.interrupted {
                     std::process::exit(Exit::Interrupted.code().into());
                 }
-                console.sentence(&text::done(&tally)[0]);
+                console.line(&text::done(&tally)[0]);
                 tally.refused + tally.folders_refused > 0
             }
             Err(error) => {

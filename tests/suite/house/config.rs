@@ -34,7 +34,7 @@ fn run(tree: &Tree, line: &str) -> Seekless {
 const ALL: [&str; 2] = ["a.jpg b.jpg", "c.txt d.txt"];
 
 #[test]
-fn what_a_file_sets_is_followed_and_named_once() {
+fn what_a_file_sets_is_followed_and_named() {
     let find = "# mine\n\n  --min-size=1k\n--ext=jpg\n--ext=png\n";
     let tree = tree(&[("config.find", find)]);
     for command in ["-f nul .", "find -f nul ."] {
@@ -42,32 +42,48 @@ fn what_a_file_sets_is_followed_and_named_once() {
             .run()
             .exits(0)
             .finds(["a.jpg b.jpg"])
-            .says("Options from ")
-            .says("config.find: --min-size=1k, --ext=jpg, --ext=png.");
+            .says("config.find: --min-size=1k, --ext=jpg, --ext=png");
     }
     // What is typed replaces it, option by option.
-    run(&tree, "-f nul --ext txt --min-size 1 .")
-        .run()
-        .exits(0)
-        .finds(["c.txt d.txt"])
-        .never_says("Options from");
-    run(&tree, "-f nul --no-config .")
-        .run()
-        .exits(0)
-        .finds(ALL)
-        .never_says("Options from");
+    for line in [
+        "-f nul --ext txt --min-size 1 .",
+        "-f nul -q --ext txt --min-size 1 .",
+    ] {
+        let run = run(&tree, line).run().exits(0).finds(["c.txt d.txt"]);
+        run.never_says("options from");
+    }
+    let without = run(&tree, "-f nul --no-config .").run().exits(0);
+    without.finds(ALL).never_says("options from");
     // A contradiction with what was typed names what was not.
     run(&tree, "--max-size 10 .")
         .run()
         .exits(2)
         .says("--min-size, --max-size: no file has 1.0 kB or more and 10 B or less")
-        .says("Options from ")
         .says("config.find: --min-size=1k");
-    // The file of another command says nothing here.
-    run(&tree, "remove -n --min-size 1 .")
-        .run()
-        .exits(0)
-        .never_says("Options from");
+    // The file of find is not for other commands.
+    let other = run(&tree, "remove -n .").run().exits(0);
+    other.never_says("options from");
+}
+
+#[test]
+fn each_command_follows_what_it_has_of_the_file_for_all() {
+    let tree = tree(&[(
+        "config",
+        "--progress=json\n--io-idle\n--keep=oldest\n--trash\n",
+    )]);
+    for (line, code, options) in [
+        ("compare a.jpg b.jpg", 0, ""),
+        ("compare a.jpg none", 2, ""),
+        ("folders .", 0, ""),
+        ("find .", 0, ", --keep=oldest"),
+        ("hardlink -n .", 0, ", --keep=oldest"),
+        ("remove -n .", 0, ", --keep=oldest, --trash"),
+    ] {
+        let run = run(&tree, line).run().exits(code);
+        run.says(&format!("/config: --progress=json, --io-idle{options}\n"));
+        let without = format!("{line} --no-config");
+        self::run(&tree, &without).run().never_says("options from");
+    }
 }
 
 #[test]
@@ -77,27 +93,35 @@ fn what_counts_more_replaces_what_counts_less() {
             "config",
             "--verify\n--patience=50\n--keep=newest\n--keep=deepest\n--cache=/c\n",
         ),
-        ("config.find", "--patience=51\n--unique\n"),
+        ("config.find", "--patience=51\n--unique\n--no-progress\n"),
         ("preset.x", "--copies=2..\n--keep=oldest\n--cache=off\n"),
-        ("preset.y", "--patience=52\n--progress=plain:60\n"),
+        ("preset.y", "--patience=52\n--progress=plain\n"),
     ]);
-    let in_force = |line: &str| {
-        let run = run(&tree, line).run().exits(0);
-        let said = run.stderr_text();
-        let line = said.lines().find(|line| line.contains("Options from "));
-        let line = line
-            .expect("options")
-            .replace(&*tree.path("").to_string_lossy(), "TREE/");
-        line.replace("config/seekless/", "")
-    };
-    let lines = [
-        "--cache off .",
-        "--preset x .",
-        "--preset x --unique .",
-        "--preset y --cache a --no-progress --keep newest .",
-        "remove -n --cache off --preset y .",
-    ];
-    insta::assert_snapshot!(lines.map(in_force).join("\n"));
+    for (line, options) in [
+        (
+            "--cache off .",
+            "from config.find: --patience=51, --unique, --no-progress; from config: --verify, --keep=newest, \
+             --keep=deepest",
+        ),
+        (
+            "--preset x .",
+            "from preset.x: --copies=2.., --keep=oldest, --cache=off; from config.find: --patience=51, \
+             --no-progress; from config: --verify",
+        ),
+        (
+            "--preset y --cache a --unique --keep newest .",
+            "from preset.y: --patience=52, --progress=plain; from config.find: --no-progress; from config: --verify",
+        ),
+        (
+            "remove -n --cache off --preset y .",
+            "from preset.y: --patience=52, --progress=plain; from config: --verify, --keep=newest, --keep=deepest",
+        ),
+    ] {
+        let said = run(&tree, line).run().exits(0).stderr_text();
+        let folder = format!("{}/", tree.path("config/seekless").display());
+        let said = said.replace(&folder, "");
+        assert!(said.contains(options), "{line}: {said}");
+    }
 }
 
 #[test]
@@ -106,20 +130,17 @@ fn a_preset_is_followed_where_it_is_named() {
         ("config.find", "--min-size=1k\n"),
         ("preset.small", "--verify\n--min-size=1\n"),
         ("preset.none", "# nothing\n"),
-        ("preset.trash", "--trash\n"),
     ]);
     run(&tree, "-f nul .").run().exits(0).finds(["a.jpg b.jpg"]);
-    run(&tree, "-f nul --preset small .")
-        .run()
-        .exits(0)
+    let small = run(&tree, "-f nul --preset small .").run().exits(0);
+    small
         .finds(ALL)
-        .says("preset.small: --verify, --min-size=1.");
+        .says("preset.small: --verify, --min-size=1");
+    run(&tree, "--preset none .").run().exits(0);
     run(&tree, "remove --dry-run --preset nas .")
         .run()
         .exits(0)
-        .says(
-            "Options from the built-in preset nas: --io-idle, --page-cache=drop, --patience=300.",
-        );
+        .says("options from the built-in preset nas: --io-idle, --page-cache=drop, --patience=300");
     run(&tree, "-f nul --no-config --preset photos .")
         .run()
         .exits(0)
@@ -127,25 +148,13 @@ fn a_preset_is_followed_where_it_is_named() {
     for (line, says) in [
         (
             "--preset smal .",
-            "there is no preset 'smal': use one of nas, none, photos, small, trash",
+            "there is no preset 'smal': use nas or photos, or write its options into",
         ),
         ("--preset ../x .", "there is no preset '../x'"),
-        (
-            "--no-config --preset small .",
-            "there is no preset 'small': use one of nas, photos",
-        ),
-        (
-            "--preset none .",
-            "the preset 'none' has no option of find: omit --preset none",
-        ),
-        (
-            "--preset trash .",
-            "the preset 'trash' has no option of find",
-        ),
         // An action touches only what its command line says.
         (
             "remove -n --preset photos .",
-            "--type must be typed each time: omit --preset",
+            "--type must be typed each time",
         ),
         (
             "remove -n --preset small .",
@@ -153,7 +162,7 @@ fn a_preset_is_followed_where_it_is_named() {
         ),
         (
             "compare --preset photos . .",
-            "--type must be typed each time: omit --preset",
+            "--type must be typed each time",
         ),
     ] {
         let wrong = run(&tree, line).run().exits(2).says(says);
@@ -162,111 +171,64 @@ fn a_preset_is_followed_where_it_is_named() {
     tree.write("config/seekless/preset.nas", "--patience=70\n");
     run(&tree, "--preset nas .")
         .run()
-        .says("preset.nas: --patience=70.");
+        .says("preset.nas: --patience=70");
 }
 
 #[test]
 fn a_wrong_line_is_named_and_the_whole_file_refused() {
-    for (file, text, words) in [
-        // What decides what a run may change is typed each time.
-        (
-            "config.remove",
-            "--trash\n--yes\n",
-            ":2: --yes must be typed each time",
-        ),
-        ("config", "\n--yes\n", ":2: --yes must be typed each time"),
-        (
-            "config.hardlink",
-            "--allow=uncompared\n",
-            ":1: --allow must",
-        ),
-        ("config.remove", "--protect=/a\n", ":1: --protect must"),
-        (
-            "config.remove",
-            "--min-size=1k\n",
-            ":1: --min-size must be typed",
-        ),
-        ("config.symlink", "--exclude=.git\n", ":1: --exclude must"),
-        (
-            "config",
-            "--exclude=.git\n",
-            "move this line to config.find",
-        ),
-        ("config.find", "--output=r\n", ":1: --output must"),
-        ("config.find", "--cache=mtime\n", ":1: --cache=mtime must"),
-        // What is no option.
-        ("config.find", "--nope\n", ":1: find has no option --nope"),
-        ("config", "--nope=1\n", ":1: seekless has no option --nope"),
-        ("config.find", "[find]\n", "--name=value"),
-        (
-            "config.fnid",
-            "--quiet\n",
-            "config.fnid: no command 'fnid' reads a file",
-        ),
-        // A value that is missing would be the next word.
-        ("config.find", "--exclude\n", ":1: --exclude needs a value"),
-        ("config.find", "--cache=x\n", ":1: --cache: a relative path"),
-        (
-            "config.find",
-            "--cache=~/x\n",
-            ":1: --cache: a ~ stands for",
-        ),
-    ] {
-        let tree = tree(&[(file, text)]);
-        let command = file.strip_prefix("config.").unwrap_or("find");
-        let command = match command {
-            "fnid" | "undo" => "find",
-            "move" => "move --to x",
-            command => command,
-        };
-        for line in [&format!("{command} . ."), "config"] {
-            let run = run(&tree, line).run().exits(2);
-            let said = run.stderr_text();
-            assert!(
-                said.contains(file) && said.contains(words),
-                "{words}: {run}"
-            );
-            assert_eq!(said.lines().count(), 1, "{run}");
-            assert!(run.stdout.is_empty(), "{run}");
+    // What decides what a run may change is typed each time.
+    let typed = [
+        "yes",
+        "allow=uncompared",
+        "no-trash",
+        "reference=/a",
+        "protect=/a",
+        "only-under=/a",
+        "remove-empty-folders",
+        "with-noise",
+        "min-size=1k",
+        "exclude=.git",
+        "hard-links",
+        "to=/a",
+        "output=r",
+        "from=r",
+        "one-way",
+        "preset=nas",
+        "nope",
+    ];
+    for option in typed {
+        let tree = tree(&[("config", &format!("--quiet\n--{option}\n"))]);
+        let name = option.split('=').next().expect("a name");
+        for command in [
+            "remove -n .",
+            "move -n --to x .",
+            "compare a.jpg b.jpg",
+            ".",
+        ] {
+            let run = run(&tree, command).run().exits(2);
+            run.says(&format!(
+                "config:2: --{name} must be typed each time: delete this line, or, for find, move it to config.find"
+            ));
         }
-        run(&tree, "-q -f nul --no-config .").run().exits(0);
     }
-}
-
-#[test]
-fn the_command_shows_what_is_in_force_and_where_it_comes_from() {
-    let tree = tree(&[
-        ("config", "--page-cache=keep\n"),
-        ("config.find", "--min-size=1k\n"),
-        ("config.find~", "--nope\n"),
-        ("config.remove", "\n--keep=newest\n--keep=under /a b\n"),
-        ("preset.night", "--io-idle\n--sidecars=ignore\n"),
-    ]);
-    let shown = |line: &str| {
-        let shown = run(&tree, line).run().exits(0).stdout_text();
-        shown.replace(&*tree.path("").to_string_lossy(), "TREE/")
-    };
-    insta::assert_snapshot!(
-        [shown("config"), shown("config remove --preset night")].join("----\n")
-    );
-    let shown = run(&tree, "config -f json").run().exits(0).json();
-    assert_eq!(shown["format"], "seekless-config");
-    let commands = shown["commands"].as_array().expect("commands");
-    let find = commands.iter().find(|it| it["name"] == "find");
-    let options = find.expect("find")["options"].as_array().expect("options");
-    let size = options.iter().find(|it| it["option"] == "min-size");
-    let size = size.expect("an option of a file");
-    assert_eq!(size["value"], "1k");
-    let place = size["place"].as_str().expect("a place");
-    assert!(place.ends_with("config.find:1"), "{place}");
-    let presets = shown["presets"].as_array().expect("presets");
-    let names: Vec<_> = presets.iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["nas", "night", "photos"]);
-    run(&tree, "config undo").run().exits(2).says("use one of");
-    run(&tree, "config --preset nas")
-        .run()
-        .exits(2)
-        .says("COMMAND");
+    for (text, words) in [
+        ("--cache=mtime\n", ":1: --cache must"),
+        ("--preset=nas\n", ":1: --preset must"),
+        ("--no-config\n", ":1: --no-config must"),
+        ("--nope\n", ":1: find has no option --nope"),
+        ("--min-siz=1\n", "find has no option --min-siz"),
+        ("--quiet\n-x\n", ":2: -x: write one option"),
+        ("--min-size 1k\n", "find has no option --min-size 1k"),
+        ("[find]\n", "--name=value"),
+        // A value that is missing would be the next word.
+        ("--exclude\n", ":1: --exclude needs a value"),
+    ] {
+        let tree = tree(&[("config.find", text)]);
+        let run = run(&tree, ". .").run().exits(2).says(words);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+        assert!(run.stdout.is_empty(), "{run}");
+        self::run(&tree, "-q -f nul --no-config .").run().exits(0);
+    }
 }
 
 #[test]
@@ -288,21 +250,15 @@ fn a_file_that_others_may_write_to_is_refused() {
             .says("; run chmod go-w /")
             .says("--no-config");
         run(&tree, "-f nul --no-config .").run().exits(0);
-        // This command shows the files, so it has no such option.
-        run(&tree, "config")
-            .run()
-            .exits(2)
-            .says("; run chmod go-w /")
-            .never_says("--no-config");
     }
 }
 
 /// It may set the trash: without it, files would be removed permanently.
 #[test]
 fn a_file_that_cannot_be_reached_is_not_taken_for_missing() {
-    let tree = tree(&[("config.remove", "--trash\n")]);
+    let tree = tree(&[("config", "--trash\n")]);
     let (file, folder) = (
-        tree.path("config/seekless/config.remove"),
+        tree.path("config/seekless/config"),
         tree.path("config/seekless"),
     );
     let at = |path: &Path, mode| {
@@ -346,8 +302,7 @@ fn a_file_that_is_no_regular_file_is_not_waited_for() {
         make(&path);
         let run = run(&tree, "-f nul .").run().exits(2);
         run.says("cannot read the configuration file ")
-            .says("it is not a regular file: replace it by one; --no-config ignores it")
-            .never_says("report");
+            .says("it is not a regular file: replace it by one; --no-config ignores it");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Each screen as it is shown on terminals of 40, 80 and 200 columns.
 //!
-//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress_text.rs` progress:
+//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress.rs` progress:
 //! these depend on the machine or on time.
 
 use std::os::unix::process::CommandExt;
@@ -68,25 +68,14 @@ fn screen(stage: &Stage, arguments: &str, columns: u16, asked: Asked) -> String 
     time.replace_all(&said, "2026-11-22 12:00:00").into_owned()
 }
 
-/// The screens of a run at all widths, one below the other. No line but these is wider than the terminal.
-fn screens(stage: &Stage, arguments: &str, asked: Asked, may_be_wide: &str) -> String {
-    let may_be_wide = Regex::new(may_be_wide).expect("a pattern");
+/// The screens of a run at all widths, one below the other.
+fn screens(stage: &Stage, arguments: &str, asked: Asked) -> String {
     let screens = WIDTHS.map(|columns| {
         let screen = screen(stage, arguments, columns, asked);
-        for line in screen.lines() {
-            let fits = line.chars().count() <= usize::from(columns);
-            assert!(fits || may_be_wide.is_match(line), "{columns}: {line}");
-        }
         format!("=== {columns} columns\n{screen}")
     });
     screens.concat()
 }
-
-/// No line is wider.
-const NEVER: &str = "^TREE/";
-
-/// Names are left whole in plans.
-const NAME: &str = "^  (keep|remove) ";
 
 #[test]
 fn a_plan_ends_with_its_totals_and_the_question() {
@@ -94,7 +83,6 @@ fn a_plan_ends_with_its_totals_and_the_question() {
         &stage(),
         "remove --no-progress --protect *.raw --keep best-name Pictures",
         NO,
-        NEVER,
     );
     for screen in shown.split("=== ").skip(1) {
         let (above, _) = screen.split_once("[y/N]").expect("a question");
@@ -108,13 +96,13 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
     let arguments = "remove --trash --no-progress .";
-    insta::assert_snapshot!(screens(&stage(), arguments, NO, NEVER));
+    insta::assert_snapshot!(screens(&stage(), arguments, NO));
 }
 
 #[test]
 fn a_plan_is_shown() {
     let arguments = "remove --dry-run --no-progress .";
-    insta::assert_snapshot!(screens(&stage(), arguments, None, NAME));
+    insta::assert_snapshot!(screens(&stage(), arguments, None));
 }
 
 #[test]
@@ -129,11 +117,6 @@ fn each_set_is_asked_about() {
             asked,
         );
         let shown = shown.replace("help] ", "help]\n");
-        for line in shown.lines() {
-            let is_path = line.contains("Pictures/");
-            let fits = line.chars().count() <= columns.into();
-            assert!(fits || is_path, "{columns}: {line}");
-        }
         let (_, sets) = shown.split_once("Set 1 ").expect("a set");
         format!("=== {columns} columns\nSet 1 {sets}")
     });
@@ -144,23 +127,20 @@ fn each_set_is_asked_about() {
 fn runs_are_listed_and_undone_after_a_question() {
     let stage = stage();
     screen(&stage, "hardlink --yes --no-progress Pictures", 80, None);
-    let command = "seekless hardlink";
-    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", None, command));
-    insta::assert_snapshot!("undo", screens(&stage, "undo", NO, command));
+    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", None));
+    insta::assert_snapshot!("undo", screens(&stage, "undo", NO));
 }
 
 #[test]
 fn folders_are_compared() {
-    // A path is not broken.
-    let path = "/IMG_";
-    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", None, path));
+    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", None));
 }
 
 #[test]
 fn sides_are_compared() {
     let arguments = "compare --no-progress --one-way Pictures backup";
-    // Names are left whole; whether two folders are on one disk depends on the machine.
+    // Whether two folders are on one disk depends on the machine.
     let disk = Regex::new(r"Note: \w+ and \w+ are on one\s+physical disk .*\n").expect("a pattern");
-    let shown = screens(&stage(), arguments, None, "^[-+>*!] ");
+    let shown = screens(&stage(), arguments, None);
     insta::assert_snapshot!(disk.replace_all(&shown, ""));
 }

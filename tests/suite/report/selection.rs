@@ -135,7 +135,7 @@ fn no_file_is_read() {
     let photos = photos()
         .run()
         .exits(0)
-        .says("read no file")
+        .says("read 0 B")
         .finds_files(["a/photo.jpg b/photo.jpg"]);
     assert!(photos.json()["sets"][0]["digest"].is_string());
 }
@@ -152,7 +152,7 @@ fn files_that_were_removed_are_counted_and_files_that_have_changed_are_named() {
         from(&tree, format, "-f nul")
             .run()
             .exits(0)
-            .says("2 removed since the report")
+            .says("2 removed meanwhile")
             .never_says("photo.jpg")
             .finds(["a/song.mp3 b/.old/song.mp3", "a/short b/short"]);
     }

@@ -1,9 +1,8 @@
 //! What is shown on a terminal, and how it differs from what goes into a file or a pipe.
 
-use crate::common::terminal::{on_terminal, stdout_on_terminal};
+use crate::common::terminal::stdout_on_terminal;
 use crate::common::volume::Mounted;
 use crate::common::{Tree, seekless};
-use regex::Regex;
 
 /// Two sets: one of three names of two files, one of 60 files.
 fn tree() -> Tree {
@@ -14,28 +13,6 @@ fn tree() -> Tree {
     (0..60).fold(tree, |tree, number| {
         tree.file(format!("Notes/{number:02}.txt"), vec![b'n'; 5000])
     })
-}
-
-const WIDTHS: [u16; 3] = [40, 80, 200];
-
-#[test]
-fn nothing_but_a_digest_is_wider_than_the_terminal() {
-    let tree = tree();
-    // What was read and how fast depends on the machine.
-    let digits = Regex::new(r"[0-9][0-9.,]*").expect("a pattern");
-    for columns in WIDTHS {
-        let shown = on_terminal(tree.root(), "--no-progress .", columns);
-        for line in shown.lines() {
-            let is_of_a_disk = line.contains(" (");
-            assert!(
-                line.chars().count() <= columns.into() || is_of_a_disk,
-                "{columns}: {line}"
-            );
-        }
-        let shown = digits.replace_all(&shown, "0");
-        let found = "Found 0 sets of duplicates:";
-        assert!(shown.contains(found), "{columns}: {shown}");
-    }
 }
 
 #[test]

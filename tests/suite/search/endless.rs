@@ -196,7 +196,7 @@ fn a_command_about_a_silent_path_names_it() {
     daemon.be_silent(true);
     let lines = [
         "cache --cache mounted/o",
-        "cache clear --yes --cache mounted/o",
+        "cache --clear --cache mounted/o",
         "devices mounted",
         "probe mounted",
     ];

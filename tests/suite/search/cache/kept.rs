@@ -56,16 +56,13 @@ fn document(run: &Run) -> (Value, Vec<Value>) {
 #[test]
 fn the_table_has_a_row_for_each_file_system_and_the_last_used_at_the_end() {
     let tree = with_cache([(1, 3), (2, 40)]);
-    for words in ["", "info"] {
-        let run = cache(&tree, words).exits(0);
-        let said = run.stdout_text();
-        let lines: Vec<_> = said.lines().collect();
-        assert_eq!(lines.len(), 4, "{said}");
-        assert!(lines[0].starts_with("last used"), "{said}");
-        assert!(lines[1] < lines[2], "{said}");
-        assert!(lines[3].contains("of 2 file systems in "), "{said}");
-    }
-    let (document, rows) = document(&cache(&tree, "info -f json").exits(0));
+    let said = cache(&tree, "").exits(0).stdout_text();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 4, "{said}");
+    assert!(lines[0].starts_with("last used"), "{said}");
+    assert!(lines[1] < lines[2], "{said}");
+    assert!(lines[3].contains("of 2 file systems in "), "{said}");
+    let (document, rows) = document(&cache(&tree, "-f json").exits(0));
     assert_eq!(document["format"], "seekless-cache");
     assert_eq!(document["schema"], 1);
     let files: Vec<_> = rows.iter().map(|row| row["file"].as_str()).collect();
@@ -78,28 +75,12 @@ fn the_table_has_a_row_for_each_file_system_and_the_last_used_at_the_end() {
 }
 
 #[test]
-fn prune_removes_what_was_not_used_for_long() {
-    let tree = with_cache([(1, 3), (2, 40), (3, 400)]);
-    cache(&tree, "prune").exits(0).says("1 file system ");
-    assert_eq!(left(&tree, &[1, 2, 3]), [1, 2]);
-    cache(&tree, "prune --older-than 50d").exits(0);
-    assert_eq!(left(&tree, &[1, 2, 3]), [1, 2]);
-    cache(&tree, "prune --older-than 2w").exits(0);
-    assert_eq!(left(&tree, &[1, 2, 3]), [1]);
-    let wrong = cache(&tree, "prune --older-than soon").exits(2);
-    wrong.says("--older-than").says("soon");
-    assert_eq!(left(&tree, &[1]), [1]);
-}
-
-#[test]
 fn clear_removes_everything_that_is_kept_and_nothing_else() {
     let tree = with_cache([(1, 3), (2, 40)]);
     fs::write(tree.path("cache/notes"), "mine").expect("is written");
     // A folder that a search did not make may have such a file, too.
     fs::write(tree.path("cache/letters.rows"), "mine").expect("is written");
-    cache(&tree, "clear").exits(2).says("add --yes");
-    assert_eq!(left(&tree, &[1, 2]), [1, 2]);
-    cache(&tree, "clear -y").exits(0).says("2 file systems");
+    cache(&tree, "--clear").exits(0).says("2 file systems");
     let folder = CacheFolder::existing(&tree.path("cache")).expect("is opened");
     let mut names = folder.expect("is there").names().expect("is listed");
     names.sort();
@@ -111,11 +92,11 @@ fn what_a_run_is_using_stays_and_is_named() {
     let tree = with_cache([(1, 3), (2, 40)]);
     let folder = CacheFolder::at(&tree.path("cache")).expect("is there");
     let used = folder.made(&key(1).file_name()).expect("is there");
-    let run = cache(&tree, "clear --yes").exits(1);
+    let run = cache(&tree, "--clear").exits(1);
     run.says("cannot remove it: another run is using it");
     assert_eq!(left(&tree, &[1, 2]), [1]);
-    cache(&tree, "clear --yes").exits(2);
+    cache(&tree, "--clear").exits(2);
     drop(used);
-    cache(&tree, "clear --yes").exits(0);
+    cache(&tree, "--clear").exits(0);
     assert_eq!(left(&tree, &[1, 2]), Vec::<u8>::new());
 }

@@ -32,7 +32,7 @@ fn a_damaged_file_and_one_of_another_version_cost_its_rows_once_and_no_line() {
         let mut bytes = fs::read(&file).expect("is read");
         bytes[damaged] ^= by;
         fs::write(&file, bytes).expect("is written");
-        cache(&away, "info").exits(0);
+        cache(&away, "").exits(0);
         assert_eq!((cached(), cached()), (2, 4), "byte {damaged}");
     }
 }

@@ -115,7 +115,6 @@ fn a_file_that_is_no_earlier_result_is_not_replaced() {
         "find -f csv",
         "find -f fdupes",
         "find -f nul",
-        "find --summary-only",
         "folders",
         "remove -n",
     ];
