@@ -21,7 +21,7 @@ pub use crate::event::LeftOut;
 pub use class::ClassId;
 pub use copies::{BadCopies, Copies};
 pub use first_visit::FirstVisit;
-pub use machine::{Comparing, Effect, Equality, HEAD, Machine, Recalled, TAIL, Want};
+pub use machine::{Comparing, Effect, Equality, HEAD, Machine, TAIL, Told, Want};
 pub use rules::{Counting, TailRule};
 pub use shared_blocks::SharedBlocks;
 pub use summary::{DeviceTally, StageTally, Summary, Unread};

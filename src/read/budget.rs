@@ -1,6 +1,5 @@
 //! Limits the bytes per second that all threads together read from each device.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
@@ -26,13 +25,8 @@ pub struct Budgets {
     /// Bytes a second, at least 1.
     rate: Option<u64>,
     began: Instant,
-    buckets: RwLock<Buckets>,
-}
-
-#[derive(Debug, Default)]
-struct Buckets {
-    by_device: HashMap<Arc<str>, Arc<Mutex<Bucket>>>,
-    by_volume: Vec<Arc<Mutex<Bucket>>>,
+    /// By volume, each with the name of its device: volumes on one device share a bucket.
+    buckets: RwLock<Vec<(Arc<str>, Arc<Mutex<Bucket>>)>>,
 }
 
 /// A token bucket: the time at which all bytes taken so far are paid for.
@@ -79,11 +73,10 @@ impl Budgets {
     /// Adds the next volume, which lies on this device; returns its number.
     pub fn add_volume(&self, device: &Arc<str>) -> VolumeId {
         let mut buckets = self.buckets.write().unwrap_or_else(PoisonError::into_inner);
-        let bucket = buckets.by_device.entry(Arc::clone(device)).or_default();
-        let bucket = Arc::clone(bucket);
-        let volume = VolumeId(buckets.by_volume.len() as u16);
-        buckets.by_volume.push(bucket);
-        volume
+        let of_device = buckets.iter().find(|(name, _)| name == device);
+        let bucket = of_device.map_or_else(Arc::default, |(_, bucket)| Arc::clone(bucket));
+        buckets.push((Arc::clone(device), bucket));
+        VolumeId(buckets.len() as u16 - 1)
     }
 
     /// Takes this many bytes of a volume, and waits until they may be read. False if `stop` is set before: they are not
@@ -92,7 +85,9 @@ impl Budgets {
         let Some(rate) = self.rate else { return true };
         let bucket = {
             let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
-            buckets.by_volume.get(volume.at()).map(Arc::clone)
+            buckets
+                .get(volume.at())
+                .map(|(_, bucket)| Arc::clone(bucket))
         };
         let Some(bucket) = bucket else { return true };
         let bucket = || bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,8 +142,8 @@ mod tests {
             budgets.add_volume(device);
         }
         let buckets = budgets.buckets.read().expect("nobody panicked");
-        assert!(Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[2]));
-        assert!(!Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[1]));
+        assert!(Arc::ptr_eq(&buckets[0].1, &buckets[2].1));
+        assert!(!Arc::ptr_eq(&buckets[0].1, &buckets[1].1));
     }
 
     /// A probe cuts off the reads of each point: the next point must not wait for them.

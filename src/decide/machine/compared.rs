@@ -22,29 +22,21 @@ pub struct WaitingClass {
     class: ClassId,
     /// Files in the order of arrival.
     pub(super) files: Vec<FileIndex>,
-    /// True if they may be compared, since all of the first ones were in the page cache.
-    comparable: bool,
     /// Number of the comparison in progress.
     comparison: u128,
 }
 
-/// The results that an earlier run stored for a compared file.
+/// The token of a file, and what is known with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recalled {
+pub struct Told {
     /// Its token.
     pub token: ContentToken,
     /// Its digest is known as well.
     pub has_digest: bool,
-    /// The file is certainly unchanged since.
+    /// The file is certainly unchanged since it was compared.
     pub is_sure: bool,
-}
-
-/// The token of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct Told {
-    last: Recalled,
     /// This run compared the file. If not, an earlier one did, or it is known to be equal to one that was.
-    was_compared: bool,
+    pub was_compared: bool,
 }
 
 /// A file whose content is known without its digest.
@@ -62,10 +54,9 @@ pub struct Equality {
 
 impl Machine {
     /// Records the result that a comparison of an earlier run has for a file, before its samples are known.
-    pub fn token_recalled(&mut self, file: FileIndex, last: Recalled) {
+    pub fn token_recalled(&mut self, file: FileIndex, told: Told) {
         if self.comparing.is_some() {
-            let was_compared = false;
-            self.told.insert(file, Told { last, was_compared });
+            self.told.insert(file, told);
         }
     }
 
@@ -90,7 +81,6 @@ impl Machine {
         let id = WaitingId(self.waiting.add(WaitingClass {
             class,
             files: Vec::new(),
-            comparable,
             comparison: 0,
         }));
         self.waiting_of_size.entry(size).or_default().push(id);
@@ -109,7 +99,7 @@ impl Machine {
             return;
         };
         let files = mem::take(&mut waiting.files);
-        let (class, comparable) = (waiting.class, waiting.comparable);
+        let class = waiting.class;
         if let Some(state) = self.by_tail.state(class) {
             *state = ClassState::Whole { any: false };
         }
@@ -119,10 +109,7 @@ impl Machine {
             self.waiting.take(id.0);
             return self.join_told(size, groups);
         }
-        let comparable = match is_told {
-            true => files.iter().all(|&file| self.may_be_compared(file)),
-            false => comparable,
-        };
+        let comparable = files.iter().all(|&file| self.may_be_compared(file));
         let most = self.comparing.map_or(0, |comparing| comparing.most);
         if comparable && groups.len() <= most && !self.are_digests_known(&groups) {
             self.waiting_of_size.entry(size).or_default().push(id);
@@ -147,7 +134,7 @@ impl Machine {
         for &file in files {
             let next = groups.len();
             let told = self.told.get(&file);
-            let place = told.map_or(next, |told| *places.entry(told.last.token).or_insert(next));
+            let place = told.map_or(next, |told| *places.entry(told.token).or_insert(next));
             match groups.get_mut(place) {
                 Some(group) => group.push(file),
                 None => groups.push(vec![file]),
@@ -158,14 +145,14 @@ impl Machine {
 
     /// True if one comparison tells all these files apart.
     fn are_told_apart(&self, files: &[FileIndex]) -> bool {
-        let comparison = |file| self.told.get(file).map(|told| told.last.token.comparison());
+        let comparison = |file| self.told.get(file).map(|told| told.token.comparison());
         let first = files.first().and_then(comparison);
         first.is_some() && files.iter().all(|file| comparison(file) == first)
     }
 
     /// True if an earlier run computed a digest for each token: then only the other files have to be read.
     fn are_digests_known(&self, groups: &[Vec<FileIndex>]) -> bool {
-        let has_digest = |file| self.told.get(file).map(|told| told.last.has_digest);
+        let has_digest = |file| self.told.get(file).map(|told| told.has_digest);
         let mut told = groups
             .iter()
             .filter(|group| has_digest(&group[0]).is_some());
@@ -193,7 +180,7 @@ impl Machine {
 
     /// Requests the read of one file of a group for all of them.
     pub(super) fn read_one_of(&mut self, size: ClassId, mut group: Vec<FileIndex>) {
-        let has_digest = |file| self.told.get(file).is_some_and(|told| told.last.has_digest);
+        let has_digest = |file| self.told.get(file).is_some_and(|told| told.has_digest);
         let best = group.iter().position(has_digest).unwrap_or(0);
         let file = group.swap_remove(best);
         self.stands_for(file, group);
@@ -218,21 +205,21 @@ impl Machine {
             && let Some(waiting) = self.waiting.get(id.0)
         {
             let token = ContentToken::new(waiting.comparison, with.0);
-            let before = self.told.get(&file).map(|told| told.last);
+            let before = self.told.get(&file).copied();
             let others = removed(&mut self.represented, &file).unwrap_or_default();
             for other in &others {
                 if let Some(told) = self.told.get_mut(other) {
-                    told.last.token = token;
-                    told.last.is_sure &= before.is_some_and(|before| before.is_sure);
+                    told.token = token;
+                    told.is_sure &= before.is_some_and(|before| before.is_sure);
                 }
             }
-            let last = Recalled {
+            let told = Told {
                 token,
                 has_digest: before.is_some_and(|before| before.has_digest),
                 is_sure: true,
+                was_compared: true,
             };
-            let was_compared = true;
-            self.told.insert(file, Told { last, was_compared });
+            self.told.insert(file, told);
             waiting.files.push(file);
             waiting.files.extend(others);
         }
@@ -270,9 +257,9 @@ impl Machine {
                 if let Some(told) = self.told.get(&file) {
                     self.equalities.push(Equality {
                         file,
-                        found: Some(told.last.token).filter(|token| self.is_of_this_run(*token)),
+                        found: Some(told.token).filter(|token| self.is_of_this_run(*token)),
                         was_compared: told.was_compared,
-                        is_sure: told.last.is_sure,
+                        is_sure: told.is_sure,
                     });
                 }
                 self.join_content(size, file, content);

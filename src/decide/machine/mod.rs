@@ -27,10 +27,10 @@ use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
 use super::summary::Unread;
 
 pub use crate::decide::rules::{HEAD, TAIL};
-pub use compared::{Equality, Recalled};
+pub use compared::{Equality, Told};
 pub use want::{Comparing, Effect, Want};
 
-use compared::{Told, WaitingClass};
+use compared::WaitingClass;
 
 /// Where a file stands in its way through the stages.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::decide::ClassId;
 use crate::decide::first_visit::FirstVisit;
-use crate::decide::machine::{Comparing, Effect, Machine, Recalled, Want};
+use crate::decide::machine::{Comparing, Effect, Machine, Told, Want};
 use crate::decide::rules::{Counting, TailRule};
 use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
@@ -171,12 +171,13 @@ impl<'a> Drive<'a> {
             if let (true, Some((token, has_digest))) =
                 (want.is_first_sample(), token(self.world, number))
             {
-                let recalled = Recalled {
+                let told = Told {
                     token,
                     has_digest,
                     is_sure: true,
+                    was_compared: false,
                 };
-                self.machine.token_recalled(file, recalled);
+                self.machine.token_recalled(file, told);
             }
             let head = || SampleDigest::of(&inode.head());
             let tail = || SampleDigest::of(&inode.tail());

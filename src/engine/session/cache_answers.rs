@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::cache::{
     Cache, CacheUse, Choice as CacheChoice, FileState, Row, RowKey, RowPart, Trust,
 };
-use crate::decide::{Effect, Recalled, Unread, Want};
+use crate::decide::{Effect, Told, Unread, Want};
 use crate::event::{Notice, Observer};
 use crate::file::{FileIndex, Fingerprint};
 use crate::hash::{Digest, SampleDigest};
@@ -164,12 +164,13 @@ impl Session<'_> {
         let Some(token) = row.token else {
             return;
         };
-        let recalled = Recalled {
+        let told = Told {
             token,
             has_digest: row.content.is_some(),
             is_sure: trust == Trust::Change,
+            was_compared: false,
         };
-        self.machine.token_recalled(file, recalled);
+        self.machine.token_recalled(file, told);
         if trust == Trust::Modification {
             self.cached.told_by_mtime.insert(file);
         }
