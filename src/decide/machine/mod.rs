@@ -18,11 +18,10 @@ use super::by_size::{BySize, SameSize};
 use super::chain::Chain;
 use super::class::{Awaited, BlocksId, ClassId, Numbered, WaitingId};
 use super::file_map::{FileMap, FileSet, removed};
-use super::first_visit::FirstVisit;
 use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
 use super::odds::Odds;
-use super::rules::{Counting, TailRule};
+use super::rules::{Counting, FirstVisit, TailRule};
 use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
 use super::summary::Unread;
 

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::decide::copies::Copies;
-use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Machine, Want};
-use crate::decide::rules::{Counting, TailRule};
+use crate::decide::rules::{Counting, FirstVisit, TailRule};
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::SampleDigest;
 

@@ -4,9 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::decide::ClassId;
-use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Comparing, Effect, Machine, Told, Want};
-use crate::decide::rules::{Counting, TailRule};
+use crate::decide::rules::{Counting, FirstVisit, TailRule};
 use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
