@@ -20,7 +20,6 @@ pub mod terminal;
 pub mod tree;
 pub mod users;
 pub mod volume;
-pub mod witness;
 
 pub use limits::rounds;
 pub use run::{Run, seekless};
