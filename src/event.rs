@@ -76,9 +76,7 @@ pub enum ProblemKind {
     UnusableCache,
     /// A file system of which the cache keeps nothing.
     NotCached,
-    /// A folder that changed again each time it was listed, so that files may have been missed.
-    Unsettled,
-    /// A folder that changed after it was listed for the last time, so that files may have been missed.
+    /// A folder that changed after it was listed, so that files may have been missed.
     ChangedFolder,
     /// A folder that is too many levels below its root.
     TooDeep,
@@ -147,10 +145,6 @@ impl ProblemKind {
             Self::BrokenLink => "broken symbolic link",
             Self::UnusableCache => "continuing without this cache",
             Self::NotCached => "files on this file system are not cached",
-            Self::Unsettled => {
-                "changed each time it was listed; files may be missing from the result (search again when nothing \
-                changes it)"
-            }
             Self::ChangedFolder => {
                 "changed after it was listed; files may be missing from the result (run again when nothing changes it)"
             }
@@ -212,7 +206,7 @@ pub struct LeftOut {
     pub listed_before: u64,
     /// Files and folders that were gone when they were to be looked at.
     pub vanished: u64,
-    /// Folders that changed each time they were listed.
+    /// Folders that changed after they were listed.
     pub unsettled: u64,
     /// Folders, files or metadata that could not be read.
     pub unreadable: u64,

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::filesystem::{asks_for_new_names, has_branches, hides_links};
 use super::mountinfo::Mounts;
 use super::number::DeviceNumber;
-use crate::file::{Asked, TrashPaths, is_named_trash, own_trash};
 
 /// A file system, by the number that its mounts have in common, and a path in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,19 +85,6 @@ impl Mounts {
         below.map(|mount| mount.mount_point.clone()).collect()
     }
 
-    /// Mount points that show a trash, or a folder in one: `own` or a folder with the name of a trash, by its path on its
-    /// file system.
-    pub fn of_trash(&self, own: Option<&Path>) -> Vec<PathBuf> {
-        let own = own.and_then(|own| self.inner(own.as_os_str().as_bytes()));
-        let mounts = self.visible().filter(|mount| {
-            let is_in_own = own
-                .as_ref()
-                .is_some_and(|own| own.device == mount.device && mount.root.starts_with(&own.path));
-            is_in_own || is_named_trash(mount.root.as_os_str().as_bytes())
-        });
-        mounts.map(|mount| mount.mount_point.clone()).collect()
-    }
-
     /// All paths that lead to the same place, through whichever mount; a real absolute path is one of them.
     pub fn ways(&self, path: &[u8]) -> Vec<PathBuf> {
         let Some(inner) = self.inner(path) else {
@@ -116,21 +102,6 @@ impl Mounts {
         });
         ways.collect()
     }
-}
-
-/// The trash folders that other names lead to: the target of this user's own trash if it is a symbolic link, and the mount
-/// points that show a trash.
-pub fn unnamed_trash(asked: Asked<'_>) -> TrashPaths {
-    let mut trash = TrashPaths::default();
-    let own = own_trash();
-    if let Some(own) = &own {
-        trash.add_trusted(own, asked);
-    }
-    let own = own.and_then(|own| own.canonicalize().ok());
-    for point in Mounts::read().of_trash(own.as_deref()) {
-        trash.add(&point, asked);
-    }
-    trash
 }
 
 impl Inner {
@@ -184,20 +155,5 @@ mod tests {
         );
         assert_eq!(below("/").len(), 3);
         assert!(below("/mnt/new").is_empty());
-    }
-    #[test]
-    fn a_mount_of_a_trash_is_one_wherever_it_is_mounted() {
-        let mounts = Mounts::parse(
-            b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
-              2 1 8:2 / /home rw - ext4 /dev/sda2 rw\n\
-              3 1 8:2 /u/.local/share/Trash/files /mnt/a rw - ext4 /dev/sda2 rw\n\
-              4 1 8:1 /.Trash-1000 /mnt/b rw - ext4 /dev/sda1 rw\n\
-              5 1 8:2 /u/data/Trash /mnt/c rw - ext4 /dev/sda2 rw\n\
-              6 1 8:2 /u/photos /mnt/d rw - ext4 /dev/sda2 rw\n",
-        );
-        let own = Path::new("/home/u/data/Trash");
-        let points = ["/mnt/a", "/mnt/b", "/mnt/c"].map(PathBuf::from);
-        assert_eq!(mounts.of_trash(Some(own)), points);
-        assert_eq!(mounts.of_trash(None), points[..2]);
     }
 }

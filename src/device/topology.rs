@@ -6,7 +6,6 @@ use super::anonymous;
 use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
-use super::md::Md;
 use super::mountinfo::{Mount, Mounts};
 use super::number::DeviceNumber;
 use super::sysfs::{BlockDevice, Sysfs};
@@ -172,12 +171,9 @@ impl Surveyor<'_> {
         if let Some(file) = device.attribute("loop/backing_file") {
             return self.file_backed(survey, device, &file);
         }
-        let mut members = self.sysfs.devices_in(&device.slaves());
+        let members = self.sysfs.devices_in(&device.slaves());
         survey.note_mapper(device);
-        if let Some(md) = Md::of(device) {
-            members = md.read_from(members, &mut survey.notes);
-            survey.arrays.push(md.array(&members));
-        }
+        survey.arrays.extend(Array::of_md(device, &members));
         let uuid = device.attribute("dm/uuid").unwrap_or_default();
         match members.as_slice() {
             [] => survey.end(Leaf::disk(self.sysfs, device)),

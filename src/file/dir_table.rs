@@ -54,8 +54,6 @@ pub enum FolderPlace<'a> {
     Root(&'a [u8], u32),
     /// Below a folder, under this name.
     Below(DirId, &'a [u8]),
-    /// Where this folder was before.
-    InPlaceOf(DirId),
 }
 
 impl DirTable {
@@ -90,15 +88,6 @@ impl DirTable {
         Ok(match place {
             FolderPlace::Root(path, root) => self.add_root(path, root, id),
             FolderPlace::Below(parent, name) => self.push(parent.0, name, self.root(parent), id),
-            FolderPlace::InPlaceOf(before) => {
-                let name = self.name(before).to_owned();
-                let parent = self.parents[before.0 as usize];
-                let dir = self.push(parent, &name, self.root(before), id);
-                if self.trash.contains(&before) {
-                    self.trash.insert(dir);
-                }
-                dir
-            }
         })
     }
 

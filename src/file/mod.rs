@@ -43,5 +43,5 @@ pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;
 pub use route::{RouteError, Untrusted};
 pub use spelling::{Spellings, as_listed};
-pub use trash::{is_named_trash, is_trash, may_be_trash, own_trash};
-pub use trash_paths::{Asked, TrashPaths};
+pub use trash::{is_trash, may_be_trash, own_trash};
+pub use trash_paths::TrashPaths;

@@ -82,14 +82,6 @@ pub fn own_trash() -> Option<PathBuf> {
     Some(data?.join(OsStr::from_bytes(HOME_TRASH)))
 }
 
-/// True if the names on a path alone tell that it leads into a trash. No file system is asked.
-pub fn is_named_trash(path: &[u8]) -> bool {
-    let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
-    let mut homes = names.windows(3).map(|names| names.join(&b'/'));
-    names.iter().any(|name| is_trash_name(name))
-        || homes.any(|home| home.eq_ignore_ascii_case(b".local/share/Trash"))
-}
-
 /// True if a folder has the folders of a trash, wherever it lies.
 pub(super) fn has_form(at: impl AsFd, folder: &[u8]) -> bool {
     [&b"/files"[..], b"/info"].into_iter().all(|part| {
@@ -97,23 +89,4 @@ pub(super) fn has_form(at: impl AsFd, folder: &[u8]) -> bool {
         let stat = path.and_then(|path| stat::entry(&at, &path).ok());
         stat.is_some_and(|stat| stat.kind == FileType::Directory)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_alone_tell_most_trash_folders() {
-        for (path, expected) in [
-            ("/.Trash-1000/files/a", true),
-            ("/.Trash-1000", true),
-            ("/u/.local/share/Trash/files", true),
-            (".local/share/Trash", true),
-            ("/u/share/Trash/files", false),
-            ("/", false),
-        ] {
-            assert_eq!(is_named_trash(path.as_bytes()), expected, "{path}");
-        }
-    }
 }

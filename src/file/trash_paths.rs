@@ -1,32 +1,29 @@
 //! Determines which real paths lead into a trash.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::FileType;
-
-use super::trash::{has_form, is_data_home, is_trash_name, may_be_trash};
-use super::{route, trust};
-use crate::sys::{attributes, open, parent};
+use super::route;
+use super::trash::{has_form, is_data_home, is_trash_name, may_be_trash, own_trash};
+use crate::sys::open;
 
 /// Is told each path just before it is looked up: what a trash leads to may be on a file system that does not answer.
 pub type Asked<'a> = &'a dyn Fn(&Path);
 
-/// The trash folders that real paths lead into: by the names on a path, and by folders that have other names, since a
-/// symbolic link or a further mount leads to them.
+/// The trash folders that real paths lead into: by the names on a path, and this user's own trash, also if a symbolic
+/// link leads to it.
 #[derive(Clone, Debug, Default)]
 pub struct TrashPaths {
     /// Results for folders that have the name of a user's own trash.
     known: HashMap<Vec<u8>, bool>,
-    /// Trash folders under other names.
-    folders: Vec<Folder>,
+    /// This user's own trash, if its real path does not tell that it is one.
+    own: Option<Folder>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Folder {
     /// Its real path, with a slash at the end.
     path: Vec<u8>,
@@ -35,10 +32,22 @@ struct Folder {
 }
 
 impl TrashPaths {
+    /// As the names tell, and this user's own trash, if nobody but this user and root could have made its path lead there:
+    /// copies in a trash do not count, so another user could make a live copy go.
+    pub fn with_own(asked: Asked<'_>) -> Self {
+        let mut trash = Self::default();
+        trash.own = own_trash().and_then(|path| {
+            asked(&target(&path));
+            route::folder(&path, false).ok()?;
+            trash.behind(&path)
+        });
+        trash
+    }
+
     /// True if one of the folders on an absolute path is a trash. The first `start` bytes, up to the end of a name, and
     /// the name after the last slash are not examined.
     pub fn lead_into(&mut self, path: &[u8], start: usize) -> bool {
-        self.holds(path, start) || self.tell(path, start)
+        self.is_in_own(path, start) || self.tell(path, start)
     }
 
     /// The same, as far as the names and the folders on the path tell.
@@ -65,72 +74,25 @@ impl TrashPaths {
         is_trash
     }
 
-    /// Adds the folder to which the path of a trash leads, unless the real path tells that it is one.
-    pub fn add(&mut self, trash: &Path, asked: Asked<'_>) {
-        asked(&target(trash));
-        let Ok(real) = trash.canonicalize() else {
-            return;
-        };
+    /// The folder to which the path of a trash leads, unless the real path tells that it is one.
+    fn behind(&mut self, trash: &Path) -> Option<Folder> {
+        let real = trash.canonicalize().ok()?;
         let path = [real.as_os_str().as_bytes(), b"/"].concat();
-        let Some(folder) = fs::metadata(&real).ok().filter(fs::Metadata::is_dir) else {
-            return;
-        };
-        let folder = Folder {
-            path,
-            id: (folder.dev(), folder.ino()),
-        };
-        if !self.tell(&folder.path, 0) {
-            self.push(folder);
-        }
+        let folder = fs::metadata(&real).ok().filter(fs::Metadata::is_dir)?;
+        let id = (folder.dev(), folder.ino());
+        (!self.tell(&path, 0)).then_some(Folder { path, id })
     }
 
-    /// As [`Self::add`], if nobody but this user and root could have made the path lead there: copies in a trash do not
-    /// count, so another user could make a live copy go.
-    pub fn add_trusted(&mut self, trash: &Path, asked: Asked<'_>) {
-        asked(&target(trash));
-        if route::folder(trash, false).is_ok() {
-            self.add(trash, asked);
-        }
+    /// True if a folder is this user's own trash under another name.
+    pub fn is_own(&self, dev: u64, ino: u64) -> bool {
+        self.own.as_ref().is_some_and(|own| own.id == (dev, ino))
     }
 
-    /// Adds the folders that others know.
-    pub fn append(&mut self, others: Self) {
-        others
-            .folders
-            .into_iter()
-            .for_each(|folder| self.push(folder));
-    }
-
-    fn push(&mut self, folder: Folder) {
-        if !self.folders.contains(&folder) {
-            self.folders.push(folder);
-        }
-    }
-
-    /// Adds the targets of this user's own symbolic links that have the name of a disk's trash, in a folder and in those
-    /// above it.
-    pub fn add_links_above(&mut self, folder: &Path, asked: Asked<'_>) {
-        let own = CString::new(format!(".Trash-{}", trust::me())).unwrap_or_default();
-        for above in folder.ancestors() {
-            for name in [c".Trash", &own] {
-                if is_own_link(above, name) {
-                    let trash = above.join(OsStr::from_bytes(name.to_bytes()));
-                    self.add_trusted(&trash, asked);
-                }
-            }
-        }
-    }
-
-    /// True if a folder is a trash under another name.
-    pub fn is_one(&self, dev: u64, ino: u64) -> bool {
-        self.folders.iter().any(|folder| folder.id == (dev, ino))
-    }
-
-    /// True if a real absolute path leads into one of the trash folders under other names, which does not end within the
+    /// True if a real absolute path leads into this user's own trash under another name, which does not end within the
     /// first `start` bytes. No file system is asked.
-    pub fn holds(&self, path: &[u8], start: usize) -> bool {
-        let mut folders = self.folders.iter();
-        folders.any(|folder| path.starts_with(&folder.path) && folder.path.len() > start + 1)
+    fn is_in_own(&self, path: &[u8], start: usize) -> bool {
+        let own = self.own.as_ref();
+        own.is_some_and(|own| path.starts_with(&own.path) && own.path.len() > start + 1)
     }
 }
 
@@ -152,20 +114,8 @@ fn target(path: &Path) -> PathBuf {
     whole
 }
 
-/// True if this is a symbolic link that no other user can have put there.
-fn is_own_link(above: &Path, name: &CStr) -> bool {
-    let link = parent::open(above.as_os_str().as_bytes())
-        .and_then(|folder| Ok((attributes::entry(&folder, name)?, folder)));
-    let Ok(((stat, link), folder)) = link else {
-        return false;
-    };
-    let is_ours = |now| trust::link_is_ours(&folder, &now, &stat, &link);
-    stat.kind == FileType::Symlink && attributes::get(&folder).is_ok_and(is_ours)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -175,21 +125,17 @@ mod tests {
     fn a_trash_behind_a_link_is_known_by_its_target() {
         let top = tempfile::tempdir().expect("a folder");
         let top = top.path().canonicalize().expect("it is there");
-        let real = top.join("real");
-        fs::create_dir_all(real.join("files/x")).expect("made");
-        symlink("real", top.join(format!(".Trash-{}", trust::me()))).expect("linked");
+        let (real, link) = (top.join("real"), top.join("link"));
+        fs::create_dir(&real).expect("made");
+        symlink("real", &link).expect("linked");
         let mut trash = TrashPaths::default();
-        let asked = RefCell::new(Vec::new());
-        trash.add_links_above(&real.join("files/x"), &|path| {
-            asked.borrow_mut().push(path.to_owned());
-        });
-        let asked = asked.into_inner();
-        assert!(!asked.is_empty() && asked.iter().all(|path| *path == real));
+        trash.own = trash.behind(&link);
         let folder = fs::metadata(&real).expect("it is there");
-        assert!(trash.is_one(folder.dev(), folder.ino()));
-        assert!(!trash.is_one(folder.dev(), folder.ino() + 1));
+        assert!(trash.is_own(folder.dev(), folder.ino()));
+        assert!(!trash.is_own(folder.dev(), folder.ino() + 1));
         let start = real.as_os_str().len();
-        let holds = |path: &str, start| trash.holds(top.join(path).as_os_str().as_bytes(), start);
+        let mut holds =
+            |path: &str, start| trash.lead_into(top.join(path).as_os_str().as_bytes(), start);
         assert!(holds("real/files/a", 0) && holds("real/a", start - 1));
         assert!(!holds("real/a", start) && !holds("realm/a", 0) && !holds("a", 0));
     }
@@ -216,12 +162,9 @@ mod tests {
         let top = tempfile::tempdir().expect("a folder");
         let named = top.path().join(".Trash-1000");
         fs::create_dir(&named).expect("made");
-        symlink(".Trash-1000", top.path().join(".Trash")).expect("linked");
         let mut trash = TrashPaths::default();
-        trash.add(&named, &|_| {});
-        trash.add(&top.path().join("missing"), &|_| {});
-        trash.add_links_above(top.path(), &|_| {});
-        assert!(trash.folders.is_empty(), "{trash:?}");
+        assert!(trash.behind(&named).is_none());
+        assert!(trash.behind(&top.path().join("missing")).is_none());
     }
 
     fn leads_into(path: &Path, start: usize) -> bool {

@@ -34,7 +34,6 @@ pub fn enter(
     let above = match place {
         FolderPlace::Root(..) => None,
         FolderPlace::Below(above, _) => Some(above),
-        FolderPlace::InPlaceOf(before) => dirs.read().parent(before),
     };
     let added = dirs.write().add(place, here, 0);
     let mut known = match added {

@@ -89,9 +89,7 @@ pub enum ScanMessage {
         folders: u64,
         /// Counts of skipped files.
         left_out: LeftOut,
-        /// Folders that changed after they were listed, and were listed again.
-        listed_again: Vec<DirId>,
-        /// Folders that did not change again until all were listed, if entries are requested.
+        /// Folders with their times before they were listed, if these are requested.
         listed: Vec<(DirId, Stamp)>,
         /// Entries that no other message reports, if they are requested.
         others: Vec<OtherEntry>,

@@ -44,7 +44,6 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::Changed
         | ProblemKind::ChangedFolder
         | ProblemKind::NotVerified => Some(Unseen::Changed),
-        ProblemKind::Unsettled => Some(Unseen::Unsettled),
         ProblemKind::TooDeep | ProblemKind::TooManyAlike | ProblemKind::TooManyNames => {
             Some(Unseen::TooMany)
         }

@@ -14,7 +14,6 @@ use rustix::io::{Errno, Result};
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FolderPlace, ManagedPaths, Spellings, TrashPaths};
 use crate::heartbeat::current;
-use crate::lock::locked;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
@@ -24,9 +23,7 @@ use super::filter::Verdict;
 use super::found::{FoundIn, Outbox, ScanMessage};
 use super::linked::LinkedFile;
 use super::other_entry::unseen_by_problem;
-use super::walk::{
-    Folder, Kept, Left, ReachedBy, Walk, Walked, count, found_file, hand_over, keep,
-};
+use super::walk::{Folder, Kept, ReachedBy, Walk, Walked, count, found_file, hand_over, keep};
 
 /// Checks roots: enters folders in the table, so that no walk from elsewhere lists them a second time, and hands files
 /// over.
@@ -34,8 +31,8 @@ use super::walk::{
 /// A call about a root may never return, so what was found before lies where other threads can take it.
 pub struct Roots {
     walk: Arc<Walk>,
-    /// Folders of files that were named one by one: by path and root, and apart for links into a trash.
-    file_folders: HashMap<(Vec<u8>, u32, bool), DirId>,
+    /// Folders of files that were named one by one, by path and root.
+    file_folders: HashMap<(Vec<u8>, u32), DirId>,
     spellings: Spellings,
     trash: TrashPaths,
     managed: ManagedPaths,
@@ -68,7 +65,7 @@ impl Roots {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
-            trash: TrashPaths::default(),
+            trash: walk.trash.clone(),
             managed: ManagedPaths::default(),
             outbox: Outbox::new(to),
             found: Walked::default(),
@@ -177,14 +174,13 @@ impl Roots {
         };
         match entered {
             Entered::New(dir) => {
-                self.mark(dir, path, true, false);
+                self.mark(dir, path, true);
                 self.found.roots.push(Folder {
                     dir,
                     name: None,
                     depth: 0,
                     root_dev: stat.dev,
                     rules: None,
-                    left: Left::New,
                     reached_by: ReachedBy::Entry,
                 });
                 None
@@ -202,9 +198,8 @@ impl Roots {
         let (folder, name) = path.split_at(cut);
         let mut file = found_file(stat, name);
         file.via_link = is_link;
-        let links_into_trash = is_link && self.is_in_trash(path);
         let place = FoundIn {
-            dir: self.folder_of_file(folder, given, links_into_trash),
+            dir: self.folder_of_file(folder, given),
             root: given.number,
             dev: stat.dev,
         };
@@ -218,8 +213,8 @@ impl Roots {
     }
 
     /// Records whether a folder lies in a trash, and whether a program manages it.
-    fn mark(&mut self, dir: DirId, path: &[u8], is_listed: bool, is_in_trash: bool) {
-        let is_in_trash = is_in_trash || self.is_in_trash(path);
+    fn mark(&mut self, dir: DirId, path: &[u8], is_listed: bool) {
+        let is_in_trash = self.is_in_trash(path);
         let is_managed = self.is_in_managed(path, is_listed);
         let mut dirs = self.walk.dirs.write();
         if is_in_trash {
@@ -235,17 +230,9 @@ impl Roots {
         let Some(real) = real(path) else {
             return false;
         };
-        // No lock is held while file systems are asked.
-        let mut linked = TrashPaths::default();
-        let root = current::at();
-        linked.add_links_above(&real, &|path| ask_about(root, path));
-        ask_about(root, &real);
+        ask_about(current::at(), &real);
         let path = [real.as_os_str().as_bytes(), b"/"].concat();
-        let mut unnamed = locked(&self.walk.trash);
-        unnamed.append(linked);
-        let is_unnamed = unnamed.holds(&path, 0);
-        drop(unnamed);
-        is_unnamed || self.trash.lead_into(&path, 0)
+        self.trash.lead_into(&path, 0)
     }
 
     /// True if a program manages a folder above this one, or this one. The entries of one that is listed are looked at
@@ -262,10 +249,10 @@ impl Roots {
         self.managed.hold_folder(&place, &current::beat)
     }
 
-    fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {
+    fn folder_of_file(&mut self, folder: &[u8], given: &Given) -> DirId {
         let number = given.number;
         let root = if given.keep_apart { number } else { 0 };
-        let key = (folder.to_vec(), root, links_into_trash);
+        let key = (folder.to_vec(), root);
         if let Some(&dir) = self.file_folders.get(&key) {
             return dir;
         }
@@ -278,7 +265,7 @@ impl Roots {
         };
         let id = place.map_or(nowhere, |place| FolderId::from(&place));
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
-        self.mark(dir, folder, false, links_into_trash);
+        self.mark(dir, folder, false);
         *self.file_folders.entry(key).or_insert(dir)
     }
 }

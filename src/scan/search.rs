@@ -70,12 +70,7 @@ impl Search {
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
-            listed: if self.walk.tell_others {
-                walked.stamps()
-            } else {
-                Vec::new()
-            },
-            listed_again: walked.changed,
+            listed: walked.listed,
             others: walked.others,
             roots: walked.unseen,
         });

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::sys::stat::Stat;
+use crate::sys::stat::{self, Stat};
 
 use super::enter::numbering_of;
 
@@ -25,9 +25,17 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The times of an open folder, now.
-    pub fn of(stat: &Stat, fd: impl AsFd) -> Self {
-        Self::of_at(stat, fd, now_ns())
+    /// The times of an open folder that is listed next. If it has just changed, waits until a change would set other
+    /// times; four seconds at most.
+    pub fn that_tells(seen: Stat, fd: impl AsFd) -> Self {
+        let stamp = Self::of_at(&seen, &fd, now_ns());
+        let Some(until) = stamp.fresh_until_ns else {
+            return stamp;
+        };
+        let left = until.saturating_sub(now_ns()).clamp(0, 2 * COARSE_TICK_NS);
+        thread::sleep(Duration::from_nanos(left.unsigned_abs()));
+        let now = stat::descriptor(&fd).unwrap_or(seen);
+        Self::of_at(&now, fd, now_ns())
     }
 
     fn of_at(stat: &Stat, fd: impl AsFd, now: i64) -> Self {
@@ -44,21 +52,6 @@ impl Stamp {
             mtime_ns: stat.mtime_ns,
             ctime_ns: stat.ctime_ns,
             fresh_until_ns: tick.map(|tick| latest.saturating_add(tick)),
-        }
-    }
-
-    /// Times that match no folder: for a folder whose listing is known to be out of date.
-    pub const OUTDATED: Self = Self {
-        mtime_ns: i64::MIN,
-        ctime_ns: i64::MIN,
-        fresh_until_ns: None,
-    };
-
-    /// Waits until a change would set other times than these; four seconds at most.
-    pub fn wait_until_told_apart(&self) {
-        if let Some(until) = self.fresh_until_ns {
-            let left = until.saturating_sub(now_ns()).clamp(0, 2 * COARSE_TICK_NS);
-            thread::sleep(Duration::from_nanos(left.unsigned_abs()));
         }
     }
 
@@ -80,7 +73,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
-    use crate::sys::{open, stat};
+    use crate::sys::open;
 
     #[test]
     fn only_an_old_state_that_is_still_there_holds() {
@@ -97,7 +90,7 @@ mod tests {
             ctime_ns: 2,
             ..fresh
         };
-        let stamp = Stamp::of(&long_ago, &fd);
+        let stamp = Stamp::of_at(&long_ago, &fd, made);
         assert!(stamp.still_holds(&long_ago));
         for changed in [
             Stat {

@@ -52,8 +52,6 @@ pub enum Unseen {
     Changed,
     /// It went away while the run went on.
     Vanished,
-    /// A folder that changed each time it was listed.
-    Unsettled,
     /// Its file system did not answer in time.
     Unanswered,
     /// Another file system did not answer in time, so the run ended before this was checked.
@@ -110,7 +108,6 @@ impl Unseen {
             Self::Unreadable => "cannot be read",
             Self::Changed => "changed during the run",
             Self::Vanished => "removed since it was listed",
-            Self::Unsettled => "changed each time it was listed",
             Self::Unanswered => "did not answer",
             Self::OtherUnanswered => "not checked in full: another file system did not answer",
             Self::Interrupted => "the run was interrupted",

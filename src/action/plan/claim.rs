@@ -6,8 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::decide::DuplicateSet;
-use crate::device::unnamed_trash;
-use crate::file::{Spellings, TrashPaths, as_listed};
+use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -140,17 +139,6 @@ impl Origin {
             (None, None) => false,
         });
         given.map_or(0, |given| given.as_os_str().len())
-    }
-
-    /// Trash folders that their path does not tell, as far as the given paths lead to them.
-    pub(super) fn unnamed_trash(&self) -> TrashPaths {
-        let asked = |path: &Path| current::ask_about(path.as_os_str().as_bytes());
-        let mut trash = unnamed_trash(&asked);
-        for root in self.roots.iter().flat_map(HashMap::keys) {
-            asked(root);
-            trash.add_links_above(root, &asked);
-        }
-        trash
     }
 
     /// True if the limits include this real path.

@@ -77,15 +77,15 @@ impl Inspector {
 
     /// Sets the origin of the next claims.
     pub fn set_origin(&mut self, origin: Origin) {
-        self.is_trash_known = false;
         self.origin = origin;
     }
 
-    /// Asks for the trash folders that their path does not tell. Only threads that look at files do so: links to a
-    /// trash may lead to a file system that does not answer.
+    /// Asks for this user's own trash. Only threads that look at files do so: a link to it may lead to a file system that
+    /// does not answer.
     fn find_trash(&mut self) {
         if !self.is_trash_known {
-            self.trash = self.origin.unnamed_trash();
+            self.trash =
+                TrashPaths::with_own(&|path| current::ask_about(path.as_os_str().as_bytes()));
             self.is_trash_known = true;
         }
     }

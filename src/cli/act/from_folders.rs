@@ -12,7 +12,6 @@ use seekless::acting::{outermost, rest_below};
 use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
-use seekless::device::unnamed_trash;
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
 use seekless::heartbeat::current;
@@ -137,7 +136,7 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes())),
+        trash: TrashPaths::with_own(&|path| current::ask_about(path.as_os_str().as_bytes())),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();

@@ -171,7 +171,7 @@ fn skipped(left_out: &LeftOut) -> Option<String> {
         (it.pseudo_file_system, "pseudo file systems", ""),
         (it.listed_before, "folders reached a second time", ""),
         (it.vanished, "removed meanwhile", ""),
-        (it.unsettled, "folders that kept changing", NAMED),
+        (it.unsettled, "folders that changed", NAMED),
         (it.unreadable, "unreadable", NAMED),
         (it.unanswered, "without an answer", NAMED),
         (it.memory_short, "or more for want of memory", NAMED),

@@ -70,7 +70,8 @@ impl Session<'_> {
         }
     }
 
-    /// Checks every listed folder once more, and records those that have changed since.
+    /// Checks every listed folder once more, and records those that have changed since: where the answer depends on every
+    /// file, when all folders are listed; where every entry counts, after the reads.
     ///
     /// An entry that came into a folder after it was listed was not seen, and a symbolic link may have another target by
     /// now. Both changes also change the folder's times. If no folder and no file changed before this second check, all
@@ -80,7 +81,9 @@ impl Session<'_> {
     pub fn check_folders(&mut self, scope: Scope) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.names.handles.close_all();
-        for (dir, stamp) in std::mem::take(&mut self.listed) {
+        let mut listed = std::mem::take(&mut self.listed);
+        listed.sort_unstable();
+        for (dir, stamp) in listed {
             if self.control.is_cancelled() {
                 return;
             }

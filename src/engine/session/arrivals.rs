@@ -174,9 +174,8 @@ impl Session<'_> {
         }
     }
 
-    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
+    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
         self.scan_done = true;
-        self.names.listed_again = listed_again.into_iter().collect();
         self.deliverer.summary.folders = folders;
         self.deliverer.summary.scan_time = self.started.elapsed();
         self.deliverer.summary.left_out.add(left_out);

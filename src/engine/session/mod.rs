@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::decide::{ClassId, DeviceTally, Machine, Summary, Want};
-use crate::device::{VolumeId, unnamed_trash};
+use crate::device::VolumeId;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, SharedDirs, TrashPaths};
 use crate::hash::Digest;
@@ -43,6 +43,7 @@ use super::deliver::Deliverer;
 use super::process_limits::Share;
 use super::tally::Tally;
 use super::volumes::Volumes;
+use crate::tree::Scope;
 
 use account::Account;
 use arrivals::Arrivals;
@@ -108,17 +109,17 @@ pub struct Session<'a> {
     cached: Cached<'a>,
     /// The folders and names that were looked up.
     names: Names,
-    /// Folders and their times when they were listed, if every entry counts.
+    /// Folders and their times when they were listed, if every file counts.
     listed: Vec<(DirId, Stamp)>,
     /// The entries that were not seen, if every entry counts.
     account: Account,
 }
 
 impl Session<'_> {
-    /// Trash folders that their path does not tell.
-    fn unnamed_trash(&self) -> TrashPaths {
+    /// The trash folders that paths lead into.
+    fn trash(&self) -> TrashPaths {
         let _call = current::call(Path::new("/"));
-        unnamed_trash(&|path| current::ask_about(path.as_os_str().as_bytes()))
+        TrashPaths::with_own(&|path| current::ask_about(path.as_os_str().as_bytes()))
     }
 
     /// Runs the search to its end.
@@ -133,8 +134,8 @@ impl Session<'_> {
                 max_depth: config.max_depth,
                 one_file_system: config.one_file_system,
                 skip_trash: config.skip_trash,
-                trash: Mutex::new(self.unnamed_trash()),
-                list_again: config.needs_every_file(),
+                trash: self.trash(),
+                tell_times: config.needs_every_file(),
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
                 open_folders: self.share.folders,
@@ -205,7 +206,7 @@ impl Session<'_> {
                         let _ignored = groups_to.send(self.groups(&devices));
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
-                    Ok(ScanMessage::Done { folders, left_out, listed_again, listed, others, roots }) => {
+                    Ok(ScanMessage::Done { folders, left_out, listed, others, roots }) => {
                         self.listed = listed;
                         if self.config.tell_links {
                             let path = |link: &OtherEntry| self.path_of(link.dir, &link.name);
@@ -214,11 +215,14 @@ impl Session<'_> {
                             self.account.others.extend(others);
                         }
                         self.account.roots.extend(roots);
-                        self.scanned(folders, &left_out, listed_again);
+                        self.scanned(folders, &left_out);
+                        if !self.config.every_entry {
+                            self.check_folders(Scope::AcrossRoots);
+                        }
                         scanned = &over;
                     }
                     Err(_) => {
-                        self.scanned(0, &LeftOut::default(), Vec::new());
+                        self.scanned(0, &LeftOut::default());
                         scanned = &over;
                     }
                 },

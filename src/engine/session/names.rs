@@ -42,10 +42,6 @@ type Name = (DirId, Vec<u8>);
 pub struct Names {
     /// Folders kept open for lookups of names.
     pub handles: DirHandles,
-    /// Folders that changed after they were listed, and were listed again: entries may have been removed from them.
-    pub listed_again: HashSet<DirId>,
-    /// Entries met on file systems whose inode numbers do not identify files, if folders are listed again.
-    met: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
     real_folders: HashMap<DirId, PathBuf>,
     /// The start of the run by both clocks, before any folder was listed.
@@ -61,8 +57,6 @@ impl Names {
     pub fn new(open_folders: usize) -> Self {
         Self {
             handles: DirHandles::new(open_folders),
-            listed_again: HashSet::new(),
-            met: HashSet::new(),
             real_folders: HashMap::new(),
             began: (Instant::now(), SystemTime::now()),
             changed: HashMap::new(),
@@ -108,9 +102,6 @@ impl Session<'_> {
     ) -> bool {
         if self.machine.file_table().numbering(volume).tells_folders() {
             return false;
-        }
-        if self.config.needs_every_file() && !self.names.met.insert((dir, name.into())) {
-            return true;
         }
         let alike = self.machine.may_be(found, dir, volume);
         let file_table = self.machine.file_table();
@@ -159,8 +150,7 @@ impl Session<'_> {
     pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
         for file in files {
             let file_table = self.machine.file_table();
-            let may_be_gone = self.names.listed_again.contains(&file_table.dir(file));
-            if may_be_gone || file_table.is_in_doubt(file) && !self.is_proven(file) {
+            if file_table.is_in_doubt(file) && !self.is_proven(file) {
                 self.settle_names_of(file);
             }
         }

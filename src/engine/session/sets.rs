@@ -85,7 +85,7 @@ impl Session<'_> {
 
     /// Looks up the names of files of these sizes that may be reported.
     fn settle_sizes(&mut self, sizes: &[ClassId]) {
-        if !self.machine.file_table().has_doubts() && self.names.listed_again.is_empty() {
+        if !self.machine.file_table().has_doubts() {
             return;
         }
         let fewest = self.config.counting().fewest_inodes() as usize;

@@ -21,7 +21,7 @@ use crate::sys::{dirent, names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
 
 use super::walker::Walker;
-use super::{Folder, Left, ReachedBy, count, found_file};
+use super::{Folder, ReachedBy, count, found_file};
 
 /// The context of all entries of a folder.
 struct FolderContext {
@@ -42,7 +42,6 @@ impl Folder {
             depth: self.depth + 1,
             root_dev: self.root_dev,
             rules: here.rules.clone(),
-            left: Left::New,
             reached_by,
         }
     }
@@ -222,7 +221,7 @@ impl Walker {
                     .others
                     .push(OtherEntry::new(dir, Some(name), kind));
             }
-            // The folder changed, and is listed again.
+            // Gone since the listing.
             Err(Errno::NOENT) => {}
             Err(_) => self.unseen(dir, Some(name), Unseen::Unreadable),
         }

@@ -17,20 +17,15 @@ use crate::sys::stat::{self, Stat};
 use crate::sys::{names, open};
 
 use super::walker::Walker;
-use super::{Folder, Round, count, found_file, path_of};
+use super::{Folder, count, found_file, path_of};
 
 impl Walker {
     /// Resolves a link, and records its target if the filter keeps it.
     pub(super) fn follow(&mut self, folder: Folder) {
-        let before = self.walked.left_out;
         if let Some(name) = folder.name.clone()
             && let Some(stat) = self.target(&folder, &name)
         {
             self.take_target(folder, &name, &stat);
-        }
-        // What is left out was counted when the link was followed for the first time.
-        if self.round != Round::First {
-            self.walked.left_out = before;
         }
     }
 
@@ -53,10 +48,8 @@ impl Walker {
         match link {
             Ok(link) if link.kind == FileType::Symlink => {
                 self.walked.left_out.symlinks += 1;
-                if self.round == Round::First {
-                    let cause = Some(error.into());
-                    self.tell(folder.dir, Some(name), ProblemKind::BrokenLink, cause);
-                }
+                let cause = Some(error.into());
+                self.tell(folder.dir, Some(name), ProblemKind::BrokenLink, cause);
             }
             Err(Errno::NOENT) => self.walked.left_out.vanished += 1,
             _ => self.unreadable(folder, ProblemKind::UnreadableMetadata, error),
@@ -87,18 +80,13 @@ impl Walker {
             return self.tell(folder.dir, Some(name), ProblemKind::TooDeep, None);
         }
         if self.walk.max_depth.is_some_and(|max| folder.depth >= max) {
-            // It is not listed on this way, but may be on another one that is shorter.
             self.walked.left_out.filtered += 1;
             return;
         }
         let opened = self.with_folder(folder.dir, |above| open::folder_handle(above, name));
         match opened {
             Ok(fd) if self.is_elsewhere(&folder, here, &fd) || is_placeholder(here, &fd) => {}
-            Ok(_) => {
-                let is_in_trash = self.links_into_trash(&folder, name);
-                let mut links = self.walk.links();
-                links.add_folder(folder, FolderId::from(here), is_in_trash);
-            }
+            Ok(_) => self.walk.links().add_folder(folder, FolderId::from(here)),
             Err(error) => self.unreadable(&folder, ProblemKind::UnreadableFolder, error),
         }
     }
@@ -110,16 +98,11 @@ impl Walker {
         }
         let mut file = found_file(stat, name.to_bytes());
         file.via_link = true;
-        let dir = if self.links_into_trash(folder, name) {
-            self.walk.links().of_trash(&self.walk.dirs, folder.dir)
-        } else {
-            folder.dir
-        };
         let dirs = self.walk.dirs.read();
         let mut path = Vec::new();
         dirs.path_of(folder.dir, name.to_bytes(), &mut path);
         let place = FoundIn {
-            dir,
+            dir: folder.dir,
             root: dirs.root(folder.dir),
             dev: stat.dev,
         };

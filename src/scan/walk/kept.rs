@@ -12,7 +12,7 @@ use crate::scan::found::{FoundBatch, Outbox, ScanMessage};
 use crate::scan::other_entry::OtherEntry;
 use crate::tree::{EntryKind, Unseen};
 
-use super::{Folder, Left, Walk, Walked};
+use super::{Folder, Walk, Walked};
 
 /// The results of the folders that a walker has finished, or of the roots that were checked.
 #[derive(Default)]
@@ -79,10 +79,6 @@ impl Walk {
     }
 
     fn leave_one(&self, folder: Folder, total: &mut Walked) {
-        if folder.left != Left::New {
-            // It was listed, or is known by another path.
-            return total.listed.push(folder);
-        }
         total.left_out.unanswered += 1;
         if self.tell_others {
             let device = self.dirs.read().identity(folder.dir).0;

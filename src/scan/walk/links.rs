@@ -6,9 +6,8 @@
 //! folders get numbers in the order of the links' paths, and are listed.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
-use crate::file::{DirId, DirTable, FolderId, FolderPlace, SharedDirs};
+use crate::file::{DirTable, FolderId, FolderPlace, SharedDirs};
 use crate::scan::linked::LinkedFile;
 
 use super::{Folder, ReachedBy};
@@ -16,33 +15,15 @@ use super::{Folder, ReachedBy};
 /// Links whose targets the filter keeps.
 #[derive(Default)]
 pub struct Links {
-    /// Links to folders, each with the identity that the folder had when the link was followed, and whether it lies in
-    /// a trash.
-    folders: Vec<(Folder, FolderId, bool)>,
+    /// Links to folders, each with the identity that the folder had when the link was followed.
+    folders: Vec<(Folder, FolderId)>,
     files: Vec<LinkedFile>,
-    /// The lowest depth at which each folder was found, if the depth is limited. Roots are not in it.
-    depths: HashMap<DirId, u32>,
-    /// The second number of each folder with links to files in a trash.
-    of_trash: HashMap<DirId, DirId>,
 }
 
 impl Links {
     /// Adds a link to a folder.
-    pub fn add_folder(&mut self, folder: Folder, id: FolderId, is_in_trash: bool) {
-        self.folders.push((folder, id, is_in_trash));
-    }
-
-    /// Gives a folder a second number, for its links to files in a trash. The files are then listed as those in a trash.
-    pub fn of_trash(&mut self, dirs: &SharedDirs, dir: DirId) -> DirId {
-        *self.of_trash.entry(dir).or_insert_with(|| {
-            let mut dirs = dirs.write();
-            let mut path = Vec::new();
-            dirs.path(dir, &mut path);
-            let (root, id) = (dirs.root(dir), dirs.id(dir));
-            let second = dirs.add_unlisted(&path, root, id);
-            dirs.mark_trash(second);
-            second
-        })
+    pub fn add_folder(&mut self, folder: Folder, id: FolderId) {
+        self.folders.push((folder, id));
     }
 
     /// Adds a link to a file.
@@ -59,24 +40,18 @@ impl Links {
         let table = dirs.read();
         folders.sort_by(|(a, ..), (b, ..)| by_path(&table, a, b));
         drop(table);
-        let numbered = folders.into_iter().map(|(folder, id, is_in_trash)| {
+        let numbered = folders.into_iter().map(|(folder, id)| {
             let name = folder.name.as_deref().map_or(&b""[..], |n| n.to_bytes());
             let added = dirs
                 .write()
                 .add(FolderPlace::Below(folder.dir, name), id, 0);
             match added {
-                Ok(dir) => {
-                    if is_in_trash {
-                        dirs.write().mark_trash(dir);
-                    }
-                    self.met(dir, folder.depth);
-                    Folder {
-                        dir,
-                        name: None,
-                        reached_by: ReachedBy::Entry,
-                        ..folder
-                    }
-                }
+                Ok(dir) => Folder {
+                    dir,
+                    name: None,
+                    reached_by: ReachedBy::Entry,
+                    ..folder
+                },
                 // It was probably found before. The walker that opens it checks that.
                 Err(_) => Folder {
                     reached_by: ReachedBy::LinkToFolder,
@@ -99,23 +74,6 @@ impl Links {
             by_rank.then_with(|| a.path.cmp(&b.path))
         });
         files
-    }
-
-    /// Stores the depth at which a folder was found first.
-    pub fn met(&mut self, dir: DirId, depth: u32) {
-        self.depths.insert(dir, depth);
-    }
-
-    /// True if a folder was found only at a greater depth before. At this depth its subfolders may be within the limit,
-    /// so it is listed again. Names that show up a second time are recognized.
-    pub fn is_shorter(&mut self, dir: DirId, depth: u32) -> bool {
-        match self.depths.get_mut(&dir) {
-            Some(least) if depth < *least => {
-                *least = depth;
-                true
-            }
-            _ => false,
-        }
     }
 }
 

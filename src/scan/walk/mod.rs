@@ -9,7 +9,6 @@
 //! The walk starts as many walkers as there are cores. A walker may find that it had to wait for the disk while it
 //! listed a folder. For each such folder, the walk starts one more walker, up to the policy's number.
 
-mod again;
 mod entries;
 mod follow;
 mod kept;
@@ -27,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
-use crate::file::{DirId, FolderId, FoundFile, SharedDirs, TrashPaths};
+use crate::file::{DirId, FoundFile, SharedDirs, TrashPaths};
 use crate::heartbeat::{Subject, Watchlist};
 use crate::lock::locked;
 use crate::scan::filter::{Filter, Verdict};
@@ -35,7 +34,6 @@ use crate::scan::found::ScanMessage;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::linked::{self, LinkedFile};
 use crate::scan::queue::Queue;
-use crate::scan::stamp::Stamp;
 use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
 use crate::tree::Unseen;
@@ -57,10 +55,10 @@ pub struct Walk {
     pub one_file_system: bool,
     /// Do not enter trash folders, except roots.
     pub skip_trash: bool,
-    /// Trash folders that their path does not tell, as far as they are known.
-    pub trash: Mutex<TrashPaths>,
-    /// List folders again that changed after they were listed, because the answer depends on every file.
-    pub list_again: bool,
+    /// The trash folders that paths lead into.
+    pub trash: TrashPaths,
+    /// Report the times of each listed folder, because the answer depends on every file.
+    pub tell_times: bool,
     /// Roots must be the same files and folders as at the first check.
     pub tied_roots: bool,
     /// Names of ignore files to read.
@@ -113,8 +111,6 @@ pub struct Folder {
     pub root_dev: u64,
     /// Ignore rules that apply in the folder above.
     pub rules: Option<Arc<IgnoreRules>>,
-    /// The result of an earlier visit.
-    pub left: Left,
     /// How the folder was reached.
     pub reached_by: ReachedBy,
 }
@@ -130,22 +126,6 @@ pub enum ReachedBy {
     LinkToFolder,
 }
 
-/// The result of an earlier visit of a folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Left {
-    /// It was not visited.
-    #[default]
-    New,
-    /// It was listed, right after it had these times.
-    Listed(Stamp),
-    /// It was passed over, since it was this known folder.
-    Passed(FolderId),
-}
-
-/// Maximum number of further listings of a changed folder: two. An entry that moves into one folder while that folder
-/// is listed again may come from another folder that was checked just before.
-pub const LISTED_AGAIN: usize = 2;
-
 /// Maximum number of substitutes for walkers that wait for file systems.
 const SUBSTITUTES: usize = 32;
 
@@ -157,35 +137,10 @@ impl Walk {
         groups: &[Group],
         to: &Sender<ScanMessage>,
     ) -> Walked {
-        let mut walked = self.round(roots, Round::First, groups, to);
-        if self.list_again {
-            let rounds = [Round::Again; LISTED_AGAIN].into_iter();
-            for round in rounds.chain([Round::Last]) {
-                // The receiver of the stamps looks for changes, too.
-                if self.watchlist.is_given_up() {
-                    break;
-                }
-                let folders = once_each(std::mem::take(&mut walked.listed));
-                let changed_before = walked.changed.len();
-                walked.add(self.round(folders, round, groups, to));
-                if walked.changed.len() == changed_before {
-                    break;
-                }
-            }
-        }
-        walked
-    }
-
-    fn round(
-        self: &Arc<Self>,
-        mut folders: Vec<Folder>,
-        round: Round,
-        groups: &[Group],
-        to: &Sender<ScanMessage>,
-    ) -> Walked {
         let mut total = Walked::default();
+        let mut folders = roots;
         while !folders.is_empty() {
-            let is_over = self.walk(folders, round, groups, to, &mut total);
+            let is_over = self.walk(folders, groups, to, &mut total);
             folders = self.take_waiting();
             if is_over {
                 if self.watchlist.is_given_up() {
@@ -207,11 +162,6 @@ impl Walk {
         self.links().take_files(&self.dirs)
     }
 
-    /// True if the depth of a folder matters: a shorter path may lead to it later.
-    fn depths_differ(&self) -> bool {
-        self.follow_links && self.max_depth.is_some()
-    }
-
     /// The folders that can be listed only when no other folder waits.
     fn take_waiting(&self) -> Vec<Folder> {
         let mut waiting = std::mem::take(&mut *locked(&self.aside));
@@ -223,7 +173,6 @@ impl Walk {
     fn walk(
         self: &Arc<Self>,
         folders: Vec<Folder>,
-        round: Round,
         groups: &[Group],
         to: &Sender<ScanMessage>,
         total: &mut Walked,
@@ -244,7 +193,7 @@ impl Walk {
         let mut are_told = false;
         let new = |workers: &Workers| {
             let kept = Arc::default();
-            let walker = Walker::new(self, round, &queue, workers.waker(), to, &kept);
+            let walker = Walker::new(self, &queue, workers.waker(), to, &kept);
             (walker, kept)
         };
         let start = |workers: &mut Workers| {
@@ -321,32 +270,6 @@ impl Walk {
         }
         workers.is_over()
     }
-}
-
-/// Each folder once. It is outdated if one of its entries is. The last one is visited first, so a folder comes after
-/// those in it: it is then open when they are visited, and the path to them is short.
-fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
-    folders.sort_unstable_by(|a, b| (a.dir, &a.name, a.left).cmp(&(b.dir, &b.name, b.left)));
-    folders.dedup_by(|a, b| {
-        let is_same = (a.dir, &a.name) == (b.dir, &b.name);
-        if is_same {
-            b.depth = b.depth.min(a.depth);
-        }
-        is_same
-    });
-    folders.reverse();
-    folders
-}
-
-/// The purpose of a visit of folders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Round {
-    /// To list them.
-    First,
-    /// To list them again if they changed.
-    Again,
-    /// To report which of them changed once more.
-    Last,
 }
 
 /// The path of a file, for a message.

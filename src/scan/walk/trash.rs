@@ -7,15 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::FileType;
 use rustix::io::Result;
 
-use crate::file::{TrashPaths, is_trash, may_be_trash};
-use crate::lock::locked;
+use crate::file::{is_trash, may_be_trash};
 use crate::sys::dirent::{self, Entries};
 use crate::sys::open;
-use crate::sys::stat::{self, Stat};
+use crate::sys::stat;
 use crate::tree::Unseen;
 
 use super::walker::Walker;
-use super::{Folder, Round, path_of};
+use super::{Folder, path_of};
 
 /// Levels of folders in an empty trash: the folders of users, and `files` and `info` in each.
 const LEVELS: u32 = 2;
@@ -33,21 +32,6 @@ impl Walker {
         is_trash.unwrap_or(false)
     }
 
-    /// True if a folder is a trash under another name.
-    pub(super) fn is_unnamed_trash(&self, here: &Stat) -> bool {
-        locked(&self.walk.trash).is_one(here.dev, here.ino)
-    }
-
-    /// True if a symbolic link leads into a trash.
-    pub(super) fn links_into_trash(&self, folder: &Folder, name: &CStr) -> bool {
-        let path = path_of(&self.walk.dirs, folder.dir, Some(name));
-        let Ok(real) = path.canonicalize() else {
-            return false;
-        };
-        let path = [real.as_os_str().as_bytes(), b"/"].concat();
-        locked(&self.walk.trash).holds(&path, 0) || TrashPaths::default().lead_into(&path, 0)
-    }
-
     /// Records a trash folder that is not entered, unless it is a root. Nothing is missed in one without files.
     pub(super) fn skip_trash(&mut self, folder: &Folder, name: &CStr) {
         let holds_nothing = self.with_folder(folder.dir, |above| {
@@ -63,7 +47,7 @@ impl Walker {
         } else {
             Unseen::Trash
         };
-        self.walked.left_out.trash += u64::from(!is_root && self.round == Round::First);
+        self.walked.left_out.trash += u64::from(!is_root);
         self.unseen(folder.dir, Some(name), unseen);
     }
 }

@@ -7,7 +7,7 @@ use crate::scan::other_entry::OtherEntry;
 use crate::scan::stamp::Stamp;
 use crate::tree::Unseen;
 
-use super::{Folder, Left};
+use super::Folder;
 
 /// The result of a walk, and of a check of roots.
 #[derive(Default)]
@@ -16,10 +16,8 @@ pub struct Walked {
     pub folders: u64,
     /// Counts of skipped files.
     pub left_out: LeftOut,
-    /// Folders that were listed, if they may have to be listed again.
-    pub listed: Vec<Folder>,
-    /// Folders that had changed since they were listed.
-    pub changed: Vec<DirId>,
+    /// Folders that were listed, with their times before that, if these are requested.
+    pub listed: Vec<(DirId, Stamp)>,
     /// Entries that no other message reports, if they are requested.
     pub others: Vec<OtherEntry>,
     /// Folders among the roots that were checked: they are to be walked.
@@ -38,24 +36,10 @@ impl Walked {
         self.folders += other.folders;
         self.left_out.add(&other.left_out);
         self.listed.append(&mut other.listed);
-        self.changed.append(&mut other.changed);
         self.others.append(&mut other.others);
         self.roots.append(&mut other.roots);
         self.devices.append(&mut other.devices);
         self.linked.append(&mut other.linked);
         self.unseen.append(&mut other.unseen);
-    }
-
-    /// The times of all folders that were listed, in the order of their numbers.
-    pub fn stamps(&self) -> Vec<(DirId, Stamp)> {
-        let listed = self.listed.iter();
-        let mut stamps: Vec<(DirId, Stamp)> = listed
-            .filter_map(|folder| match folder.left {
-                Left::Listed(stamp) => Some((folder.dir, stamp)),
-                Left::New | Left::Passed(_) => None,
-            })
-            .collect();
-        stamps.sort_unstable();
-        stamps
     }
 }

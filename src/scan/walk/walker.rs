@@ -12,7 +12,7 @@ use crossbeam_channel::Sender;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FolderId, FolderPlace};
+use crate::file::{DirHandles, DirId, FolderPlace};
 use crate::heartbeat::current;
 use crate::lock::locked;
 use crate::scan::enter::{Entered, enter, is_placeholder};
@@ -27,7 +27,7 @@ use crate::sys::{dirent, open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
 
 use super::kept::{Kept, hand_over, keep};
-use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
+use super::{Folder, ReachedBy, Walk, Walked, path_of};
 
 /// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
 const ATTEMPTS: u64 = 1000;
@@ -48,7 +48,6 @@ pub struct Walker {
     /// The stems in lower case of files of the current folder that take part.
     pub(super) stems: HashSet<Vec<u8>>,
     pub(super) path: Vec<u8>,
-    pub(super) round: Round,
     /// Names since the last check of the free memory.
     pub(super) unlooked: usize,
     /// The results of the current folder.
@@ -61,7 +60,6 @@ impl Walker {
     /// A walker that has listed nothing yet.
     pub fn new(
         walk: &Arc<Walk>,
-        round: Round,
         queue: &Arc<Queue<Folder>>,
         waker: Waker,
         to: &Sender<ScanMessage>,
@@ -79,7 +77,6 @@ impl Walker {
             sidecars: Vec::new(),
             stems: HashSet::new(),
             path: Vec::new(),
-            round,
             unlooked: 0,
             walked: Walked::default(),
             kept: Arc::clone(kept),
@@ -107,15 +104,14 @@ impl Walker {
             }
             let is_last = self.queue.done(group, &mut self.below);
             // Links may lead to more.
-            if is_last && self.round == Round::First && !self.walk.follow_links {
+            if is_last && !self.walk.follow_links {
                 hand_over(&self.kept, &self.outbox);
                 self.outbox.walked(group);
             }
-            let now = process::thread_waits();
-            if now > waits && self.queue.allow_more(group) {
+            let before = std::mem::replace(&mut waits, process::thread_waits());
+            if waits > before && self.queue.allow_more(group) {
                 self.waker.wake();
             }
-            waits = process::thread_waits();
         }
         hand_over(&self.kept, &self.outbox);
     }
@@ -152,16 +148,11 @@ impl Walker {
     }
 
     pub(super) fn visit(&mut self, folder: Folder) {
-        match folder.left {
-            Left::New => {}
-            Left::Listed(stamp) => return self.look_again(folder, stamp),
-            Left::Passed(id) => return self.pass_again(folder, id),
-        }
         if folder.reached_by == ReachedBy::Link {
             return self.follow(folder);
         }
         match self.enter(&folder) {
-            Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, &stat, folder),
+            Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, stat, &folder),
             Ok(None) => {}
             Err(Errno::STALE) if folder.name.is_none() && self.walk.tied_roots => {
                 self.walked.left_out.unreadable += 1;
@@ -179,19 +170,13 @@ impl Walker {
         }
     }
 
-    pub(super) fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: &Stat, folder: Folder) {
+    fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: Stat, folder: &Folder) {
         current::ask_about_name(dir.0, b"");
-        let stamp = self.walk.list_again.then(|| Stamp::of(stat, &fd));
-        self.list(dir, &fd, &folder);
-        if let Some(stamp) = stamp {
-            self.walked.listed.push(Folder {
-                dir,
-                name: None,
-                left: Left::Listed(stamp),
-                reached_by: ReachedBy::Entry,
-                ..folder
-            });
+        if self.walk.tell_times {
+            let stamp = current::resting(|| Stamp::that_tells(stat, &fd));
+            self.walked.listed.push((dir, stamp));
         }
+        self.list(dir, &fd, folder);
         // Its folders are next, most likely: from here each is one step away, from the
         // root as many as it is deep.
         self.handles.put(dir, fd);
@@ -217,7 +202,7 @@ impl Walker {
     }
 
     /// Opens a folder that has a number, for listing.
-    pub(super) fn open_again(&mut self, dir: DirId) -> Result<OwnedFd> {
+    fn open_again(&mut self, dir: DirId) -> Result<OwnedFd> {
         self.with_folder(dir, |folder| open::folder_following(folder, c"."))
     }
 
@@ -242,7 +227,8 @@ impl Walker {
         let fd = match fd {
             // Moved or removed since the folder above was listed.
             Err(Errno::NOENT) => {
-                self.vanished(folder, name);
+                self.walked.left_out.vanished += 1;
+                self.tell(folder.dir, Some(name), ProblemKind::Vanished, None);
                 return Ok(None);
             }
             other => other?,
@@ -251,13 +237,11 @@ impl Walker {
         if self.is_elsewhere(folder, &here, &fd) || is_placeholder(&here, &fd) {
             return Ok(None);
         }
-        let is_unnamed = !is_trash && self.is_unnamed_trash(&here);
-        if is_unnamed && self.walk.skip_trash {
+        let is_trash = is_trash || self.walk.trash.is_own(here.dev, here.ino);
+        if is_trash && self.walk.skip_trash {
             self.skip_trash(folder, name);
             return Ok(None);
         }
-        let is_link = folder.reached_by == ReachedBy::LinkToFolder;
-        let is_trash = is_trash || is_unnamed || is_link && self.links_into_trash(folder, name);
         let dirs = &self.walk.dirs;
         let place = FolderPlace::Below(folder.dir, name.to_bytes());
         match enter(dirs, place, &here, fd.as_fd()) {
@@ -266,14 +250,11 @@ impl Walker {
                 if is_trash {
                     dirs.write().mark_trash(dir);
                 }
-                if self.walk.depths_differ() {
-                    self.walk.links().met(dir, folder.depth);
-                }
                 Ok(Some((dir, fd, here)))
             }
             Entered::Before(dir) => {
-                let is_listed = self.is_listed_once_more(folder, name, dir, &here);
-                Ok(is_listed.then_some((dir, fd, here)))
+                self.pass_over(folder, name, dir);
+                Ok(None)
             }
             Entered::OneOfTooMany => {
                 self.too_many_alike(folder.dir, Some(name));
@@ -302,62 +283,20 @@ impl Walker {
         is_pseudo
     }
 
-    /// Records another way to a known folder. True if the folder is to be listed in this way, too.
-    fn is_listed_once_more(
-        &mut self,
-        folder: &Folder,
-        name: &CStr,
-        before: DirId,
-        here: &Stat,
-    ) -> bool {
-        let is_first = self.round == Round::First;
+    /// Records another way to a known folder.
+    fn pass_over(&mut self, folder: &Folder, name: &CStr, before: DirId) {
         let is_link = folder.reached_by != ReachedBy::Entry;
         if is_link && self.walk.dirs.read().holds(before, folder.dir) {
-            if is_first {
-                self.walked.left_out.symlinks += 1;
-                self.tell(folder.dir, Some(name), ProblemKind::LinkLoop, None);
-            }
-            return false;
+            self.walked.left_out.symlinks += 1;
+            return self.tell(folder.dir, Some(name), ProblemKind::LinkLoop, None);
         }
-        self.walked.left_out.listed_before += u64::from(is_first);
-        if !self.is_entry_of(before, folder.dir, name) {
-            self.unseen(folder.dir, Some(name), Unseen::ListedBefore);
-        }
-        if self.walk.list_again {
-            self.walked.listed.push(Folder {
-                left: Left::Passed(FolderId::from(here)),
-                ..folder.clone()
-            });
-        }
-        self.walk.depths_differ() && self.walk.links().is_shorter(before, folder.depth)
+        self.walked.left_out.listed_before += 1;
+        self.unseen(folder.dir, Some(name), Unseen::ListedBefore);
     }
 
-    /// True if a folder was met under this very name, as when the folder above is listed again.
-    fn is_entry_of(&self, dir: DirId, above: DirId, name: &CStr) -> bool {
-        let dirs = self.walk.dirs.read();
-        dirs.parent(dir) == Some(above) && dirs.name(dir) == name.to_bytes()
-    }
-
-    pub(super) fn too_many_alike(&mut self, dir: DirId, name: Option<&CStr>) {
+    fn too_many_alike(&mut self, dir: DirId, name: Option<&CStr>) {
         self.walked.left_out.unreadable += 1;
         self.tell(dir, name, ProblemKind::TooManyAlike, None);
-    }
-
-    fn vanished(&mut self, folder: &Folder, name: &CStr) {
-        self.walked.left_out.vanished += 1;
-        if !self.walk.list_again {
-            return self.tell(folder.dir, Some(name), ProblemKind::Vanished, None);
-        }
-        // The folder above did not change if something was mounted on it, or above it.
-        self.walked.listed.push(Folder {
-            dir: folder.dir,
-            name: None,
-            depth: folder.depth.saturating_sub(1),
-            root_dev: folder.root_dev,
-            rules: folder.rules.clone(),
-            left: Left::Listed(Stamp::OUTDATED),
-            reached_by: ReachedBy::Entry,
-        });
     }
 
     /// Records an entry that no other message reports, if such records are requested.

@@ -296,7 +296,7 @@ fn healthy(sets: &Sets) -> Sets {
 fn check(cell: Cell) {
     let (command, call, kind) = cell;
     let scene = Scene::new(kind);
-    // A folder that has just changed is listed again. Time stamps lag behind the clock by up to 20 ms.
+    // A folder that has just changed is waited for. Time stamps lag behind the clock by up to 20 ms.
     thread::sleep(Duration::from_millis(100));
     let line = match command {
         Command::Find => "find -f nul k",

@@ -10,7 +10,6 @@ use crate::common::run::{Run, seekless};
 use crate::common::scene::{Scene, picture};
 use crate::common::users::{NOBODY, give_all_away, give_away, set_mode};
 use crate::common::volume::{Mounted, Volume};
-use crate::common::{Tree, noise};
 
 /// A disk whose top folder somebody else may write to, with two equal files of root's.
 struct Disk {
@@ -328,25 +327,4 @@ fn a_trash_on_another_file_system_is_not_used() {
     }
     drop(mounted);
     disk.run("undo").exits(0);
-}
-
-/// The copy that stays is in a folder to which another user's link gives the name of a trash.
-#[test]
-#[ignore = "becomes another user: root only"]
-fn a_link_of_another_user_makes_no_trash_of_a_live_folder() {
-    let tree = Tree::new().copies(["photos/a", "open/import/a"], noise(1, 5000));
-    tree.set_mode("open", 0o1777);
-    let link = tree.path("open/.Trash-0");
-    symlink(tree.path("photos"), &link).expect("linked");
-    let remove = |options: &str| {
-        let command = format!("remove --yes --keep first-root {options} photos open/import");
-        seekless(tree.root(), &command).run()
-    };
-    // Root's own link counts.
-    let run = remove("--dry-run").exits(0);
-    assert!(run.stdout_text().contains("photos/a"), "{run}");
-    give_away(&link);
-    remove("").exits(0).says("Done: removed 1 file");
-    assert!(tree.path("photos/a").exists());
-    assert!(!tree.path("open/import/a").exists());
 }

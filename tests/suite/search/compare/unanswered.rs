@@ -209,7 +209,6 @@ fn no_gap_of_any_kind_is_passed_over() {
         Unseen::Unreadable,
         Unseen::Changed,
         Unseen::Vanished,
-        Unseen::Unsettled,
         Unseen::Unanswered,
         Unseen::OtherUnanswered,
         Unseen::Interrupted,
