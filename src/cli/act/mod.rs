@@ -12,15 +12,15 @@ pub mod rows;
 
 use std::path::PathBuf;
 
-use seekless::acting::{Host, Session, Stop, Work, searched_trees};
+use seekless::acting::{Asked, Host, Session, Stop, Work, searched_trees};
 use seekless::action::plan::{LinkPlaces, Plan, Settings};
 use seekless::action::{ActionKind, ApplyTally, Code, Reason};
 
 use self::from_report::FromReport;
 use crate::cli::answers::{ask, question};
-use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::problems::ProblemLimit;
-use crate::cli::resolve::act::{ActRun, Special, Use, resolve};
+use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console::Console;
@@ -37,51 +37,43 @@ pub fn remove(args: RemoveArgs) -> Result<Exit, Exit> {
     } else {
         ActionKind::Remove
     };
-    let special = Special {
-        folders: args.folders,
-        ..Special::of(action)
-    };
-    act(args.act, special)
+    act(args.act, Asked::new(action), &args.folders)
 }
 
 /// `seekless hardlink`
 pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Exit> {
-    let special = Special {
-        same_metadata: args.same_metadata,
-        ..Special::of(ActionKind::Hardlink)
-    };
-    act(args.act, special)
+    let mut asked = Asked::new(ActionKind::Hardlink);
+    asked.acting.same_metadata = args.same_metadata;
+    act(args.act, asked, &FolderArgs::default())
 }
 
 /// `seekless symlink`
 pub fn symlink(args: SymlinkArgs) -> Result<Exit, Exit> {
-    let special = Special {
-        same_metadata: args.same_metadata,
-        absolute_links: args.absolute,
-        ..Special::of(ActionKind::Symlink)
-    };
-    act(args.act, special)
+    let mut asked = Asked::new(ActionKind::Symlink);
+    asked.acting.same_metadata = args.same_metadata;
+    asked.acting.absolute_links = args.absolute;
+    act(args.act, asked, &FolderArgs::default())
 }
 
 /// `seekless reflink`
 pub fn reflink(args: ActArgs) -> Result<Exit, Exit> {
-    act(args, Special::of(ActionKind::Reflink))
+    let asked = Asked::new(ActionKind::Reflink);
+    act(args, asked, &FolderArgs::default())
 }
 
 /// `seekless move`
 pub fn relocate(args: MoveArgs) -> Result<Exit, Exit> {
-    let special = Special {
-        to: Some(args.to),
-        folders: args.folders,
-        ..Special::of(ActionKind::Move)
+    let asked = Asked {
+        destination: Some(args.to),
+        ..Asked::new(ActionKind::Move)
     };
-    act(args.act, special)
+    act(args.act, asked, &args.folders)
 }
 
-fn act(args: ActArgs, special: Special) -> Result<Exit, Exit> {
+fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> {
     watch::wait_for(args.patience.time());
     let (mut run, console) = begin(
-        |around| resolve(args, special, around),
+        |around| resolve(args, asked, folders, around),
         |run: &ActRun| run.talk,
     )?;
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);

@@ -66,48 +66,22 @@ impl ActRun {
     }
 }
 
-/// The options of one command besides those that all actions share.
-#[derive(Debug)]
-pub struct Special {
-    /// The action.
-    pub action: ActionKind,
-    /// Link only files with the same metadata.
-    pub same_metadata: bool,
-    /// Links have absolute paths.
-    pub absolute_links: bool,
-    /// The folder that files are moved to.
-    pub to: Option<PathBuf>,
-    /// What becomes of the folders that files go from.
-    pub folders: FolderArgs,
-}
-
-impl Special {
-    /// None of them, for this action.
-    pub fn of(action: ActionKind) -> Self {
-        Self {
-            action,
-            same_metadata: false,
-            absolute_links: false,
-            to: None,
-            folders: FolderArgs::default(),
-        }
-    }
-}
-
-/// Decides everything.
+/// Decides everything: what one command `asked` for, what becomes of the folders that files go from, and the options that
+/// all actions share.
 pub fn resolve(
     args: ActArgs,
-    special: Special,
+    asked: Asked,
+    folders: &FolderArgs,
     around: &mut Environment<'_>,
 ) -> Result<ActRun, WrongUse> {
-    let action = special.action;
+    let action = asked.action;
     // What is wrong anywhere is said before what is missing here.
     let rules = keep_rules(&args.stay.keep)?;
     if args.from.is_none() {
         needs_path(&args, action)?;
         only_whole_paths(&args, action)?;
     }
-    let noise = noise(&special.folders, action)?;
+    let noise = noise(folders, action)?;
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let allows = |what| args.way.allow.contains(&what);
@@ -145,26 +119,23 @@ pub fn resolve(
         protected: paths("protect", &stay.protect)?,
         only_under: paths("only-under", &stay.only_under)?,
         tops: limits.clone(),
-        destination: special.to,
         sidecars: stay.sidecars,
         further_names: further_names(&args, action)?,
         allows_managed: allows(Allowed::Managed),
-        remove_empty_folders: special.folders.remove_empty_folders,
+        remove_empty_folders: folders.remove_empty_folders,
         noise,
         acting: action::Settings {
             across_owners: allows(Allowed::OtherOwners),
             shared: allows(Allowed::Shared),
             trust_hash: allows(Allowed::Uncompared),
             trust_mounts: allows(Allowed::UnprovenMounts),
-            same_metadata: special.same_metadata,
-            absolute_links: special.absolute_links,
             reads,
             io_idle: args.reads.io_idle,
             home_trash: home_trash(around),
-            ..action::Settings::default()
+            ..asked.acting
         },
         folder: around.folder.clone(),
-        ..Asked::new(action)
+        ..asked
     };
     let (plan, acting) = asked.settings(|path| links.check(path))?;
     Ok(ActRun {
@@ -295,7 +266,7 @@ fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, WrongUse> {
 }
 
 /// The files that may go without a copy that stays, if any may.
-pub fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
+fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
     if !folders.with_noise {
         return Ok(None);
     }
@@ -321,7 +292,7 @@ pub enum Use {
 }
 
 /// Decides what becomes of the plan.
-pub fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
+fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
     meant_as_file(way.output.as_deref())?;
     if way.ask && !around.can_ask {
         return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
