@@ -1,7 +1,7 @@
 //! The row of one file in the cache, and its format.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [handle u64] · [token 20]
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] · [token 20]
 //! ```
 //! Numbers are little-endian.
 
@@ -40,9 +40,9 @@ pub enum RowPart {
     Tail(SampleDigest),
     /// Digest of all of it.
     Content(ContentDigest),
-    /// Number computed from its handle and its birth time. No other file has this number that gets its inode number
-    /// later.
-    Handle(u64),
+    /// When it was created, nanoseconds since 1970. A file that gets its inode number later has another time, which no call
+    /// sets.
+    Birth(i64),
     /// The result of the last comparison of the file, or of a file that is equal to it.
     Token(ContentToken),
 }
@@ -60,8 +60,8 @@ pub struct Row {
     pub tail: Option<SampleDigest>,
     /// Digest of all of it.
     pub content: Option<ContentDigest>,
-    /// Number computed from its handle and its birth time, if it was requested.
-    pub handle: Option<u64>,
+    /// When it was created, if it was requested.
+    pub birth_ns: Option<i64>,
     /// The result of the last comparison of its content.
     pub token: Option<ContentToken>,
 }
@@ -69,7 +69,7 @@ pub struct Row {
 const HEAD: u8 = 1;
 const TAIL: u8 = 2;
 const CONTENT: u8 = 4;
-const HANDLE: u8 = 16;
+const BIRTH: u8 = 16;
 const TOKEN: u8 = 32;
 
 impl Row {
@@ -88,7 +88,7 @@ impl Row {
             RowPart::Head(digest) => self.head = Some(digest),
             RowPart::Tail(digest) => self.tail = Some(digest),
             RowPart::Content(digest) => self.content = Some(digest),
-            RowPart::Handle(handle) => self.handle = Some(handle),
+            RowPart::Birth(birth_ns) => self.birth_ns = Some(birth_ns),
             RowPart::Token(token) => self.token = Some(token),
         }
     }
@@ -98,7 +98,7 @@ impl Row {
         self.head = self.head.or(other.head);
         self.tail = self.tail.or(other.tail);
         self.content = self.content.or(other.content);
-        self.handle = self.handle.or(other.handle);
+        self.birth_ns = self.birth_ns.or(other.birth_ns);
         self.token = self.token.or(other.token);
     }
 
@@ -108,7 +108,7 @@ impl Row {
             (self.head.is_some(), HEAD),
             (self.tail.is_some(), TAIL),
             (self.content.is_some(), CONTENT),
-            (self.handle.is_some(), HANDLE),
+            (self.birth_ns.is_some(), BIRTH),
             (self.token.is_some(), TOKEN),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
@@ -123,8 +123,8 @@ impl Row {
         if let Some(digest) = &self.content {
             to.extend_from_slice(digest.as_bytes());
         }
-        if let Some(handle) = self.handle {
-            to.extend(handle.to_le_bytes());
+        if let Some(birth_ns) = self.birth_ns {
+            to.extend(birth_ns.to_le_bytes());
         }
         if let Some(token) = self.token {
             to.extend(token.to_bytes());
@@ -156,9 +156,9 @@ impl Row {
             0 => None,
             _ => Some(ContentDigest::from_bytes(rest.take()?)),
         };
-        self.handle = match parts & HANDLE {
+        self.birth_ns = match parts & BIRTH {
             0 => None,
-            _ => Some(u64::from_le_bytes(rest.take()?)),
+            _ => Some(i64::from_le_bytes(rest.take()?)),
         };
         self.token = match parts & TOKEN {
             0 => None,
@@ -198,7 +198,7 @@ mod tests {
             RowPart::Head(sample(1)),
             RowPart::Tail(sample(2)),
             RowPart::Content(ContentDigest::of_nothing()),
-            RowPart::Handle(u64::MAX - 1),
+            RowPart::Birth(i64::MIN),
             RowPart::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
         ];
         let mut rows = vec![nothing.clone()];

@@ -94,7 +94,7 @@ impl Rows {
             log_len: 0,
             searched: None,
             slots: Vec::new(),
-            next: (0, usize::MAX),
+            next: (0, 0),
         };
         rows.read_index();
         rows.read_log();
@@ -226,8 +226,17 @@ impl Rows {
     }
 
     fn sorted_row(&mut self, key: Key, row: &mut Row) -> Option<Day> {
-        let after = self.blocks.partition_point(|block| block.first <= key);
-        let nth = after.checked_sub(1)?;
+        let holds = |nth: usize| {
+            let (this, next) = (self.blocks.get(nth), self.blocks.get(nth + 1));
+            this.is_some_and(|this| this.first <= key) && next.is_none_or(|next| next.first > key)
+        };
+        // Mostly it is near the row before.
+        let nth = if holds(self.next.1) {
+            self.next.1
+        } else {
+            let after = self.blocks.partition_point(|block| block.first <= key);
+            after.checked_sub(1)?
+        };
         let mut place = if self.next.1 == nth { self.next.0 } else { 0 };
         let payload = self.block(nth);
         // The rows are sorted, so if the next one comes after this file, the search begins anew.

@@ -42,14 +42,14 @@ pub fn holds(was: &FileState, began_ns: i64, is: &FileState, now_ns: i64) -> boo
 
 /// True if the row applies except for the change time, which `chmod`, `chown` and further names set as well.
 ///
-/// The inode number may have been given to another file, which got the times of the first one (`cp -p`): the handles
-/// must be known and equal.
-pub fn holds_by_mtime(row: &Row, is: &FileState, handle: Option<u64>, now_ns: i64) -> bool {
+/// The inode number may have been given to another file, which got the times of the first one (`cp -p`): the times of
+/// creation must be known and equal.
+pub fn holds_by_mtime(row: &Row, is: &FileState, birth_ns: Option<i64>, now_ns: i64) -> bool {
     let is = FileState {
         ctime_ns: row.state.ctime_ns,
         ..*is
     };
-    handle.is_some() && row.handle == handle && holds(&row.state, row.began_ns, &is, now_ns)
+    birth_ns.is_some() && row.birth_ns == birth_ns && holds(&row.state, row.began_ns, &is, now_ns)
 }
 
 /// Modification times before 1981 prove nothing: packages and archives set 1970, and FAT begins in 1980.
@@ -113,7 +113,7 @@ mod tests {
     fn by_mtime_everything_but_the_ctime_counts() {
         let (began, now) = (CHANGED + MINUTE + 1, CHANGED + 2 * MINUTE);
         let mut row = Row::new(WAS, began);
-        row.handle = Some(4);
+        row.birth_ns = Some(4);
         let chowned = FileState {
             ctime_ns: now,
             ..WAS
@@ -136,7 +136,7 @@ mod tests {
             ..row.clone()
         };
         assert!(!holds_by_mtime(&racy, &chowned, Some(4), now));
-        row.handle = None;
+        row.birth_ns = None;
         assert!(!holds_by_mtime(&row, &chowned, None, now));
         assert!(!holds_by_mtime(&row, &chowned, Some(4), now));
     }

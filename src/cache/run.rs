@@ -209,12 +209,12 @@ impl<'a> Cache<'a> {
     }
 
     /// Replaces `row` by the row of a file in this state, and returns how far the state is known to be unchanged; `None`,
-    /// with `row` in any state, if no row applies. `handle` is asked for the number of the file that has this inode now.
+    /// with `row` in any state, if no row applies. `birth_ns` is asked when the file was created.
     pub fn lookup(
         &mut self,
         at: RowKey,
         is: &FileState,
-        handle: impl FnOnce() -> Option<u64>,
+        birth_ns: impl FnOnce() -> Option<i64>,
         row: &mut Row,
     ) -> Option<Trust> {
         let (now_ns, trust, today) = (self.began_ns, self.wanted.trust, Day::of(self.began_ns));
@@ -228,8 +228,8 @@ impl<'a> Cache<'a> {
                 rule::holds_by_path(row, is, now_ns).then_some(Trust::Modification)
             }
             _ if rule::holds(&row.state, row.began_ns, is, now_ns) => Some(Trust::Change),
-            Trust::Modification if row.handle.is_some() => {
-                rule::holds_by_mtime(row, is, handle(), now_ns).then_some(Trust::Modification)
+            Trust::Modification if row.birth_ns.is_some() => {
+                rule::holds_by_mtime(row, is, birth_ns(), now_ns).then_some(Trust::Modification)
             }
             _ => None,
         }

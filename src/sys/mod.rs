@@ -6,7 +6,6 @@ pub mod attributes;
 pub mod dirent;
 pub mod extents;
 pub mod fault;
-pub mod file_handle;
 pub mod lease;
 pub mod memory;
 pub mod names;

@@ -13,7 +13,7 @@ use crate::event::{Notice, Observer};
 use crate::file::{FileIndex, Fingerprint};
 use crate::hash::{Digest, SampleDigest};
 use crate::heartbeat::current;
-use crate::sys::{file_handle, stat};
+use crate::sys::stat;
 
 use super::Session;
 use super::requests::{SMALL, wanted_bytes};
@@ -98,8 +98,8 @@ impl Session<'_> {
         let at = self.row_key(file)?;
         let is = FileState::of(file, self.machine.file_table());
         let mut cache = self.cached.cache.take()?;
-        let handle = || self.handle_of(file).map(|(handle, _)| handle);
-        let trust = cache.lookup(at, &is, handle, row);
+        let birth_ns = || self.birth_of(file).map(|(birth_ns, _)| birth_ns);
+        let trust = cache.lookup(at, &is, birth_ns, row);
         self.cached.cache = Some(cache);
         trust
     }
@@ -231,16 +231,13 @@ impl Session<'_> {
             return;
         }
         let asks = cache.is_by_mtime() && !at.by_path;
-        let handle = asks.then(|| self.handle_of(file)).flatten();
-        // After the handle was queried, the name led to the file that was read.
-        let is_it = |(_, now): &(_, Option<Fingerprint>)| {
-            *now == Some(self.machine.file_table().fingerprint(file))
-        };
-        let handle = handle
-            .filter(is_it)
-            .map(|(handle, _)| RowPart::Handle(handle));
+        let birth = asks.then(|| self.birth_of(file)).flatten();
+        // After it was asked for, the name led to the file that was read.
+        let is_it = |now: &Fingerprint| *now == self.machine.file_table().fingerprint(file);
+        let birth = birth.filter(|(_, now)| now.as_ref().is_some_and(is_it));
+        let birth = birth.map(|(birth_ns, _)| RowPart::Birth(birth_ns));
         if let Some(cache) = &mut self.cached.cache {
-            cache.learn(at, &is, parts.into_iter().chain(handle));
+            cache.learn(at, &is, parts.into_iter().chain(birth));
         }
     }
 
@@ -278,36 +275,28 @@ impl Session<'_> {
         let path = self.real_path(dir, &name)?;
         let mounts = self.cached.cache.as_ref()?.mounts();
         let place = mounts.place_on(st_dev, path.as_os_str().as_bytes())?;
-        let [first, second] = halves(&place);
-        Some((first, second))
+        let digest = u128::from_le_bytes(*SampleDigest::of(&place).as_bytes());
+        Some((digest as u64, (digest >> 64) as u64))
     }
 
-    /// A number computed from the handle and the birth time of the file that the first name leads to now, and the state of
-    /// the file right after; `None` if the file has no handle. The handle includes the generation of the inode.
+    /// When the file was created that the first name leads to now, and the state of the file right after; `None` if its
+    /// file system does not say.
     ///
-    /// On copies of a disk, two files may get one number and one generation, but not at one moment.
-    fn handle_of(&mut self, file: FileIndex) -> Option<(u64, Option<Fingerprint>)> {
+    /// On copies of a disk, two files may get one number, but not at one moment.
+    fn birth_of(&mut self, file: FileIndex) -> Option<(i64, Option<Fingerprint>)> {
         let _call = current::call(&self.path_of_first_name(file));
         let file_table = self.machine.file_table();
         let (dir, name) = (file_table.dir(file), file_table.first_name(file));
         let name = CString::new(name).ok()?;
         let follow = self.config.follow_links;
         let folder = self.names.handles.get(dir, &self.dirs).ok()?;
-        let mut handle = file_handle::of_name(folder, &name, follow)?;
-        let birth_ns = stat::birth_ns(folder, &name, follow).unwrap_or_default();
-        handle.extend(birth_ns.to_le_bytes());
+        let birth_ns = stat::birth_ns(folder, &name, follow)?;
         let now = if follow {
             stat::target(folder, &name)
         } else {
             stat::entry(folder.as_fd(), &name)
         };
         let now = now.ok().map(|now| Fingerprint::from(&now));
-        Some((halves(&handle)[0], now))
+        Some((birth_ns, now))
     }
-}
-
-/// Two numbers computed from these bytes.
-fn halves(bytes: &[u8]) -> [u64; 2] {
-    let digest = u128::from_le_bytes(*SampleDigest::of(bytes).as_bytes());
-    [digest as u64, (digest >> 64) as u64]
 }

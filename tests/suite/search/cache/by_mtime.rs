@@ -135,7 +135,7 @@ fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_d
 }
 
 /// Replaces files by others in other threads while a search reads them. A new file gets the inode number and the
-/// modification time of the old one, and may have both before the search asks for the handle of what it has read.
+/// modification time of the old one, and may have both before the search asks when the file was created that it has read.
 fn replaced_meanwhile(count: usize) {
     const FILES: usize = 300;
     let volume = ext4();
@@ -177,12 +177,12 @@ fn replaced_meanwhile(count: usize) {
 
 #[test]
 #[ignore = "needs root and loop devices"]
-fn a_handle_belongs_to_the_file_that_was_read() {
+fn a_time_of_creation_belongs_to_the_file_that_was_read() {
     replaced_meanwhile(3);
 }
 
 #[test]
 #[ignore = "needs root, loop devices and minutes"]
-fn in_full_a_handle_belongs_to_the_file_that_was_read() {
+fn in_full_a_time_of_creation_belongs_to_the_file_that_was_read() {
     replaced_meanwhile(rounds(500));
 }
