@@ -12,6 +12,7 @@ use super::error::CacheError;
 use super::folder::CacheFolder;
 use super::frame::{self, Day, Entry, HEAD, Key, Kind};
 use super::rows::{Rows, seed_of};
+use crate::heartbeat::current;
 use crate::sys::sync;
 
 /// Length of the payload of a frame of sorted rows, bytes. A request for one row reads all of it. A guess.
@@ -121,6 +122,8 @@ impl Sorted {
 
     fn end_frame(&mut self) -> io::Result<()> {
         if self.frame.len() > HEAD {
+            // A large file takes some time.
+            current::beat();
             frame::seal(&mut self.frame, Kind::Rows, self.seed);
             self.file.write_all(&self.frame)?;
             self.len += self.frame.len() as u64;

@@ -104,12 +104,14 @@ fn found(rows: &mut Rows, key: Key) -> Option<Row> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     /// Each run learns rows, and finds all that are known in any order. The last state of a file counts, with all that
     /// was learned of it in this state.
     #[test]
     fn what_runs_have_learned_is_found(
         runs in prop::collection::vec(
-            prop::collection::vec((0..2_u64, 0..300_u64, 0..2_u64, 0..4_u8), 0..400), 1..5),
+            prop::collection::vec((0..2_u64, 0..150_u64, 0..2_u64, 0..4_u8), 0..200), 1..5),
     ) {
         let place = Place::new();
         let mut known: BTreeMap<Key, Row> = BTreeMap::new();
@@ -129,7 +131,7 @@ proptest! {
             let Some(mut rows) = place.open() else { continue };
             prop_assert_eq!(rows.count(), known.len() as u64);
             for subvolume in 0..2 {
-                for inode in (0..300).chain((0..300).rev()) {
+                for inode in (0..150).chain((0..150).rev()) {
                     let key = (subvolume, inode);
                     let found = found(&mut rows, key);
                     prop_assert_eq!(found.as_ref(), known.get(&key));
@@ -152,7 +154,7 @@ fn filled(place: &Place, count: u64) -> Vec<(Key, Row)> {
 #[test]
 fn damage_anywhere_costs_rows_and_never_makes_one() {
     let place = Place::new();
-    let all = filled(&place, 300);
+    let all = filled(&place, 120);
     let whole = fs::read(place.path()).expect("is read");
     let mut lost = 0;
     for at in (0..whole.len()).step_by(7) {
@@ -179,7 +181,7 @@ fn damage_anywhere_costs_rows_and_never_makes_one() {
     assert!(lost > 0);
     // The next run writes a whole file again.
     place.run(after(0), &all, &[]);
-    assert_eq!(place.count(), 300);
+    assert_eq!(place.count(), 120);
 }
 
 #[test]

@@ -22,9 +22,6 @@ use super::rule::{self, Trust};
 use super::volume::{NotCached, VolumeKey};
 use super::writer::{Target, Writer};
 
-/// Time for which the end of a run waits for the last writes.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The use of a cache by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheUse {
@@ -283,17 +280,15 @@ impl<'a> Cache<'a> {
                 name,
             } = file;
             let path = self.folder.path().join(&name);
-            let folder = Arc::clone(&self.folder);
-            let end = move || {
+            let end = || {
                 let written = writer.finish()?;
                 let is_due = !cut_short && (written.is_some() || !used.is_empty());
                 match written.or_else(|| rows.map(|rows| rows.file())) {
-                    Some(file) if is_due => merge(&folder, &name, file, used, today),
+                    Some(file) if is_due => merge(&self.folder, &name, file, used, today),
                     _ => Ok(()),
                 }
             };
-            let ended = within(Some(PATIENCE), end).map_err(CacheError::from);
-            if let Err(error) = ended.flatten() {
+            if let Err(error) = end() {
                 not_used(self.observer, self.wanted.choice, path, error);
             }
         }
