@@ -140,10 +140,7 @@ fn an_administrators_trash_is_used_if_nobody_else_can_change_it() {
         if planted {
             disk.folder(".Trash/0", NOBODY, 0o777);
         }
-        let run = disk.run("remove --trash --yes tree").exits(0);
-        if planted {
-            run.says(".Trash/0 belongs to user 65534, and this runs as root (move it away). The files go to ");
-        }
+        disk.run("remove --trash --yes tree").exits(0);
         assert_eq!(picture(&disk.trash()).len(), 2, "{owner} {bits:o}");
         assert_eq!(picture(&disk.top().join(".Trash")).len(), 0);
         disk.run("undo").exits(0);
@@ -184,9 +181,7 @@ fn the_users_own_trash_is_used_first_and_only_if_it_is_the_users_own() {
     // Another user's, of whom root has the HOME.
     let disk = Disk::new();
     let data = disk.folder("data", NOBODY, 0o755);
-    disk.run_at(&data, "remove --trash --yes tree")
-        .exits(0)
-        .says("data belongs to user 65534, and this runs as root (use sudo -H, or set XDG_DATA_HOME to");
+    disk.run_at(&data, "remove --trash --yes tree").exits(0);
     assert!(!data.join("Trash").exists());
     assert_eq!(picture(&disk.trash()).len(), 2);
 }
