@@ -51,7 +51,6 @@ pub struct Actor {
     ended: VecDeque<Ended>,
     /// Number of steps of one portion, as far as descriptors allow.
     portion: usize,
-    progress: Box<dyn Fn(u64)>,
     on_end: Box<dyn Fn(&Step)>,
     /// A step could not be recorded.
     unwritten: bool,
@@ -111,19 +110,11 @@ impl Actor {
             notes: Vec::new(),
             ended: VecDeque::new(),
             portion: portion(),
-            progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
             unwritten: false,
             has_open_steps: false,
             _idle: idle,
         }
-    }
-
-    /// Sets a callback for the number of bytes of the present file that are done, where the work takes long.
-    #[must_use]
-    pub fn with_progress(mut self, progress: impl Fn(u64) + 'static) -> Self {
-        self.progress = Box::new(progress);
-        self
     }
 
     /// Sets a callback for each step that ended, before its outcome is certain.

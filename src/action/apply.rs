@@ -25,8 +25,6 @@ pub struct ApplyControl {
     run: OnceLock<String>,
     steps: AtomicU64,
     bytes: AtomicU64,
-    /// Bytes done of the present file.
-    partly: AtomicU64,
 }
 
 impl ApplyControl {
@@ -58,14 +56,12 @@ impl ApplyControl {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the files of these steps, plus the bytes done of the present file.
+    /// Bytes of the files of these steps.
     pub fn bytes(&self) -> u64 {
-        let done = self.bytes.load(Ordering::Relaxed);
-        done.saturating_add(self.partly.load(Ordering::Relaxed))
+        self.bytes.load(Ordering::Relaxed)
     }
 
     fn count(&self, step: &Step) {
-        self.partly.store(0, Ordering::Relaxed);
         self.steps.fetch_add(1, Ordering::Relaxed);
         let size = step.victim.expected.size;
         // Only one thread writes it.
@@ -121,14 +117,12 @@ pub fn apply(
     tell: TellStep<'_>,
 ) -> Result<ApplyTally, Reason> {
     let journal = Journal::create(journals, header)?;
-    let (partly, ended) = (Arc::clone(control), Arc::clone(control));
+    let ended = Arc::clone(control);
     let settings = Settings {
         further_names: plan.by_name(),
         ..settings.clone()
     };
-    let actor = Actor::new(settings, journal)
-        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
-        .with_ends(move |step| ended.count(step));
+    let actor = Actor::new(settings, journal).with_ends(move |step| ended.count(step));
     let run = actor.run_name().to_owned();
     control.run.get_or_init(|| run.clone());
     let mut work = Work {

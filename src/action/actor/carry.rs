@@ -97,7 +97,6 @@ impl Actor {
                 intent,
                 temporary: temporary(self.journal.mark(), intent.step),
                 settings: &self.settings,
-                progress: &self.progress,
                 made: &made,
                 to_prove: is_to_prove(&self.file_systems, pair),
                 trail: Trail::default(),

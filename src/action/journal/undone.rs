@@ -87,8 +87,6 @@ pub struct UndoTally {
     pub folders: u64,
     /// Folders that were not restored, or not with all metadata.
     pub folders_refused: u64,
-    /// Restored files that had further names, which are names of another file now.
-    pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
     pub damaged: Vec<usize>,
     /// Why the journal could not record every undone step. A second undo finds these files restored.

@@ -22,8 +22,6 @@ pub struct Act<'a> {
     pub temporary: CString,
     /// The settings of the run.
     pub settings: &'a Settings,
-    /// Called now and then with the number of bytes of the file that are done.
-    pub progress: &'a dyn Fn(u64),
     /// Records created folders.
     pub made: &'a Made,
     /// The two may be one file that a mount shows twice. The step has to prove that they are two.

@@ -52,7 +52,6 @@ pub fn perform(act: &Act<'_>) -> Result<Done, Reason> {
             .for_each(|file| file.pay(victim.reads.rules(), length));
         share(keeper, victim, offset, length)?;
         offset += length;
-        (act.progress)(offset);
     }
     Ok(Done {
         freed: before.own(),

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::journal::Journal;
 use super::step::new_folders;
-use super::ways::folder_entry::{NameInFolder, parent};
+use super::ways::folder_entry::parent;
 
 use self::undo_batch::Batch;
 use super::journal::past::{Fate, Past, PastStep};
@@ -216,7 +216,7 @@ fn pass<'a>(
         if is_undo && (step.undone || step.fate == Fate::NotDone) {
             tally.as_before += 1;
             tally.never_changed += u64::from(!step.undone);
-            linked.is_back(step, false);
+            linked.is_back(step);
             continue;
         }
         let group = step.intent.together;
@@ -237,7 +237,7 @@ fn pass<'a>(
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
-            linked.is_back(step, restored);
+            linked.is_back(step);
             if manner == Manner::Act {
                 new_folders::remove(step.intent.created());
             }
@@ -259,7 +259,6 @@ fn pass<'a>(
         }
     }
     tally.note(batch.flush());
-    tally.apart = linked.apart();
 }
 
 /// True if the run was killed before it changed the file of this step. After an undo that was cut short, that undo may
@@ -268,54 +267,26 @@ fn was_not_reached(past: &Past, step: &PastStep, undone: &Undone) -> bool {
     step.fate == Fate::Unsaid && *undone == Undone::AsBefore && !past.undo_cut_short
 }
 
-/// Files that had several names, so that they become names of one file again.
+/// Files that had several names, so that they become names of one file again: one of the names of each that is as
+/// before.
 #[derive(Debug, Default)]
-struct Linked<'a> {
-    files: HashMap<RecordedState, Names<'a>>,
-}
-
-#[derive(Debug, Default)]
-struct Names<'a> {
-    /// Number of its names.
-    number: u32,
-    /// One of its names that is as before.
-    back: Option<&'a [u8]>,
-    /// This undo restored one of them.
-    restored: bool,
-}
+struct Linked<'a>(HashMap<RecordedState, Option<&'a [u8]>>);
 
 impl<'a> Linked<'a> {
     fn of(past: &'a Past) -> Self {
-        let mut linked = Self::default();
         let intents = past.steps.iter().map(|step| &step.intent);
-        for intent in intents.filter(|intent| intent.names != 1) {
-            let names = linked.files.entry(intent.victim_state).or_default();
-            names.number = names.number.max(intent.names);
-        }
-        linked
+        let linked = intents.filter(|intent| intent.names != 1);
+        Self(linked.map(|intent| (intent.victim_state, None)).collect())
     }
 
     /// A name of the same file that is as before.
     fn companion(&self, step: &PastStep) -> Option<&'a [u8]> {
-        self.files.get(&step.intent.victim_state)?.back
+        *self.0.get(&step.intent.victim_state)?
     }
 
-    fn is_back(&mut self, step: &'a PastStep, restored: bool) {
-        if let Some(names) = self.files.get_mut(&step.intent.victim_state) {
-            names.back.get_or_insert(&step.intent.victim.0);
-            names.restored |= restored;
+    fn is_back(&mut self, step: &'a PastStep) {
+        if let Some(back) = self.0.get_mut(&step.intent.victim_state) {
+            back.get_or_insert(&step.intent.victim.0);
         }
-    }
-
-    /// Number of files with remaining names that this run did not know: these are still names of the old file, and the
-    /// restored one is another file.
-    fn apart(&self) -> u64 {
-        let is_apart = |names: &&Names<'_>| {
-            let now = names
-                .back
-                .and_then(|path| NameInFolder::of(path).ok()?.stat().ok());
-            names.restored && now.is_some_and(|now| now.links < names.number)
-        };
-        self.files.values().filter(is_apart).count() as u64
     }
 }

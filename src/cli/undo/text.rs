@@ -118,12 +118,6 @@ fn rest(tally: &UndoTally, would_be: &str) -> Vec<String> {
             "",
             "removed permanently and cannot be restored.",
         ),
-        (
-            tally.apart,
-            file,
-            "",
-            "no longer linked to names (hard links) that this run had not changed.",
-        ),
         (tally.folders, folder, would_be, "restored."),
         (tally.folders_refused, folder, would_be, left),
     ];
