@@ -7,7 +7,7 @@
 //!
 //! 1. [`Seen`] gives each file that counts the number of its content, and knows the places that were not seen.
 //! 2. [`Tallies`] and [`Forms`] say for all folders at once what they hold, and which are identical.
-//! 3. `going` finds the folders that can go, with the help of `homes`, in what is [`left`] without those found before.
+//! 3. `going` finds the folders that can go: those with a home (`homes`) in what is `left` without those found before.
 //! 4. `staying` finds what is to be known of the others: `parts` and `overlap`.
 
 mod answer;

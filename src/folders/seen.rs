@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::tree::{Class, EntryKind, Grouped, RootPlace, Tree, Unseen};
+use crate::tree::{Class, EntryKind, Grouped, Root, RootPlace, Tree, Unseen};
 
 /// Names that are noise unless others are given.
 pub const NOISE: [&str; 4] = [".DS_Store", "Thumbs.db", "desktop.ini", ".nomedia"];
@@ -227,7 +227,7 @@ impl<'t> Seen<'t> {
         matches!(self.root(folder).place, RootPlace::Folder(_))
     }
 
-    fn root(&self, folder: u32) -> &crate::tree::Root {
+    fn root(&self, folder: u32) -> &Root {
         &self.run.roots()[self.run.root_of(folder) as usize]
     }
 
