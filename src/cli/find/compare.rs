@@ -139,8 +139,12 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String
             format!("{}: {same}", path(side))
         }
         Obstacle::NoFiles(side) => {
-            let filters = if is_filtered { ", and the filters" } else { "" };
-            let check = "no files to compare: check the path, whether its disk is mounted";
+            let filters = if is_filtered {
+                "; the filters may exclude all files"
+            } else {
+                ""
+            };
+            let check = "no files to compare: check the path, and whether its disk is mounted";
             format!("{}: {check}{filters}", path(side))
         }
         Obstacle::Unanswered(side, entries) => {
