@@ -11,11 +11,9 @@
 mod by_folder;
 mod checks;
 mod claim;
-mod classes;
 mod dangling;
 mod decide;
 mod emptied;
-mod estimate;
 mod groups;
 mod inspector;
 mod planner;
@@ -144,14 +142,14 @@ impl Plan {
             }
         }
         self.checks.set(set, settings);
-        estimate::estimate(set, settings.policy.action, settings.destination);
+        totals::estimate(set, settings.policy.action, settings.destination);
     }
 
     /// Leaves alone what must go together with something that stays, then computes the totals.
     fn sum_up(&mut self) {
         let (action, destination) = (self.action(), self.settings.destination);
         for changed in together::keep_together(&mut self.sets) {
-            estimate::estimate(&mut self.sets[changed], action, destination);
+            totals::estimate(&mut self.sets[changed], action, destination);
         }
         self.totals = Totals::default();
         self.sets

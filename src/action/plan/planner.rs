@@ -1,11 +1,11 @@
 //! Takes claims, one set after the other, and decides the fate of each file.
 
+use super::Plan;
 use super::claim::{Claim, Origin};
-use super::decide::Choice;
+use super::decide::{Choice, look_at_rights};
 use super::groups::Groups;
 use super::inspector::Inspector;
 use super::settings::{Settings, Sidecars};
-use super::{Plan, classes};
 use crate::action::ways::Ways;
 use crate::action::{ActionKind, Common};
 use crate::heartbeat::current;
@@ -71,7 +71,7 @@ impl Planner {
         };
         if number > 1 || !set.left.is_empty() {
             if policy.common == Common::Access || policy.same_metadata {
-                classes::look(&mut set, policy.same_metadata);
+                look_at_rights(&mut set, policy.same_metadata);
             }
             if settings.sidecars == Sidecars::KeepTogether && settings.takes_names() {
                 self.groups.look(&mut set);

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::access::Rights;
 use crate::action::plan::set::{PlannedFile, PlannedName};
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
