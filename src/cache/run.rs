@@ -246,7 +246,7 @@ impl<'a> Cache<'a> {
         if parts.peek().is_none() || !self.learns(at.volume, is) {
             return;
         }
-        let (began_ns, now_ns) = (self.began_ns, now_ns(self.wanted));
+        let (began_ns, wanted) = (self.began_ns, self.wanted);
         let Some(file) = self.file(at.volume) else {
             return;
         };
@@ -255,7 +255,7 @@ impl<'a> Cache<'a> {
             let mut before = Row::default();
             let rows = file.rows.as_mut();
             let is_known = rows.is_some_and(|rows| rows.find(at.numbers, &mut before).is_some());
-            state = rule::seen(is, is_known.then_some(&before), now_ns);
+            state = rule::seen(is, is_known.then_some(&before), now_ns(wanted));
         }
         let Some(state) = state else { return };
         let mut row = Row::new(state, began_ns);
