@@ -1,10 +1,21 @@
-//! One JSON document (header, sets one on each line, summary), or the same objects one a line.
+//! One JSON document (header, sets one on each line, summary), or the same objects one a line: how they are written, and
+//! read.
+//!
+//! Their keys are a promise (`docs/reference/formats.md`): a field may be renamed, a key may not.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use super::record::{FORMAT, Keyed, Layout, Objects, SetRecord, Start, SummaryRecord};
-use super::{Header, Report, SCHEMA};
-use crate::decide::{DuplicateSet, Summary};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::bad_line::{BadLine, checked_name};
+use super::objects::Keyed;
+use super::{Header, Layout, Objects, Report, SCHEMA, time};
+use crate::decide::{DuplicateSet, Member, Summary};
+use crate::file::{Name, Raw};
+use crate::hash::ContentDigest;
 
 /// Writes sets as they come, so that their number does not matter.
 pub struct Json(Objects<'static>);
@@ -39,4 +50,169 @@ impl Report for Json {
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
         self.0.end(out, "summary", &SummaryRecord::new(summary))
     }
+}
+
+/// The name of the format in the header of a report of sets.
+const FORMAT: &str = "seekless";
+
+/// The first keys of a document. In a line, those of the header follow.
+#[derive(Serialize, Deserialize)]
+pub struct Start<T> {
+    #[serde(deserialize_with = "known_format")]
+    pub format: Cow<'static, str>,
+    #[serde(deserialize_with = "known_schema")]
+    pub schema: u32,
+    #[serde(flatten)]
+    pub rest: T,
+}
+
+/// Reads the name of the format.
+pub fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, str>, D::Error> {
+    let name = String::deserialize(from)?;
+    if name == FORMAT {
+        Ok(FORMAT.into())
+    } else {
+        Err(D::Error::custom(BadLine::Foreign))
+    }
+}
+
+/// Reads the number of a layout that this version knows.
+pub fn known_schema<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    match u32::deserialize(from)? {
+        SCHEMA => Ok(SCHEMA),
+        other => Err(D::Error::custom(BadLine::Schema(other))),
+    }
+}
+
+/// A set that is written, with the keys of [`SetKeys`].
+#[derive(Serialize)]
+struct SetRecord<'a>(#[serde(with = "SetKeys")] &'a DuplicateSet);
+
+/// The same, read.
+#[derive(Deserialize)]
+pub struct SetIn(#[serde(with = "SetKeys")] pub DuplicateSet);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "DuplicateSet")]
+struct SetKeys {
+    size: u64,
+    #[serde(default)]
+    digest: Option<ContentDigest>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cached: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sidecars: bool,
+    replicas: u64,
+    reclaimable: u64,
+    #[serde(with = "members")]
+    members: Vec<Member>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Member")]
+struct MemberKeys {
+    #[serde(flatten, with = "names_of_member")]
+    names: Vec<Vec<u8>>,
+    #[serde(rename = "mtime", with = "time")]
+    mtime_ns: i64,
+    dev: u64,
+    ino: u64,
+    links: u64,
+    allocated: u64,
+    disk: Arc<str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ambiguous: bool,
+    root: u32,
+}
+
+mod members {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct MemberRecord<'a>(#[serde(with = "MemberKeys")] &'a Member);
+
+    #[derive(Deserialize)]
+    struct MemberIn(#[serde(with = "MemberKeys")] Member);
+
+    pub fn serialize<S: Serializer>(members: &[Member], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(members.iter().map(MemberRecord))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Member>, D::Error> {
+        let members: Vec<MemberIn> = Vec::deserialize(from)?;
+        if members.is_empty() {
+            Err(D::Error::custom(BadLine::NoMember))
+        } else {
+            Ok(members.into_iter().map(|member| member.0).collect())
+        }
+    }
+}
+
+mod names_of_member {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct NamesRecord<'a> {
+        path: Name<'a>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        hard_links: Vec<Name<'a>>,
+    }
+
+    #[derive(Deserialize)]
+    struct NamesIn {
+        path: Raw,
+        #[serde(default)]
+        hard_links: Vec<Raw>,
+    }
+
+    pub fn serialize<S: Serializer>(names: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
+        let (first, more) = names
+            .split_first()
+            .map_or((&[][..], &[][..]), |it| (it.0, it.1));
+        let (path, hard_links) = (Name::new(first), Name::all(more));
+        NamesRecord { path, hard_links }.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {
+        let read = NamesIn::deserialize(from)?;
+        let names = [read.path].into_iter().chain(read.hard_links);
+        let names: Result<_, BadLine> = names.map(|name| checked_name(name.0)).collect();
+        names.map_err(D::Error::custom)
+    }
+}
+
+#[derive(Serialize)]
+struct SummaryRecord<'a> {
+    incomplete: bool,
+    #[serde(flatten)]
+    summary: &'a Summary,
+    unread_files: u64,
+    unread_bytes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_files: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_bytes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_by_mtime_files: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_by_mtime_bytes: u64,
+}
+
+impl<'a> SummaryRecord<'a> {
+    fn new(summary: &'a Summary) -> Self {
+        Self {
+            incomplete: summary.is_incomplete(),
+            summary,
+            unread_files: summary.unread.files,
+            unread_bytes: summary.unread.bytes,
+            cached_files: summary.cached.files,
+            cached_bytes: summary.cached.bytes,
+            cached_by_mtime_files: summary.cached_by_mtime.files,
+            cached_by_mtime_bytes: summary.cached_by_mtime.bytes,
+        }
+    }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }

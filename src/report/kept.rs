@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::record::write_document;
+use super::objects::write_document;
 use super::time::rfc3339;
 use crate::cache::StoredVolume;
 use crate::file::Name;

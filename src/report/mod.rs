@@ -21,15 +21,15 @@ pub mod folders;
 mod json;
 pub mod kept;
 mod names;
+mod objects;
 pub mod output;
 pub mod printable;
 pub mod read;
-mod record;
 mod text;
 mod time;
 
 pub use crate::file::Name;
-pub use record::{Layout, Objects, write_document, write_json};
+pub use objects::{Layout, Objects, write_document, write_json};
 
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
 pub const SCHEMA: u32 = 1;

@@ -10,7 +10,7 @@ use super::{BadLine, ReadError, without_byte_order_mark};
 use crate::file::Raw;
 use crate::folders::CanGo;
 use crate::report::folders::{COLUMNS, FORMAT};
-use crate::report::record::known_schema;
+use crate::report::json::known_schema;
 
 /// The line that a user can append if the report is complete.
 const END: &str = r#"{"type":"summary"}"#;

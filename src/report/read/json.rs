@@ -11,7 +11,7 @@ use serde::de::{
 
 use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet};
 use crate::report::Header;
-use crate::report::record::{SetIn, Start, known_format, known_schema};
+use crate::report::json::{SetIn, Start, known_format, known_schema};
 
 /// The line that a user can append if the report is complete.
 const END: &str = r#"{"type":"summary","incomplete":true}"#;
