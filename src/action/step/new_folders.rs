@@ -218,17 +218,18 @@ impl Traits {
 /// # Errors
 /// `ESTALE` if it is another folder.
 fn open_made(parent: &OwnedFd, name: &CStr, since_ns: i64) -> Result<OwnedFd> {
-    open_new(parent, name, since_ns).inspect_err(|_| {
+    open_new(parent, name, since_ns, false).inspect_err(|_| {
         // It stays if something is in it.
         let _ = names::remove_folder(parent, name);
     })
 }
 
-/// Opens a folder for reading that this user created since this moment, and that is empty and closed to others.
+/// Opens a folder for reading that this user created since this moment, and that is empty and closed to others. Where the
+/// file system keeps no time of creation, it counts as new unless that is to be `certain`.
 ///
 /// # Errors
 /// `ESTALE` if it is another folder.
-pub fn open_new(parent: &OwnedFd, name: &CStr, since_ns: i64) -> Result<OwnedFd> {
+pub fn open_new(parent: &OwnedFd, name: &CStr, since_ns: i64, certain: bool) -> Result<OwnedFd> {
     let folder = open::folder(parent, name)?;
     let now = attributes::get(&folder)?;
     let made_up = || attributes::modes_are_made_up(&folder) == Ok(true);
@@ -237,7 +238,7 @@ pub fn open_new(parent: &OwnedFd, name: &CStr, since_ns: i64) -> Result<OwnedFd>
     // On a file system without owners, one user owns every file.
     let is_ours = now.uid == trust::me() || now.uid == attributes::get(parent)?.uid;
     let born_ns = stat::birth_ns(&folder, c".", false);
-    let is_young = born_ns.is_none_or(|born_ns| born_ns.saturating_add(TICK_NS) >= since_ns);
+    let is_young = born_ns.map_or(!certain, |born_ns| born_ns >= since_ns) || made_up();
     let is_own = is_ours && is_young && (!trust::is_root() || is_closed());
     if is_own && dirent::is_empty(&folder)? {
         Ok(folder)
@@ -246,13 +247,12 @@ pub fn open_new(parent: &OwnedFd, name: &CStr, since_ns: i64) -> Result<OwnedFd>
     }
 }
 
+/// The least time that a file system may give to what is made now: its clock may be a tick of the kernel behind.
 fn now_ns() -> i64 {
-    let now = jiff::Timestamp::now().as_nanosecond();
+    const TICK_NS: i128 = 20_000_000;
+    let now = jiff::Timestamp::now().as_nanosecond() - TICK_NS;
     i64::try_from(now).unwrap_or(i64::MAX)
 }
-
-/// The longest unit of a file system's times (FAT).
-const TICK_NS: i64 = 2_000_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -285,9 +285,9 @@ mod tests {
         fs::write(&file, "theirs").expect("written");
         assert_eq!(open_made(&base, c"filled", 0).err(), Some(Errno::STALE));
         assert!(file.exists());
-        let later = now_ns() + 2 * TICK_NS;
+        let later = now_ns() + 1_000_000_000;
         let is_old = stat::birth_ns(&base, c".", false).is_some();
-        assert_eq!(open_new(&base, c"new", later).is_err(), is_old);
+        assert_eq!(open_new(&base, c"new", later, false).is_err(), is_old);
         symlink("new", top.path().join("link")).expect("linked");
         assert!(open_made(&base, c"link", 0).is_err());
         assert!(top.path().join("link").is_symlink());

@@ -20,8 +20,10 @@ use crate::action::journal::undone::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
 use crate::action::step::new_folders;
+use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{NameInFolder, parent};
 use crate::action::ways::folder_identity::{FolderIdentity, Parents};
+use crate::file::trust;
 use crate::sys::{attributes, names, open, parent as way, process};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
@@ -114,7 +116,7 @@ pub(in crate::action) fn make<'a>(
                     made.push(again);
                     continue;
                 }
-                Ok(Task::Make(place)) => match create(&place, since_ns) {
+                Ok(Task::Make(place)) => match create(&place, &intent.folder.0, since_ns) {
                     Ok(identity) => {
                         new.push(MadeAgain { intent, identity });
                         continue;
@@ -155,11 +157,19 @@ pub(in crate::action) fn make<'a>(
     made
 }
 
+/// Opens a folder that was created since the run. Where another user could have put it there, its time of creation has to
+/// tell.
+fn open_new(place: &NameInFolder, path: &[u8], since_ns: i64) -> rustix::io::Result<OwnedFd> {
+    let is_shared = || !Ways::default().is_closed(parent(path), trust::me());
+    let certain = trust::is_root() && is_shared();
+    new_folders::open_new(&place.folder, &place.name, since_ns, certain)
+}
+
 /// Creates a folder, or takes the one that a killed undo left there.
-fn create(place: &NameInFolder, since_ns: i64) -> Result<FolderIdentity, Reason> {
+fn create(place: &NameInFolder, path: &[u8], since_ns: i64) -> Result<FolderIdentity, Reason> {
     let NameInFolder { folder, name } = place;
     let is_new = way::make_folder(folder, name, 0o700).map_err(failed(MAKING))?;
-    let opened = new_folders::open_new(folder, name, since_ns);
+    let opened = open_new(place, path, since_ns);
     opened
         .and_then(|new| FolderIdentity::of(&new))
         .map_err(|error| {
@@ -189,7 +199,7 @@ fn task<'a>(folder: &'a PastFolder, parents: &Parents, since_ns: i64) -> Result<
         Ok(Task::Finish(MadeAgain { intent, identity }))
     } else if may_be_there && identity.ino == intent.ino {
         Ok(Task::Nothing(Undone::AsBefore))
-    } else if new_folders::open_new(&place.folder, &place.name, since_ns).is_ok() {
+    } else if open_new(&place, &intent.folder.0, since_ns).is_ok() {
         Ok(Task::Make(place))
     } else {
         Err(Code::NameTaken.into())
