@@ -11,7 +11,7 @@ use crate::common::users::ALICE;
 use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise, seekless};
 
-const NOT_READ: &str = "an earlier run read them";
+const NOT_READ: &str = "that an earlier run read";
 
 /// A search of `t` by a user with this folder of caches.
 fn search(tree: &Tree, options: &str, caches: &Path) -> Seekless {
