@@ -173,8 +173,16 @@ impl Session<'_> {
         if !file_table.sighting(file, &self.dirs.read()).is_entry {
             return false;
         }
+        // A folder that was reached through two mounts shows each entry twice, and no look at it tells.
+        let is_shown_once = {
+            let dirs = self.dirs.read();
+            let names = file_table.names(file);
+            let mut entries = names.map(|(dir, name)| (dirs.identity(dir), name));
+            let mut met = HashSet::new();
+            entries.all(|entry| met.insert(entry))
+        };
         let folders: Vec<DirId> = file_table.names(file).map(|(dir, _)| dir).collect();
-        folders.into_iter().all(|dir| !self.has_changed(dir))
+        is_shown_once && folders.into_iter().all(|dir| !self.has_changed(dir))
     }
 
     fn has_changed(&mut self, dir: DirId) -> bool {

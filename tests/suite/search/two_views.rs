@@ -317,3 +317,26 @@ fn folders_of_a_file_that_may_be_another_one_end_with_a_reason() {
     let run = run.exits(1).says("INCOMPLETE: 6 files may be the same");
     run.never_says("Reported");
 }
+
+/// Folders that have not changed for a while prove their names, but not how often a name is shown.
+#[test]
+#[ignore = "mounts a folder: root only"]
+fn an_entry_that_two_mounts_show_is_one_name() {
+    let tree = Tree::new()
+        .folder("place")
+        .copies(["store/a", "other/a"], noise(1, 5000));
+    let bind = format!("--bind {}", tree.path("store").display());
+    let _mounted = Mounted::new(&bind, tree.path("place"));
+    // Time stamps lag behind the clock by up to 20 ms.
+    std::thread::sleep(Duration::from_millis(200));
+    for options in ["", "-H"] {
+        let run = seekless(tree.root(), &format!("find {options} -f nul .")).run();
+        let names = run
+            .exits(0)
+            .sets()
+            .iter()
+            .map(|set| set.len())
+            .sum::<usize>();
+        assert_eq!(names, 2, "{options}");
+    }
+}
