@@ -410,7 +410,7 @@ fn a_reference_is_a_reason_if_only_its_own_name_is_hidden() {
 
 /// Makes a report of the folders, changes something, and removes by it.
 fn by_folders(stage: &Stage, given: &str, change: impl FnOnce(), options: &str) -> Run {
-    let report = stage.report(&format!("folders {given}"));
+    let report = stage.report(&format!("folders -f ndjson {given}"));
     change();
     let agreed = if options.contains("-n") { "" } else { "-y" };
     stage.on_report(&format!("remove {agreed} {options} --from -"), report)

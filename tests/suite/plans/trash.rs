@@ -156,7 +156,7 @@ fn a_report_of_folders_removes_no_file_for_a_copy_in_a_trash() {
         .copies(["a/1", "c/old/1"], noise(1, 5000))
         .file("c/own", noise(2, 9000));
     let stage = Stage::new(tree);
-    let report = stage.report("folders a c");
+    let report = stage.report("folders -f ndjson a c");
     assert!(report.contains("identical to c/old"), "{report}");
     let path = |name: &str| stage.tree.path(name);
     // The folder that the report names is in the trash now.
