@@ -124,34 +124,3 @@ pub(super) fn server(source: &str) -> String {
     };
     format!("//{}", if name.is_empty() { source } else { name })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn servers_are_found_in_every_spelling() {
-        for (source, name) in [
-            ("nas:/export/photos", "//nas"),
-            ("[fe80::1]:/x", "//[fe80::1]"),
-            ("//nas/share/deep", "//nas"),
-            ("me@host:/home/me", "//host"),
-            ("me@host:", "//host"),
-            ("10.0.0.1,10.0.0.2:/", "//10.0.0.1,10.0.0.2"),
-            ("hostshare", "//hostshare"),
-            (":/", "//:/"),
-            ("", "//"),
-        ] {
-            assert_eq!(server(source), name, "{source}");
-        }
-    }
-
-    #[test]
-    fn lists_of_layers_are_split_at_bare_colons() {
-        assert_eq!(
-            unescape(b"/a\\:b:/c\\\\d::/e", b":"),
-            [&b"/a:b"[..], b"/c\\d", b"", b"/e"]
-        );
-        assert_eq!(unescape(b"/a:b\\", &[]), [b"/a:b"]);
-    }
-}

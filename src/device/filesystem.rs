@@ -168,44 +168,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_have_kinds() {
-        for (fs_type, kind) in [
-            ("ext4", FilesystemKind::Disk),
-            ("fuseblk", FilesystemKind::Disk),
-            ("bcachefs", FilesystemKind::Disk),
-            ("never-heard-of", FilesystemKind::Disk),
-            ("tmpfs", FilesystemKind::Memory),
-            ("nfs4", FilesystemKind::Network),
-            ("fuse.sshfs", FilesystemKind::Network),
-            ("fuse.mergerfs", FilesystemKind::Fuse),
-            ("fuse", FilesystemKind::Fuse),
-            ("overlay", FilesystemKind::Layered),
-            ("btrfs", FilesystemKind::Btrfs),
-            ("zfs", FilesystemKind::Zfs),
-        ] {
-            assert_eq!(FilesystemKind::of(fs_type), kind, "{fs_type}");
-        }
-    }
-
-    #[test]
-    fn pseudo_file_systems_hold_no_users_files() {
-        for fs_type in ["proc", "sysfs", "cgroup2", "debugfs", "tracefs", "devpts"] {
-            assert_eq!(
-                FilesystemKind::of(fs_type),
-                FilesystemKind::Pseudo,
-                "{fs_type}"
-            );
-        }
-        for fs_type in ["tmpfs", "ext4", "overlay", "autofs", "squashfs", ""] {
-            assert_ne!(
-                FilesystemKind::of(fs_type),
-                FilesystemKind::Pseudo,
-                "{fs_type}"
-            );
-        }
-    }
-
-    #[test]
     fn programs_that_remember_listings_are_told_from_those_that_ask() {
         for (fs_type, source, asks) in [
             ("fuse.sshfs", "nas:/data", true),

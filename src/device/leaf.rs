@@ -176,47 +176,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bus_is_read_from_the_path() {
-        for (name, path, bus) in [
-            (
-                "sda",
-                "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda",
-                Some("sata"),
-            ),
-            (
-                "sdb",
-                "devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
-                Some("usb"),
-            ),
-            (
-                "sdc",
-                "devices/pci0000:00/0000:00:05.0/virtio2/host2/target2:0:0/2:0:0:1/block/sdc",
-                Some("virtio"),
-            ),
-            (
-                "vda",
-                "devices/pci0000:00/0000:00:02.0/virtio1/block/vda",
-                Some("virtio"),
-            ),
-            ("xvda", "devices/vbd-51712/block/xvda", Some("xen")),
-            (
-                "sdd",
-                "devices/platform/host3/session1/target3:0:0/3:0:0:0/block/sdd",
-                Some("iscsi"),
-            ),
-            (
-                "nvme0n1",
-                "devices/pci0000:00/0000:00:1d.0/0000:03:00.0/nvme/nvme0/nvme0n1",
-                Some("nvme"),
-            ),
-            ("nbd3", "devices/virtual/block/nbd3", Some("network")),
-            ("loop0", "devices/virtual/block/loop0", None),
-        ] {
-            assert_eq!(transport(name, Path::new(path)), bus, "{path}");
-        }
-    }
-
-    #[test]
     fn memory_disks_are_told_by_name() {
         for (name, memory) in [
             ("zram0", true),

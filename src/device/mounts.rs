@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::filesystem::{asks_for_new_names, has_branches, hides_links};
-use super::mountinfo::Mounts;
-use super::number::DeviceNumber;
+use super::mountinfo::{DeviceNumber, Mounts};
 
 /// A file system, by the number that its mounts have in common, and a path in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -141,38 +141,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_match_counts() {
-        let virtual_disk = Leaf {
-            is_virtual: true,
-            ..disk(Some(true))
-        };
-        let memory = Leaf::named(LeafKind::Memory, "memory");
-        let server = Leaf::named(LeafKind::Server, "//nas");
-        for (leaves, name) in [
-            (vec![memory.clone()], "memory"),
-            (vec![memory.clone(), disk(Some(false))], "solid-state"),
-            (vec![server, disk(Some(true))], "network"),
-            (vec![disk(Some(true))], "spinning-disk"),
-            (vec![disk(Some(true)), disk(Some(false))], "mixed-disks"),
-            (vec![disk(Some(true)), virtual_disk.clone()], "mixed-disks"),
-            (
-                vec![virtual_disk.clone(), disk(Some(false))],
-                "virtual-disk",
-            ),
-            (vec![disk(None), disk(Some(false))], "no-flag"),
-            (vec![disk(Some(false))], "solid-state"),
-            (vec![], "no-evidence"),
-        ] {
-            let facts = Facts {
-                filesystem: "ext4",
-                leaves: &leaves,
-                arrays: &[],
-            };
-            assert_eq!(Rule::first_match(&facts).name, name, "{leaves:?}");
-        }
-    }
-
-    #[test]
     fn a_program_that_has_a_disk_is_asked_as_a_program_unless_the_disk_spins() {
         for (filesystem, rotational, name) in [
             ("fuseblk", Some(false), "fuse-disk"),

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use super::filesystem::FilesystemKind;
 use super::identity::is_mounted_twice;
-use super::mountinfo::{Mount, Mounts};
-use super::number::DeviceNumber;
+use super::mountinfo::{DeviceNumber, Mount, Mounts};
 use crate::file::trust;
 use crate::sys::uuid;
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::number::DeviceNumber;
+use super::mountinfo::DeviceNumber;
 
 /// An attribute is one page at most.
 const ATTRIBUTE_BYTES: u64 = 4096;

@@ -6,8 +6,7 @@ use super::anonymous;
 use super::array::Array;
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
-use super::mountinfo::{Mount, Mounts};
-use super::number::DeviceNumber;
+use super::mountinfo::{DeviceNumber, Mount, Mounts};
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// More layers than any machine has; what claims more is not believed.

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use super::array::Array;
 use super::class::Class;
-use super::cost::Cost;
 use super::filesystem::{FilesystemKind, walks_files};
 use super::leaf::{Leaf, LeafKind};
-use super::policy::{Order, Policy};
+use super::policy::{Cost, Order, Policy};
 use super::rules::Facts;
 
 /// One file system as far as it was met.

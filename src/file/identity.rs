@@ -5,8 +5,106 @@
 //! So there are three answers, and the third one is "cannot tell".
 
 use crate::sys::stat::Stat;
+use crate::sys::statfs;
 
-use super::{Fingerprint, Numbering};
+/// Identity and state of a file at one moment. Two equal fingerprints of one path say that the
+/// bytes between the two moments did not change (as far as the file system's clock can tell).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Device number of the file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Length, bytes.
+    pub size: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of the inode, nanoseconds since 1970. Linking a further name to the file
+    /// changes it too; such a file is reported as changed rather than trusted.
+    pub ctime_ns: i64,
+}
+
+impl Fingerprint {
+    /// True if a file that was just opened by name is the one that was expected, in the same state. Where inode
+    /// numbers may change while nothing else does, the name has led to it, and the rest decides.
+    pub fn is_met_by(&self, now: &Self, numbering: Numbering) -> bool {
+        match numbering.tells_files() {
+            true => self == now,
+            false => {
+                let ino = self.ino;
+                *self == Self { ino, ..*now }
+            }
+        }
+    }
+}
+
+impl From<&Stat> for Fingerprint {
+    fn from(s: &Stat) -> Self {
+        Self {
+            dev: s.dev,
+            ino: s.ino,
+            size: s.size,
+            mtime_ns: s.mtime_ns,
+            ctime_ns: s.ctime_ns,
+        }
+    }
+}
+
+/// How reliable the inode numbers of a file system are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// One number is one file at any moment, and a file keeps its number.
+    Unique,
+    /// The same holds for files. A folder may get another number while nothing changes, and one number may
+    /// be that of two folders.
+    UniqueFiles,
+    /// Numbers are made up or passed through from several file systems: two files may have one number, and a
+    /// file may get another number while nothing changes.
+    #[default]
+    Arbitrary,
+}
+
+impl Numbering {
+    /// The numbering of the file systems whose `statfs` magic number is this one.
+    pub fn of_magic(magic: u64) -> Self {
+        match magic {
+            // overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file
+            // is copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are
+            // merged from layers on several file systems get a new number each time they come into memory.
+            statfs::OVERLAY => Self::UniqueFiles,
+            magic if magic == NFS || statfs::has_inodes(magic) => Self::Unique,
+            _ => Self::Arbitrary,
+        }
+    }
+
+    /// True if one number is one file.
+    pub fn tells_files(self) -> bool {
+        self != Self::Arbitrary
+    }
+
+    /// True if one number is one folder.
+    pub fn tells_folders(self) -> bool {
+        self == Self::Unique
+    }
+}
+
+/// NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the client refuses a
+/// file whose fileid has changed.
+const NFS: u64 = 0x6969;
+
+/// Number of a device number (`st_dev`) in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DevIndex(pub u16);
+
+impl From<DevIndex> for usize {
+    fn from(dev: DevIndex) -> Self {
+        dev.0.into()
+    }
+}
+
+/// Number of a file (an inode) in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIndex(pub u32);
 
 /// A folder as it was met: what tells it from all others at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -174,11 +174,7 @@ impl ProbeFindings {
     /// The whole report, as text: what was measured, then the advice, or the reason why there is none.
     pub fn text(&self) -> String {
         let conclusion = text::conclusion(&self.0);
-        format!(
-            "{}\n{}\n",
-            text::report(&self.0, usize::MAX),
-            conclusion.join("\n")
-        )
+        format!("{}\n{}\n", text::report(&self.0), conclusion.join("\n"))
     }
 
     /// The whole report, as the JSON that `seekless probe -f json` prints, without its options.

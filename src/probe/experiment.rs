@@ -342,37 +342,3 @@ impl Ground<'_> {
         placed
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_experiment_has_a_name_of_its_own_and_a_share() {
-        for row in EXPERIMENTS {
-            assert!(row.share > 0 && !row.about.is_empty() && !row.title.is_empty());
-            assert!(std::ptr::eq(experiment(row.name).expect("found"), row));
-        }
-        assert!(experiment("nothing").is_none());
-    }
-
-    #[test]
-    fn each_reader_keeps_to_its_part_and_reads_it_in_order() {
-        let place = |file| TestSpan {
-            file,
-            offset: 0,
-            len: BLOCK,
-        };
-        let places: Vec<TestSpan> = (0..10).map(place).collect();
-        let mut rng = Rng::new(1);
-        let walked: Vec<usize> = walk(&places, 2, &mut rng)
-            .take(40)
-            .map(|span| span.file)
-            .collect();
-        for (turn, pair) in walked.windows(3).enumerate() {
-            let first = if turn % 2 == 0 { 0 } else { 5 };
-            assert!((first..first + 5).contains(&pair[0]), "{walked:?}");
-            assert_eq!(pair[2], first + (pair[0] - first + 1) % 5, "{walked:?}");
-        }
-    }
-}

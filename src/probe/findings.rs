@@ -242,20 +242,3 @@ impl Point {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_between_points_follow_the_logarithm() {
-        let series = Series {
-            name: "line",
-            points: vec![Point::exact(2, 100.0), Point::exact(8, 300.0)],
-        };
-        for (x, expected) in [(1, 100.0), (2, 100.0), (4, 200.0), (8, 300.0), (9, 300.0)] {
-            let value = series.near(x).expect("there are points");
-            assert!((value - expected).abs() < 1e-9, "{x}: {value}");
-        }
-    }
-}

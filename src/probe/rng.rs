@@ -40,29 +40,3 @@ impl Rng {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_seed_gives_the_same_numbers_within_the_limit() {
-        let rolls = |seed| {
-            let mut rng = Rng::new(seed);
-            (0..100).map(|_| rng.below(10)).collect::<Vec<_>>()
-        };
-        assert_eq!(rolls(1), rolls(1));
-        assert_ne!(rolls(1), rolls(2));
-        assert!((0..10).all(|n| rolls(1).contains(&n)));
-        assert_eq!(Rng::new(1).below(0), 0);
-    }
-
-    #[test]
-    fn a_shuffled_list_has_the_same_items() {
-        let mut list: Vec<_> = (0..100).collect();
-        Rng::new(3).shuffle(&mut list);
-        assert!(!list.is_sorted());
-        list.sort_unstable();
-        assert!(list.into_iter().eq(0..100));
-    }
-}

@@ -59,30 +59,3 @@ pub fn write(
     page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
     Ok(file.into())
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn it_has_its_size_and_no_name() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (mut rng, control) = (Rng::new(1), Control::default());
-        let size = Bytes(3_000_000);
-        let file = write(folder.path(), size, &mut rng, &control).expect("written");
-        let metadata = File::from(file).metadata().expect("metadata");
-        assert_eq!(metadata.len(), size.0);
-        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-    }
-
-    #[test]
-    fn what_is_too_large_is_refused_before_it_is_written() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (mut rng, control) = (Rng::new(1), Control::default());
-        let error = write(folder.path(), Bytes(1 << 60), &mut rng, &control);
-        let error = error.expect_err("nobody has so much");
-        assert!(error.contains("1.2 EB requested"), "{error}");
-    }
-}

@@ -180,16 +180,6 @@ mod tests {
     }
 
     #[test]
-    fn points_that_cannot_be_measured_are_left_out() {
-        let mut asked = 0;
-        let lines = sweep(&TWO, later(), &Control::default(), |_, x, _, _| {
-            asked += u32::from(x == 2);
-            (x != 2).then_some(1.0)
-        });
-        assert_eq!((lines[0].points.len(), asked), (1, ROUNDS));
-    }
-
-    #[test]
     fn the_end_of_the_time_and_an_interruption_end_it() {
         let control = Control::default();
         let none = sweep(&TWO, Instant::now(), &control, |_, _, _, _| Some(1.0));
@@ -199,14 +189,6 @@ mod tests {
             Some(1.0)
         });
         assert_eq!(some[0].points.len(), 1);
-    }
-
-    #[test]
-    fn a_point_is_the_middle_with_its_spread() {
-        let point = samples((0..=10).rev().map(f64::from)).point();
-        assert_eq!((point.x, point.samples), (8, 11));
-        let spread = [point.p10, point.median, point.p90];
-        assert_eq!(spread, [1.0, 5.0, 9.0]);
     }
 
     #[test]

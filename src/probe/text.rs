@@ -1,25 +1,21 @@
-//! Findings for people: aligned tables, each row with its bar.
+//! Findings for people: aligned tables.
 
 use std::fmt::{self, Write};
 
 use crate::units::{Bytes, counted, plural};
 
 use super::experiment::experiment;
-use super::findings::{Advice, Chart, ExperimentOutcome, Findings, Point};
+use super::findings::{Advice, Chart, ExperimentOutcome, Findings};
 
-/// Columns of the longest and the shortest bar.
-const BAR: usize = 32;
-const SHORTEST_BAR: usize = 10;
-
-/// Writes what was measured as tables. On narrow terminals, charts have shorter bars and fewer columns.
-pub fn report(findings: &Findings, columns: usize) -> String {
+/// Writes what was measured as tables.
+pub fn report(findings: &Findings) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut text, findings, columns);
+    let _ = write(&mut text, findings);
     text
 }
 
-fn write(out: &mut String, findings: &Findings, columns: usize) -> fmt::Result {
+fn write(out: &mut String, findings: &Findings) -> fmt::Result {
     let place = &findings.place;
     let (path, filesystem, mount) = (&findings.path, &place.filesystem, &place.mount);
     writeln!(out, "{path}: {filesystem} mounted on {mount}")?;
@@ -54,69 +50,36 @@ fn write(out: &mut String, findings: &Findings, columns: usize) -> fmt::Result {
                 if let Some(row) = experiment(outcome.name) {
                     writeln!(out, "  ({})", row.about)?;
                 }
-                write_chart(out, chart, columns)?;
+                write_chart(out, chart)?;
             }
         }
     }
     Ok(())
 }
 
-fn write_chart(out: &mut String, chart: &Chart, columns: usize) -> fmt::Result {
-    let points = || chart.series.iter().flat_map(|line| &line.points);
+fn write_chart(out: &mut String, chart: &Chart) -> fmt::Result {
     let names = chart.series.iter().map(|line| line.name.len());
-    let name_width = names.max().unwrap_or(0);
-    let start =
-        |name: &str, x: &str, value: &str| format!("  {name:<name_width$}  {x:>9}  {value:>9}");
-    let spread = |low: &str, high: &str| format!("  {low:>9}-{high:<9}");
-    // The percentiles are dropped first, which the bar shows as well; then the bar.
-    let left = columns.saturating_sub(start("", "", "").len() + 2);
-    let has_spread = left >= spread("", "").len() + SHORTEST_BAR;
-    let left = left - if has_spread { spread("", "").len() } else { 0 };
-    let bar = if left < SHORTEST_BAR {
-        0
-    } else {
-        left.min(BAR)
-    };
-    let highest = points().map(|point| point.p90).fold(0.0, f64::max);
-    let mut row = start("", chart.axis, chart.unit);
-    if has_spread {
-        row += &spread("p10", "p90");
-    }
-    writeln!(out, "{}", row.trim_end())?;
+    let width = names.max().unwrap_or(0);
+    let (axis, unit) = (chart.axis, chart.unit);
+    writeln!(out, "  {:width$}  {axis:>9}  {unit:>9}        p10-p90", "")?;
     for line in &chart.series {
         for (number, point) in line.points.iter().enumerate() {
             let name = if number == 0 { line.name } else { "" };
-            let mut row = start(name, &point.x.to_string(), &value(point.median));
-            if has_spread {
-                row += &spread(&value(point.p10), &value(point.p90));
-            }
-            let mark = if point.steady { " " } else { "~" };
-            row += &format!(" {mark}{}", bar_of(point, highest, bar));
+            let spread = format!("{:>9}-{:<9}", value(point.p10), value(point.p90));
+            let mark = if point.steady { "" } else { "~" };
+            let (x, median) = (point.x, value(point.median));
+            let row = format!("  {name:<width$}  {x:>9}  {median:>9}  {spread} {mark}");
             writeln!(out, "{}", row.trim_end())?;
         }
     }
-    if points().any(|point| !point.steady) {
+    let mut points = chart.series.iter().flat_map(|line| &line.points);
+    if points.any(|point| !point.steady) {
         writeln!(out, "  ~ the last samples differ by more than 5 %")?;
     }
     for note in &chart.notes {
         writeln!(out, "  {note}")?;
     }
     Ok(())
-}
-
-/// A bar up to the median, with a line from there to where nine of ten samples end.
-fn bar_of(point: &Point, highest: f64, columns: usize) -> String {
-    if columns == 0 || highest <= 0.0 {
-        return String::new();
-    }
-    let columns = |value: f64| ((value / highest * columns as f64).round() as usize).max(1);
-    let (middle, end) = (columns(point.median), columns(point.p90));
-    let bar = "█".repeat(middle);
-    if end > middle {
-        bar + &"─".repeat(end - middle - 1) + "┤"
-    } else {
-        bar
-    }
 }
 
 /// A value with as many digits as mean something.
@@ -166,32 +129,4 @@ fn advice_lines(advice: &Advice) -> Vec<String> {
     }));
     lines.extend(advice.reasons.iter().map(|reason| format!("  - {reason}")));
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::probe::model::Model;
-
-    #[test]
-    fn columns_are_dropped_and_never_cut() {
-        for outcome in Model::solid(0.0001, 64, 500e6, 3e9).outcomes() {
-            let ExperimentOutcome::Chart(chart) = &outcome.result else {
-                continue;
-            };
-            for (columns, has_spread, has_bar) in [
-                (40, false, false),
-                (60, false, true),
-                (80, true, true),
-                (usize::MAX, true, true),
-            ] {
-                let mut text = String::new();
-                write_chart(&mut text, chart, columns).expect("written");
-                let width = text.lines().map(|line| line.chars().count()).max();
-                assert!(width <= Some(columns), "{columns}: {text}");
-                assert_eq!(text.contains("p90"), has_spread, "{columns}: {text}");
-                assert_eq!(text.contains('█'), has_bar, "{columns}: {text}");
-            }
-        }
-    }
 }

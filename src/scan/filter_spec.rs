@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use regex::{RegexSet, RegexSetBuilder};
 
-use super::bad_pattern::BadPattern;
 use super::filter::Filter;
-use super::glob::Globs;
+use super::glob::{BadPattern, Globs};
 use super::path_globs::PathGlobs;
 use crate::file::Kind;
 use crate::units::Bytes;

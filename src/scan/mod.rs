@@ -1,6 +1,5 @@
 //! Finds files: walks folders, filters entries, follows links.
 
-mod bad_pattern;
 mod enter;
 pub mod filter;
 mod filter_spec;
@@ -20,10 +19,10 @@ mod walk;
 mod workers;
 
 pub use crate::file::{Kind, UnknownKind};
-pub use bad_pattern::BadPattern;
 pub(crate) use enter::is_same_place;
 pub use filter_spec::{FilterSpec, NoFile};
 pub(crate) use found::{FoundBatch, ScanMessage};
+pub use glob::BadPattern;
 pub(crate) use glob::Globs;
 pub(crate) use limits::{NAMES as MOST_NAMES, is_memory_exhausted};
 pub(crate) use other_entry::OtherEntry;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::bad_pattern::BadPattern;
-use super::glob::{self, Globs};
+use super::glob::{self, BadPattern, Globs};
 
 /// A list of globs, one of which must match a path. `*` stays within a folder's name, `**` does not.
 ///

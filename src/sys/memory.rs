@@ -183,25 +183,6 @@ mod aligned_tests {
 }
 
 #[cfg(test)]
-mod table_tests {
-    use super::*;
-
-    #[test]
-    fn a_table_keeps_its_elements_while_it_grows() {
-        let mut table = Vec::new();
-        for number in 0..LARGE_TABLE as u32 / 2 {
-            reserve(&mut table, 1);
-            table.push(number);
-        }
-        assert!(
-            (0..)
-                .zip(&table)
-                .all(|(at, &number): (u32, _)| at == number)
-        );
-    }
-}
-
-#[cfg(test)]
 mod meminfo_tests {
     use super::*;
 

@@ -177,28 +177,6 @@ pub fn unnamed(folder: impl AsFd, fallback: &CStr) -> Result<OwnedFd> {
 }
 
 #[cfg(test)]
-mod allocate_tests {
-    use std::os::unix::fs::MetadataExt;
-
-    use super::*;
-
-    #[test]
-    fn space_is_taken_and_given_back_and_the_length_stays() {
-        let file = tempfile::tempfile().expect("a file");
-        let blocks = || file.metadata().map(|m| (m.len(), m.blocks()));
-        if beyond_the_end(&file, 0, 1 << 20)
-            .expect("there is space")
-            .is_some()
-        {
-            let (length, taken) = blocks().expect("metadata");
-            assert!(length == 0 && taken >= 2048, "{taken} blocks");
-            free_beyond_the_end(&file).expect("given back");
-            assert_eq!(blocks().expect("metadata"), (0, 0));
-        }
-    }
-}
-
-#[cfg(test)]
 mod tmpfile_tests {
     use std::fs::{self, File};
     use std::io::Write;

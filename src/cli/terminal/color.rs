@@ -55,15 +55,6 @@ impl Terminal {
         }
     }
 
-    /// Columns for what is printed there.
-    pub fn width(self) -> usize {
-        if self.is_terminal {
-            self.columns
-        } else {
-            usize::MAX
-        }
-    }
-
     /// How a report looks there.
     pub fn style(self, color: ColorChoice) -> Style {
         Style {

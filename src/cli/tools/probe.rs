@@ -82,7 +82,7 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut stdout, findings)?;
         return writeln!(stdout);
     }
-    let tables = text::report(findings, Terminal::of(&io::stdout()).width());
+    let tables = text::report(findings);
     let conclusion = text::conclusion(findings);
     let lines = tables.lines().chain([""]);
     for line in lines.chain(conclusion.iter().map(String::as_str)) {
