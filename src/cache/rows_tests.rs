@@ -34,7 +34,7 @@ fn row(state: u64, began_ns: i64, part: u8) -> Row {
     };
     let digest = SampleDigest::of(&[part, state.size as u8]);
     let mut row = Row::new(state, began_ns + 2 * MARGIN.as_nanos() as i64);
-    row.add(if part % 2 == 0 {
+    row.add(if part.is_multiple_of(2) {
         RowPart::Head(digest)
     } else {
         RowPart::Tail(digest)

@@ -25,9 +25,12 @@ pub struct Budgets {
     /// Bytes a second, at least 1.
     rate: Option<u64>,
     began: Instant,
-    /// By volume, each with the name of its device: volumes on one device share a bucket.
-    buckets: RwLock<Vec<(Arc<str>, Arc<Mutex<Bucket>>)>>,
+    /// By volume: volumes on one device share a bucket.
+    buckets: RwLock<Vec<OfDevice>>,
 }
+
+/// The name of a device and its bucket.
+type OfDevice = (Arc<str>, Arc<Mutex<Bucket>>);
 
 /// A token bucket: the time at which all bytes taken so far are paid for.
 #[derive(Clone, Copy, Debug, Default)]

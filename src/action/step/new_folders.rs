@@ -20,7 +20,16 @@ use crate::sys::{dirent, names, open, parent, stat, sync};
 
 /// Created folders. Those that are like another one get its traits when they are filled.
 #[derive(Debug, Default)]
-pub struct Made(RefCell<Vec<(Vec<u8>, OwnedFd, Option<Traits>)>>);
+pub struct Made(RefCell<Vec<MadeFolder>>);
+
+/// A created folder.
+#[derive(Debug)]
+struct MadeFolder {
+    path: Vec<u8>,
+    folder: OwnedFd,
+    /// What it gets when it is filled.
+    traits: Option<Traits>,
+}
 
 /// The folders that a moved file came from, which new folders are like.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +93,11 @@ impl Made {
             }
             if is_new {
                 let kept = fcntl_dupfd_cloexec(&next, 0).map_err(failed("open the folder"))?;
-                self.0.borrow_mut().push((here.clone(), kept, traits));
+                self.0.borrow_mut().push(MadeFolder {
+                    path: here.clone(),
+                    folder: kept,
+                    traits,
+                });
             }
             sync::folder(&at).map_err(failed(CREATE))?;
             at = next;
@@ -94,7 +107,7 @@ impl Made {
 
     /// True if the folder with this absolute path was created.
     pub fn has(&self, path: &[u8]) -> bool {
-        self.0.borrow().iter().any(|(made, ..)| made == path)
+        self.0.borrow().iter().any(|made| made.path == path)
     }
 
     /// Applies their traits to all of them, the innermost first: a closed outer folder protects it meanwhile.
@@ -102,8 +115,12 @@ impl Made {
     /// Returns the traits that could not be applied, for the user.
     pub fn open_up(&self) -> Option<String> {
         let mut missing = Vec::new();
-        for (_, folder, traits) in self.0.borrow_mut().drain(..).rev() {
-            for what in traits.iter().flat_map(|traits| traits.give(&folder)) {
+        for made in self.0.borrow_mut().drain(..).rev() {
+            for what in made
+                .traits
+                .iter()
+                .flat_map(|traits| traits.give(&made.folder))
+            {
                 if !missing.contains(&what) {
                     missing.push(what);
                 }
