@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::ahead::{self, Group, Sketched};
 use super::{Actor, BATCH};
+use crate::action::access::Rights;
 use crate::action::action_kind::ActionKind;
 use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::failure;
 use crate::action::journal::record::{Record, RecordedState};
 use crate::action::places;
-use crate::action::reason::{Code, Reason};
+use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
 use crate::action::step::act::{Act, Trail};
 use crate::action::step::check::Times;
 use crate::action::step::new_folders::Made;
@@ -78,7 +79,11 @@ impl Actor {
         let Some(keeper) = &pair.keeper else {
             return Ok(());
         };
-        // A change of its owner, mode, ACL or labels shows in the change time.
+        let rights = [keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
+        if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
+            return Err(Reason::apart(apart, THE_KEPT_FILE));
+        }
+        // A change of its ACL or labels shows in the change time.
         if kept != Some(keeper.stat.ctime_ns) && !pair.is_one_file() {
             self.look_at_rights(action, keeper, &intent.metadata)?;
         }
