@@ -266,7 +266,7 @@ impl<'a> Scene<'a> {
         }
         if let Some(here) = here {
             let is_copied = seen.at(Slot::Destination) == Holds::Copy;
-            let holds = self.at_name(here, is_copied);
+            let holds = self.at_name(here, seen.at(Slot::Aside), is_copied);
             seen.set(Slot::Name, holds);
         }
         if let Some(ours) = ours {
@@ -307,7 +307,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn at_name(&self, here: &Stat, is_copied: bool) -> Holds {
+    fn at_name(&self, here: &Stat, aside: Holds, is_copied: bool) -> Holds {
         let was = &self.intent.victim_state;
         // It may have got the number of the victim.
         if self.is_made(here) {
@@ -324,6 +324,9 @@ impl<'a> Scene<'a> {
         );
         if links && self.is_link(&self.place.name, here) {
             return Holds::Link { spare: false };
+        }
+        if aside == Holds::Victim && self.is_hidden_link(here) {
+            return Holds::Link { spare: true };
         }
         let is_past = self.act.is_none() && self.is_whole(here);
         let is_copy = if links && is_past {
@@ -377,6 +380,15 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// True if the file at the victim's name has the bytes of the victim, which is set aside. Some servers show a hard
+    /// link as another file (sshfs).
+    fn is_hidden_link(&self, here: &Stat) -> bool {
+        self.intent.action == ActionKind::Hardlink
+            && here.kind == FileType::RegularFile
+            && here.size == self.intent.victim_state.size
+            && self.has_the_bytes(here, &self.place.folder, &self.aside)
+    }
+
     /// Finds out which links can go without a loss of content.
     fn judge_links(&self, seen: &mut Situation, stats: &[Option<Stat>; SLOTS]) {
         let has_bytes = matches!(seen.at(Slot::Name), Holds::Victim | Holds::Copy);
@@ -387,10 +399,13 @@ impl<'a> Scene<'a> {
                     is_as(link, &self.intent.keeper_state)
                         || source.is_some_and(|was| is_as(link, &was))
                 };
+                let is_hidden =
+                    || seen.at(Slot::Aside) == Holds::Victim && self.is_hidden_link(link);
                 let spare = link.kind == FileType::Symlink
                     || link.links > 1
                     // Its bytes are those of the victim, which takes or has the name.
-                    || (slot == Slot::Name || has_bytes) && is_known();
+                    || (slot == Slot::Name || has_bytes) && is_known()
+                    || slot == Slot::Name && is_hidden();
                 seen.set(slot, Holds::Link { spare });
             }
         }
