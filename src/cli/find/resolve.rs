@@ -75,14 +75,16 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         }
         None => None,
     };
-    // A report says where its files are.
-    let origin = if args.from.is_some() {
-        Origin::default()
-    } else {
-        search_origin(&config, &around.folder, around.started_ns())
-    };
     let rules = keep_rules(&args.keep)?;
-    let ranking = (!args.keep.is_empty()).then(|| Ranking::new(rules, origin));
+    let ranking = (!args.keep.is_empty()).then(|| {
+        // A report says where its files are. In a search, the given paths are looked up.
+        let origin = if args.from.is_some() {
+            Origin::default()
+        } else {
+            search_origin(&config, &around.folder, around.started_ns())
+        };
+        Ranking::new(rules, origin)
+    });
     Ok(FindRun {
         header: around.header(&config),
         ranking,

@@ -43,7 +43,6 @@ use super::deliver::Deliverer;
 use super::process_limits::Share;
 use super::tally::Tally;
 use super::volumes::Volumes;
-use crate::tree::Scope;
 
 use account::Account;
 use arrivals::Arrivals;
@@ -216,9 +215,6 @@ impl Session<'_> {
                         }
                         self.account.roots.extend(roots);
                         self.scanned(folders, &left_out);
-                        if !self.config.every_entry {
-                            self.check_folders(Scope::AcrossRoots);
-                        }
                         scanned = &over;
                     }
                     Err(_) => {

@@ -5,6 +5,7 @@ use std::io;
 use crate::decide::ClassId;
 use crate::engine::deliver::{Deliverer, Known};
 use crate::file::FileIndex;
+use crate::tree::Scope;
 
 use super::Session;
 
@@ -60,6 +61,7 @@ impl Session<'_> {
         if self.config.every_entry {
             return Ok(());
         }
+        self.check_folders(Scope::AcrossRoots);
         let reports_single_files = self.config.counting().fewest_inodes() == 1;
         let unfinished = self.machine.unfinished();
         self.settle_sizes(&unfinished);

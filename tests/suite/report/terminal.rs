@@ -59,10 +59,7 @@ fn the_type_of_a_file_system_cannot_steer_the_terminal() {
     let command = format!("bindfs {subtype} {}", source.display());
     let _view = Mounted::by(&command, tree.path("view"));
     for (line, says) in [
-        (
-            "remove --dry-run source view",
-            "fuse.q\\u{1b}]0;TITLE\\u{7}z",
-        ),
+        ("remove --yes view", "fuse.q\\u{1b}]0;TITLE\\u{7}z"),
         ("find -f csv view", "fuse.q\\x1B]0;TITLE\\x07z"),
         ("find -f json view", "fuse.q\\u001b]0;TITLE\\u0007z"),
         ("find -v view", "TITLE"),
