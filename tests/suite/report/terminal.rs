@@ -59,11 +59,11 @@ fn the_type_of_a_file_system_cannot_steer_the_terminal() {
     let command = format!("bindfs {subtype} {}", source.display());
     let _view = Mounted::by(&command, tree.path("view"));
     for (line, says) in [
-        ("remove --yes view", "fuse.q\\u{1b}]0;TITLE\\u{7}z"),
         ("find -f csv view", "fuse.q\\x1B]0;TITLE\\x07z"),
         ("find -f json view", "fuse.q\\u001b]0;TITLE\\u0007z"),
         ("find -v view", "TITLE"),
         ("devices view", "TITLE"),
+        ("remove --yes source view", "fuse.q\\u{1b}]0;TITLE\\u{7}z"),
     ] {
         let run = seekless(tree.root(), line).run();
         let shown = format!("{}{}", run.stdout_text(), run.stderr_text());
