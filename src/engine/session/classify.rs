@@ -59,9 +59,10 @@ pub fn classify(
     session.drive()?;
     let metadata = config.metadata.then(|| session.metadata());
     fault::arm();
+    // Folders first, then the names in them: so a folder that is exchanged between the two checks has lost its files.
+    session.check_folders(scope);
     // A file that was read hours ago may be another one by now, gone, or on the side that goes.
     session.settle_all_names();
-    session.check_folders(scope);
     let tree = tree_of(&mut session, metadata);
     session.close();
     Ok(tree)
