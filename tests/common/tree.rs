@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -22,6 +23,20 @@ pub fn contents_below(top: &Path) -> BTreeSet<Vec<u8>> {
     files
         .map(|entry| fs::read(entry.path()).expect("a file"))
         .collect()
+}
+
+/// Waits until no process has a file open for writing: a child that another thread has started holds this process's
+/// descriptors until it runs its own program, and actions refuse files in use.
+fn await_closed(path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    // SAFETY: the command takes numbers only; the descriptor is borrowed for the call.
+    let lease =
+        |kind: libc::c_int| unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) };
+    // Only a writer makes it wait. Other errors say that there are no leases here.
+    while lease(libc::F_RDLCK) != 0 && io::Error::last_os_error().kind() == ErrorKind::WouldBlock {
+        thread::sleep(Duration::from_millis(1));
+    }
+    lease(libc::F_UNLCK);
 }
 
 /// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
@@ -74,7 +89,7 @@ impl Tree {
     }
 
     pub fn file(self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
-        self.write(&name, content);
+        fs::write(self.place(&name), content).expect("a file can be written");
         self.set_modified(name, self.made);
         self
     }
@@ -86,7 +101,9 @@ impl Tree {
     }
 
     pub fn write(&self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) {
-        fs::write(self.place(name), content).expect("a file can be written");
+        let place = self.place(name);
+        fs::write(&place, content).expect("a file can be written");
+        await_closed(&place);
     }
 
     pub fn folder(self, name: impl AsRef<[u8]>) -> Self {
@@ -160,9 +177,11 @@ impl Tree {
     }
 
     fn set_modified(&self, name: impl AsRef<[u8]>, time: SystemTime) {
-        let file = File::options().write(true).open(self.path(name));
+        let path = self.path(name);
+        let file = File::options().write(true).open(&path);
         file.and_then(|file| file.set_times(FileTimes::new().set_modified(time)))
             .expect("times can be set");
+        await_closed(&path);
     }
 }
 
