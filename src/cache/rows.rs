@@ -21,7 +21,7 @@ use crate::sys::{sync, write};
 
 /// Number of frames of sorted rows in memory: rows are mostly requested folder by folder, so in the order of their inode
 /// numbers. A guess.
-const SLOTS: usize = 1024;
+const SLOTS: usize = 64;
 
 /// Maximum length of a log that is used.
 const LONGEST: u64 = 1 << 30;
@@ -39,9 +39,9 @@ pub struct Rows {
     sorted: u64,
     /// Length of the part with the sorted rows and the index.
     pub(super) sorted_len: u64,
-    /// The entries of the log.
+    /// The log, as it is in the file.
     log: Vec<u8>,
-    /// Their keys and places, sorted.
+    /// The keys and places of its entries, sorted.
     logged: Vec<(Key, u32)>,
     /// Length of the log in the file, as far as it is whole.
     pub(super) log_len: u64,
@@ -139,22 +139,25 @@ impl Rows {
 
     fn read_log(&mut self) {
         let log = self.bytes(self.sorted_len, (self.len - self.sorted_len).min(LONGEST));
-        let mut rest = &log[..];
-        while let Some((kind, payload)) = frame::first(rest, self.seed) {
+        let mut start = 0;
+        while let Some((kind, payload)) = frame::first(&log[start..], self.seed) {
+            start += HEAD;
             match kind {
-                Kind::Rows => self.log.extend_from_slice(payload),
+                Kind::Rows => {
+                    let mut place = 0;
+                    while let Some((entry, next)) = Entry::at(payload, place) {
+                        self.logged.push((entry.key, (start + place) as u32));
+                        place = next;
+                    }
+                }
                 Kind::Searched => self.searched = Some(OsStr::from_bytes(payload).into()),
                 // The index is damaged: the sorted rows are found all the same.
                 Kind::Start | Kind::Index => {}
             }
-            rest = &rest[HEAD + payload.len()..];
+            start += payload.len();
         }
-        self.log_len = (log.len() - rest.len()) as u64;
-        let mut place = 0;
-        while let Some((entry, next)) = Entry::at(&self.log, place) {
-            self.logged.push((entry.key, place as u32));
-            place = next;
-        }
+        self.log_len = start as u64;
+        self.log = log;
         self.logged.sort_unstable();
     }
 

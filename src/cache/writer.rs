@@ -22,7 +22,7 @@ use crate::sys::write;
 const FULL: usize = 1 << 16;
 
 /// Number of frames that may wait for the disk. Further ones are dropped: a run never waits for its cache.
-const WAITING: usize = 64;
+const WAITING: usize = 16;
 
 /// Appends to one file of rows.
 pub struct Writer {
