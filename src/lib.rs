@@ -1,7 +1,7 @@
 //! Finds files with the same content, reading only what can change the answer and in the order that the disk likes.
 //!
 //! ```no_run
-//! for set in seekless::Search::new(["/home/me/Pictures"]).min_size(100_000).run()?.sets {
+//! for set in seekless::Search::new(["/home/me/Pictures"]).run()?.sets {
 //!     println!("{} × {}", set.files.len(), set.size);
 //! }
 //! # Ok::<(), seekless::Error>(())
@@ -13,11 +13,8 @@
 //!
 //! This is version 0.x: names and meanings may still change from one minor version to the next.
 
-// Without the program and the tests, what only they use is unused.
-#![cfg_attr(
-    not(all(feature = "cli", feature = "internals")),
-    allow(dead_code, unused_imports)
-)]
+// Without the program, what only it uses is unused.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 // How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it.
 // docs/explanation/architecture.md says more.
@@ -50,75 +47,33 @@ mod probe;
 mod read;
 mod sys;
 
-// Tests and benchmarks look into these rooms, other programs cannot.
-#[cfg(not(feature = "internals"))]
-mod action;
-#[cfg(feature = "internals")]
+// Tests and benchmarks look into these rooms. They are no part of the interface.
 #[doc(hidden)]
 pub mod action;
-#[cfg(not(feature = "internals"))]
-mod cache;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod cache;
-#[cfg(not(feature = "internals"))]
-mod compare;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod compare;
-#[cfg(not(feature = "internals"))]
-mod decide;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod decide;
-#[cfg(not(feature = "internals"))]
-mod device;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod device;
-#[cfg(not(feature = "internals"))]
-mod engine;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod engine;
-#[cfg(not(feature = "internals"))]
-mod event;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod event;
-#[cfg(not(feature = "internals"))]
-mod file;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod file;
-#[cfg(not(feature = "internals"))]
-mod folders;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod folders;
-#[cfg(not(feature = "internals"))]
-mod hash;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod hash;
-#[cfg(not(feature = "internals"))]
-mod report;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod report;
-#[cfg(not(feature = "internals"))]
-mod scan;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod scan;
-#[cfg(not(feature = "internals"))]
-mod tree;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod tree;
-#[cfg(not(feature = "internals"))]
-mod units;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod units;
 
@@ -134,8 +89,10 @@ pub use event::{Problem, ProblemKind};
 pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide, Difference,
-    DiskAdvice, Error, ErrorKind, File, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
+    Error, ErrorKind, File, Filter, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
     FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places, Plan,
-    PlanTotals, PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Rule, Run, Search,
-    Searching, Set, Sets, Step, Sum, Summary, Undo, UndoPreview,
+    PlanTotals, PlannedFile, PlannedSet, Progress, Run, Search, Set, Sets, Step, Sum, Summary,
+    Undo, UndoPreview,
 };
+#[doc(inline)]
+pub use units::Bytes;

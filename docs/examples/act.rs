@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::{env, process};
 
-use seekless::{Action, Choice, Fate, Journals, Outcome, PlannedSet, Rule, Search};
+use seekless::{Action, Choice, Fate, Journals, Outcome, PlannedSet, Search};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<_> = env::args_os().skip(1).collect();
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let journals = Journals::new(journals);
 
     let sets = Search::new([path]).run()?;
-    let mut plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
+    let mut plan = Action::hardlink().keep("oldest").plan(&sets)?;
     plan.choose(|set| {
         if asked(&shown(set)) {
             Choice::ByRule

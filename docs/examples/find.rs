@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 fn main() -> Result<ExitCode, seekless::Error> {
     let paths: Vec<_> = env::args_os().skip(1).collect();
-    let found = seekless::Search::new(paths).min_size(1).run()?;
+    let found = seekless::Search::new(paths).run()?;
     for set in &found.sets {
         println!("{} × {} bytes", set.files.len(), set.size);
         for file in &set.files {

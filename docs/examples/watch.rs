@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         clock.cancel();
     });
 
-    let mut searching = Search::new(words)
+    let summary = Search::new(words)
         .cancel(&cancel)
         .on_progress(|stages| {
             for at in stages {
@@ -34,15 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         })
         .on_problem(|problem| eprintln!("{}: {problem}", problem.path.display()))
-        .start()?;
-    for set in &mut searching {
-        let set = set?;
-        println!("{} × {} bytes", set.files.len(), set.size);
-    }
-    let summary = searching.summary();
-    match summary.incomplete {
-        true => println!("ended early, with {} sets", summary.sets),
-        false => println!("{} sets", summary.sets),
+        .each(|set| println!("{} × {} bytes", set.files.len(), set.size))?;
+    if summary.incomplete {
+        println!("ended early, with {} sets", summary.sets);
+    } else {
+        println!("{} sets", summary.sets);
     }
     Ok(())
 }

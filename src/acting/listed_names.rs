@@ -73,11 +73,12 @@ pub fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Raw;
 
     fn names(folder: &str, roots: &[&str], current: &str) -> ListedNames {
         let header = Header {
-            folder: folder.into(),
-            roots: roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+            folder: Raw(folder.into()),
+            roots: roots.iter().map(|root| Raw((*root).into())).collect(),
             ..Header::default()
         };
         ListedNames::new(&header, Path::new(current))

@@ -13,9 +13,9 @@ use crate::action::plan::{Inspector, LeftName, Origin, Ranking};
 use crate::decide::{Copies, Counting, DuplicateSet, Summary};
 use crate::engine::{SetFacts, SetOrder};
 use crate::heartbeat::current;
-use crate::report::Header;
 use crate::report::escape::escape;
 use crate::report::read::{Ending, ReadReport};
+use crate::report::{Header, Raw};
 
 use super::from_report::{origin, path};
 use super::listed_names::ListedNames;
@@ -127,8 +127,8 @@ pub fn reported(
         sort(&mut sets, order, listed.inspector.origin());
     }
     let mut header = Header {
-        folder: selection.folder.as_os_str().as_bytes().to_vec(),
-        roots: listed.names.roots,
+        folder: Raw(selection.folder.as_os_str().as_bytes().to_vec()),
+        roots: listed.names.roots.into_iter().map(Raw).collect(),
         ..header
     };
     header.options.copies = copies;

@@ -1,7 +1,6 @@
 //! The command line: arguments in, decisions made once, a run watched until its end.
 
 mod act;
-mod answers;
 mod args;
 mod find;
 mod front;
@@ -16,58 +15,67 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use seekless::engine::make_room;
 
-use args::definition::DEFAULT;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use args::common::DEFAULT;
 use args::{Cli, Command};
 use front::{config, words};
-use terminal::exit::Exit;
-use terminal::sanitize::{complain, printed};
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
     // As long as there is no second thread.
     make_room();
-    match understood(std::env::args_os().collect()) {
-        Ok(cli) => terminal::watch::watched(move || obey(cli)).into(),
-        Err(exit) => exit.into(),
+    let done = match understood(std::env::args_os().collect()) {
+        Ok(cli) => terminal::watch::watched(move || told(obey(cli))),
+        stopped => told(stopped.map(|_| Exit::Done)),
+    };
+    done.into()
+}
+
+/// Says why a command ended early.
+fn told(done: Result<Exit, Stop>) -> Exit {
+    match done {
+        Ok(exit) | Err(Stop::Ended(exit)) => exit,
+        Err(Stop::Refused(why)) => {
+            console::complain(why);
+            Exit::Nothing
+        }
     }
 }
 
 /// The command line, with the options of files; or a line that says what is wrong. Help and version are printed here.
-fn understood(mut words: Vec<OsString>) -> Result<Cli, Exit> {
-    let refuse = |why: String| {
-        complain(&why);
-        Exit::Nothing
-    };
+fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
     let mut command = args::command();
-    words::file_or_option(&words).map_err(refuse)?;
+    words::file_or_option(&words)?;
     let mut sources = None;
     let mut matches = command.try_get_matches_from_mut(&words);
     if let Ok(typed) = &matches {
-        let untyped = config::untyped(typed, &command).map_err(refuse)?;
+        let untyped = config::untyped(typed, &command).or_else(refuse)?;
         // Behind the name of the command, if there is one.
         let at = 1 + usize::from(typed.subcommand_name().is_some());
         words.splice(at..at, untyped.words);
         sources = untyped.sources;
         matches = command.try_get_matches_from_mut(&words);
     }
-    let matches = matches.map_err(|error| {
-        if !error.use_stderr() {
-            return printed(error.print()).err().unwrap_or(Exit::Done);
+    let matches = match matches {
+        Ok(matches) => matches,
+        Err(error) if error.use_stderr() => {
+            sources.iter().for_each(console::complain);
+            return refuse(in_one_line(&error, &words, &command));
         }
-        let refused = refuse(in_one_line(&error, &words, &command));
-        sources.iter().for_each(|line| complain(line));
-        refused
-    })?;
-    words::no_tilde(&words).map_err(refuse)?;
-    words::path_or_command(&matches, &command).map_err(refuse)?;
+        Err(help) => {
+            console::printed(help.print())?;
+            return Err(Exit::Done.into());
+        }
+    };
+    words::no_tilde(&words)?;
+    words::path_or_command(&matches, &command)?;
     let (_, given) = matches.subcommand().unwrap_or(("", &matches));
     let is_quiet = matches!(given.try_get_one("quiet"), Ok(Some(true)));
     // What was not typed may be what surprises.
-    sources
-        .filter(|_| !is_quiet)
-        .iter()
-        .for_each(|line| complain(line));
-    Cli::from_arg_matches(&matches).map_err(|error| refuse(error.to_string()))
+    let sources = sources.filter(|_| !is_quiet);
+    sources.iter().for_each(console::complain);
+    Cli::from_arg_matches(&matches).or_else(refuse)
 }
 
 /// What the parser says, without the usage, and the way to all options.
@@ -92,8 +100,8 @@ fn in_one_line(error: &clap::Error, words: &[OsString], program: &clap::Command)
 }
 
 /// Does what a command says.
-fn obey(cli: Cli) -> Exit {
-    let exit = match cli.command {
+fn obey(cli: Cli) -> Result<Exit, Stop> {
+    match cli.command {
         None => find::find(cli.find),
         Some(Command::Find(args)) => find::find(*args),
         Some(Command::Compare(args)) => find::compare::compare(*args),
@@ -109,6 +117,5 @@ fn obey(cli: Cli) -> Exit {
         Some(Command::Cache(args)) => tools::cache::cache(args),
         Some(Command::Completions(args)) => tools::man::completions(&args),
         Some(Command::Man(args)) => tools::man::write(&args),
-    };
-    exit.unwrap_or_else(|exit| exit)
+    }
 }

@@ -2,9 +2,7 @@
 
 use crate::tree::{Class, EntryKind, Other, Tree, Unseen};
 
-use super::contents::{Contents, Held};
-use super::renamed::Renamed;
-use super::twins::Twins;
+use super::contents::{Contents, Held, Twins};
 
 /// What an entry is on another side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +50,6 @@ pub struct Marks<'a, 't> {
     pub tree: &'t Tree,
     pub twins: &'a Twins<'t>,
     pub contents: &'a Contents<'t>,
-    pub renamed: Renamed,
 }
 
 impl Marks<'_, '_> {
@@ -85,7 +82,7 @@ impl Marks<'_, '_> {
             {
                 Mark::Same
             }
-            (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(self.beside(name, at, side)),
+            (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(at),
             (Held::Unknown, _) => Mark::Unanswered(None),
             (Held::No, There::Nothing) => Mark::Missing,
             // In a trash on both sides.
@@ -99,18 +96,6 @@ impl Marks<'_, '_> {
             (Held::No, There::Other(EntryKind::Unseen(unseen))) => Mark::Unanswered(Some(*unseen)),
             (Held::No, There::Folder | There::Other(_)) => Mark::Changed,
         }
-    }
-
-    /// Of the copies of a moved file the one that lies where the other files of its folder do, else this one.
-    fn beside(&self, name: u32, at: u32, side: u32) -> u32 {
-        let tree = self.tree;
-        let is_copy = |other: &u32| {
-            is_equal(tree, tree.file_of(name), tree.file_of(*other))
-                && !tree.is_in_trash(tree.folder_of(*other))
-        };
-        let folder = self.renamed.of(tree.folder_of(name), side);
-        let there = folder.and_then(|folder| self.named(folder, tree.name(name)));
-        there.filter(is_copy).unwrap_or(at)
     }
 
     /// What a link or a special file is on another side.

@@ -4,28 +4,23 @@
 //! what has no content (empty files, empty folders, symbolic links, special files) is compared by relative path.
 
 mod contents;
-mod disks;
 mod lines;
 mod marks;
 mod metadata;
-mod renamed;
 mod totals;
-mod twins;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use crate::tree::{Class, EntryKind, Tree, Unseen};
+use crate::tree::{Class, Disks, EntryKind, Tree, Unseen};
 
 pub use lines::{ComparedEntry, EntryPlace};
 pub use marks::Mark;
 pub use metadata::Attribute;
 pub use totals::{Side, Sum};
 
-use contents::Contents;
+use contents::{Contents, Twins};
 use lines::OfSide;
-use renamed::Renamed;
-use twins::Twins;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,16 +107,11 @@ impl<'t> Comparison<'t> {
     pub fn new(tree: &'t Tree, question: Question) -> Self {
         let twins = Twins::new(tree);
         let contents = Contents::new(tree);
-        let mut marks = marks::Marks {
+        let marks = marks::Marks {
             tree,
             twins: &twins,
             contents: &contents,
-            renamed: Renamed::default(),
         };
-        marks.renamed = Renamed::new(tree, |name, side| match marks.of_name(name, side) {
-            Mark::Moved(to) => Some(to),
-            _ => None,
-        });
         let (mut sides, mut lines) = (Vec::new(), Vec::new());
         for side in 0..tree.roots().len() {
             let of_side = OfSide {
@@ -135,7 +125,7 @@ impl<'t> Comparison<'t> {
             }
         }
         let differing = metadata::differing(&marks, &lines);
-        let (mut obstacles, mut notes) = disks::shared(tree, question);
+        let (mut obstacles, mut notes) = on_one_disk(tree, question);
         // Whatever else lies on the other sides, each match was read.
         let is_found = question.one_way && sides.first().is_some_and(Side::is_elsewhere);
         for &(side, unseen) in tree.root_gaps() {
@@ -152,10 +142,12 @@ impl<'t> Comparison<'t> {
             if side.files.count == 0 {
                 obstacles.push(Obstacle::NoFiles(number));
             }
-            match is_found && number > 0 && side.doubtful == 0 {
-                _ if side.unanswered == 0 => {}
-                true => notes.push(Note::Unanswered(number, side.unanswered)),
-                false => obstacles.push(Obstacle::Unanswered(number, side.unanswered)),
+            if side.unanswered > 0 {
+                if is_found && number > 0 && side.doubtful == 0 {
+                    notes.push(Note::Unanswered(number, side.unanswered));
+                } else {
+                    obstacles.push(Obstacle::Unanswered(number, side.unanswered));
+                }
             }
             if side.one_copy > 0 {
                 notes.push(Note::OneCopy(number, side.one_copy));
@@ -245,4 +237,56 @@ impl<'t> Comparison<'t> {
             ComparisonAnswer::Yes
         }
     }
+}
+
+/// The disks of a side.
+#[derive(Default)]
+struct DisksOfSide {
+    known: BTreeSet<String>,
+    /// The disk of some of its files is not known.
+    is_unknown: bool,
+}
+
+/// What keeps an answer from holding for whole disks, and what is worth a note.
+fn on_one_disk(tree: &Tree, question: Question) -> (Vec<Obstacle>, Vec<Note>) {
+    let mut sides: Vec<DisksOfSide> = tree
+        .roots()
+        .iter()
+        .map(|_| DisksOfSide::default())
+        .collect();
+    for name in 0..tree.name_count() {
+        let side = &mut sides[tree.root_of(tree.folder_of(name)) as usize];
+        match tree.disks_of(tree.file_of(name)) {
+            Disks::Known(disks) => {
+                for disk in disks {
+                    if !side.known.contains(disk) {
+                        side.known.insert(disk.clone());
+                    }
+                }
+            }
+            Disks::Unknown => side.is_unknown = true,
+            Disks::Memory | Disks::Remote => {}
+        }
+    }
+    let (mut obstacles, mut notes) = (Vec::new(), Vec::new());
+    for (a, of_a) in (0_u32..).zip(&sides) {
+        for (b, of_b) in (0_u32..).zip(&sides).skip(a as usize + 1) {
+            let is_whole = |side: u32| tree.roots()[side as usize].is_mount_root;
+            let asks_about_disk = (is_whole(a) || is_whole(b)) && !question.same_disk;
+            let common: Vec<&str> = of_a
+                .known
+                .intersection(&of_b.known)
+                .map(String::as_str)
+                .collect();
+            match common[..] {
+                [] if asks_about_disk && (of_a.is_unknown || of_b.is_unknown) => {
+                    obstacles.push(Obstacle::UnknownDisk(a, b));
+                }
+                [] => {}
+                _ if asks_about_disk => obstacles.push(Obstacle::OneDisk(a, b, common.join(", "))),
+                _ => notes.push(Note::OneDisk(a, b, common.join(", "))),
+            }
+        }
+    }
+    (obstacles, notes)
 }

@@ -1,5 +1,7 @@
 //! How much of a side is on the others.
 
+use serde::Serialize;
+
 use crate::tree::{EntryKind, Other, Unseen};
 
 use super::contents::Held;
@@ -7,7 +9,7 @@ use super::lines::{ComparedEntry, EntryPlace, folders_of};
 use super::marks::{Mark, Marks};
 
 /// Files and their bytes. A file with several names counts once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
     /// Files.
     pub count: u64,
@@ -23,7 +25,7 @@ impl Sum {
 }
 
 /// How much of a side is on the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Side {
     /// Files that take part.

@@ -45,13 +45,10 @@ pub struct Summary {
     #[serde(rename = "reclaimable_managed")]
     pub managed: u64,
     /// Files that were not read since they lie in the same blocks as others.
-    #[serde(skip)]
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
-    #[serde(skip)]
     pub cached: Unread,
     /// Those of them that only size and modification time show to be unchanged.
-    #[serde(skip)]
     pub cached_by_mtime: Unread,
     /// Counts of skipped files, by reason.
     pub left_out: LeftOut,
@@ -74,7 +71,7 @@ impl Summary {
 }
 
 /// Files that need not be read, since they are known to be equal to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Unread {
     /// Number of files.
     pub files: u64,

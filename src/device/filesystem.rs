@@ -51,37 +51,30 @@ enum Trait {
     /// It looks up each name that it was not asked for before. Other programs answer from cached listings (rclone: for
     /// five minutes).
     Asks,
-    /// It gives each name an inode number of its own, so that hard links look like different files. Tests showed it of
-    /// each, or its protocol has no inode numbers.
-    HidesLinks,
     /// It finds a position in a file by walking from its beginning, unless it follows the one before.
     WalksFiles,
     /// It shows one of the files that have the same name on its branches, and changes all of them.
     Branches,
 }
 
-use Trait::{Asks, Branches, HidesLinks, Network, WalksFiles};
+use Trait::{Asks, Branches, Network, WalksFiles};
 
 /// FUSE programs, by the part of their type behind `fuse.`.
 const PROGRAMS: &[(&[Trait], &str)] = &[
     (
         &[Network],
         "s3fs gcsfuse goofys geesefs mount-s3 juicefs ceph davfs davfs2 httpfs httpdirfs mfs lizardfs saunafs seaweedfs \
-        gvfsd-fuse kio-fuse google-drive-ocamlfuse onedriver vmhgfs-fuse blobfuse blobfuse2 smbnetfs simple-mtpfs jmtpfs",
+        gvfsd-fuse kio-fuse google-drive-ocamlfuse onedriver vmhgfs-fuse blobfuse blobfuse2 smbnetfs simple-mtpfs jmtpfs \
+        rclone curlftpfs",
     ),
-    (&[Network, Asks], "glusterfs ceph-fuse"),
-    (&[Network, HidesLinks], "rclone curlftpfs"),
-    (&[Network, Asks, HidesLinks], "sshfs"),
+    (&[Network, Asks], "glusterfs ceph-fuse sshfs"),
     (
         &[Asks],
         "bindfs fuse-overlayfs disorderfs encfs gocryptfs cryfs securefs exfat exfat-fuse ntfs-3g lowntfs-3g ext2 ext3 \
-        ext4 fuse2fs archivemount",
+        ext4 fuse2fs archivemount unionfs unionfs-fuse squashfuse",
     ),
-    (&[Asks, HidesLinks], "unionfs unionfs-fuse squashfuse"),
-    // Unless mounted with use_ino, which mountinfo does not show.
-    (&[Asks, HidesLinks, Branches], "mergerfs"),
+    (&[Asks, Branches], "mergerfs"),
     (&[Asks, WalksFiles], "fusefat"),
-    (&[HidesLinks], "squashfuse_ll"),
 ];
 
 /// The row of a table that has this word.
@@ -120,11 +113,6 @@ pub fn asks_for_new_names(fs_type: &str, source: &[u8]) -> bool {
         // fuseblk: a program that has the block device for itself.
         !fs_type.starts_with("fuse.") || is_known(fs_type, Asks)
     }
-}
-
-/// True if files of this type of file system that look like two may be two names of one file.
-pub(super) fn hides_links(fs_type: &str) -> bool {
-    is_known(fs_type, HidesLinks)
 }
 
 /// True if a file system of this type shows one of the files that have the same name on its branches, and changes all

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::{asks_for_new_names, has_branches, hides_links};
+use super::filesystem::{asks_for_new_names, has_branches};
 use super::mountinfo::{DeviceNumber, Mounts};
 
 /// A file system, by the number that its mounts have in common, and a path in it.
@@ -44,13 +44,6 @@ impl Mounts {
         let mount = self.visible().find(|mount| mount.device == device)?;
         let asks = asks_for_new_names(&mount.filesystem, mount.source.as_bytes());
         Some((&mount.filesystem, asks))
-    }
-
-    /// The mount point of what has this device number and lies at this path, if names of one file (hard links) may look
-    /// like files of their own there.
-    pub fn hiding_links(&self, device: u64, path: &Path) -> Option<PathBuf> {
-        let mount = self.find(DeviceNumber::of(device), path)?;
-        hides_links(&mount.filesystem).then(|| mount.mount_point.clone())
     }
 
     /// True if the file system with this device number shows one of the files that have the same name on its branches,

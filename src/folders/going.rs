@@ -6,8 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::homes::Homes;
-use super::left::Left;
+use super::left::{Homes, Left};
 use super::survey::{Finding, Survey};
 use super::verdict::{FolderVerdict, Places};
 

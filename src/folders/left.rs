@@ -1,9 +1,13 @@
-//! The tree without the folders that go.
+//! The tree without the folders that go, and the homes of folders in it: those outside of one that hold a copy of everything
+//! below it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::seen::{Content, Seen};
+use super::survey::Tallies;
+use super::verdict::Places;
+use crate::tree::Tree;
 
 /// Places that are passed over in one search, at most: some contents have 100,000 copies.
 const PASSED: usize = 256;
@@ -85,4 +89,107 @@ impl<'s> Left<'s> {
         }
         None
     }
+}
+
+/// Copies from which a home is looked for. Where a content has more, all others below the folder have more, too.
+const COPIES: usize = 256;
+
+/// Once one home is found, further ones are counted for this many looks at a content, and as many more as there are
+/// contents below the folder, this many times. Reasoned, not swept.
+const FURTHER_LOOKS: usize = 4096;
+const FURTHER_TIMES: usize = 8;
+
+/// The lowest folders that hold everything of another folder, which lies neither below nor above them.
+#[derive(Debug)]
+pub struct Homes {
+    /// In order.
+    pub folders: Vec<u32>,
+    /// How many there are.
+    pub count: Places,
+}
+
+impl Homes {
+    /// Looks for the homes of a folder in what is left of a tree.
+    pub fn of(left: &Left<'_>, folder: u32) -> Self {
+        let seen = left.seen;
+        let contents = seen.contents_below(folder).into_iter();
+        let mut contents: Vec<(usize, Content)> = contents
+            .map(|content| {
+                let here = seen.copies_below(content, folder);
+                (seen.copies(content).len() - here, content)
+            })
+            .collect();
+        // A folder lacks the rarest content most likely, so most of the others need not be looked at.
+        contents.sort_unstable();
+        let mut found: Vec<u32> = Vec::new();
+        let mut bounded = false;
+        if let Some(&(1.., rarest)) = contents.first() {
+            let mut further = FURTHER_LOOKS + FURTHER_TIMES * contents.len();
+            for (tried, at) in left.outside(rarest, folder).enumerate() {
+                if tried == COPIES || further == 0 {
+                    bounded = true;
+                    break;
+                }
+                found.extend(climb(left, folder, at, &contents));
+                if !found.is_empty() {
+                    further = further.saturating_sub(contents.len());
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let folders = lowest(seen.run(), &found);
+        let count = Places {
+            number: folders.len(),
+            at_least: bounded,
+        };
+        Self { folders, count }
+    }
+
+    /// The lowest folders with the same contents as the folder, each as many times, that were seen as a whole. In order.
+    pub fn alike(&self, left: &Left<'_>, folder: u32) -> Vec<u32> {
+        let (seen, run) = (left.seen, left.seen.run());
+        let files = seen.files_below(folder).len();
+        // A home has a copy of each content. Further copies may lie above it.
+        let alike_above = |&home: &u32| {
+            let mut above = run
+                .upwards(home)
+                .take_while(|&at| !run.holds(at, folder) && seen.files_below(at).len() <= files);
+            above.find(|&at| {
+                seen.is_whole(at) && !left.is_touched(at) && seen.have_same_contents(folder, at)
+            })
+        };
+        let mut alike: Vec<u32> = self.folders.iter().filter_map(alike_above).collect();
+        alike.sort_unstable();
+        alike.dedup();
+        alike
+    }
+
+    /// The smallest one, by bytes and then in order.
+    pub fn smallest(&self, tallies: &Tallies) -> Option<u32> {
+        let key = |folder: &u32| (tallies.get(*folder).bytes, *folder);
+        self.folders.iter().copied().min_by_key(key)
+    }
+}
+
+/// The lowest folder that holds a place and all contents, if it does not hold the folder itself.
+fn climb(left: &Left<'_>, of: u32, from: u32, contents: &[(usize, Content)]) -> Option<u32> {
+    let run = left.seen.run();
+    let mut above = run.upwards(from).take_while(|&at| !run.holds(at, of));
+    let mut home = above.next()?;
+    for &(_, content) in contents {
+        while !left.has_below(content, home) {
+            home = above.next()?;
+        }
+    }
+    Some(home)
+}
+
+/// Those of sorted folders that hold no other.
+fn lowest(run: &Tree, sorted: &[u32]) -> Vec<u32> {
+    let next = sorted.iter().skip(1).map(Some).chain([None]);
+    let lowest = sorted.iter().zip(next);
+    let lowest =
+        lowest.filter(|(folder, next)| next.is_none_or(|&next| !run.holds(**folder, next)));
+    lowest.map(|(&folder, _)| folder).collect()
 }

@@ -7,28 +7,23 @@
 //!
 //! 1. [`Seen`] gives each file that counts the number of its content, and knows the places that were not seen.
 //! 2. [`Tallies`] and [`Forms`] say for all folders at once what they hold, and which are identical.
-//! 3. `going` finds the folders that can go: those with a home (`homes`) in what is `left` without those found before.
-//! 4. `staying` finds what is to be known of the others: `parts` and `overlap`.
+//! 3. `going` finds the folders that can go: those with a home in what is `left` without those found before.
+//! 4. `answer` adds what is to be known of the others, by their `shares` and their `overlap` with other folders.
 
 mod answer;
 mod forms;
 mod going;
-mod homes;
 mod left;
 mod overlap;
-mod parts;
 mod seen;
 mod shares;
-mod staying;
 mod survey;
-mod tallies;
 mod verdict;
 
 pub use answer::FoldersAnswer;
 pub use forms::Forms;
 pub use seen::{Content, Gap, NOISE, Seen};
-pub use survey::{Percent, Wanted};
-pub use tallies::{Tallies, Tally};
+pub use survey::{Percent, Tallies, Tally, Wanted};
 pub use verdict::{
     CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
 };

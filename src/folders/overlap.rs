@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 use super::left::Left;
 use super::seen::Content;
 use super::shares::Sharing;
-use super::survey::Percent;
-use super::tallies::Tallies;
+use super::survey::{Percent, Tallies};
 
 /// One folder shares contents with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! A tree with all that the search for verdicts asks again and again.
+//! A tree with all that the search for verdicts asks again and again: how much each folder holds, how much of it lies
+//! nowhere else, and which folders are the same.
 
 use super::forms::Forms;
-use super::seen::Seen;
-use super::tallies::Tallies;
+use super::seen::{Content, Seen};
 use super::verdict::FolderVerdict;
 
 /// A share of bytes, from 1 to 100.
@@ -57,5 +57,79 @@ impl Survey<'_> {
     pub fn is_small(&self, folder: u32) -> bool {
         let tally = self.tallies.get(folder);
         tally.contents == 0 || tally.total_bytes < self.wanted.min_bytes
+    }
+}
+
+/// The counts of everything below a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Contents, each counted once.
+    pub contents: u32,
+    /// Bytes of the contents, each counted once.
+    pub bytes: u64,
+    /// Bytes of those contents of which all copies lie below this folder.
+    pub only_here_bytes: u64,
+    /// Bytes of all files.
+    pub total_bytes: u64,
+}
+
+impl Tally {
+    /// Numbers may pass below zero on the way; the sums never do.
+    fn add(&mut self, other: Self) {
+        self.contents = self.contents.wrapping_add(other.contents);
+        self.bytes = self.bytes.wrapping_add(other.bytes);
+        self.only_here_bytes = self.only_here_bytes.wrapping_add(other.only_here_bytes);
+        self.total_bytes = self.total_bytes.wrapping_add(other.total_bytes);
+    }
+}
+
+/// The tally of every folder.
+#[derive(Debug)]
+pub struct Tallies(Vec<Tally>);
+
+impl Tallies {
+    /// Counts.
+    pub fn of(seen: &Seen<'_>) -> Self {
+        let run = seen.run();
+        let mut tallies = vec![Tally::default(); run.folder_count() as usize];
+        for content in seen.all_contents() {
+            count(seen, content, &mut tallies);
+        }
+        for folder in (0..run.folder_count()).rev() {
+            if let Some(parent) = run.parent(folder) {
+                let below = tallies[folder as usize];
+                tallies[parent as usize].add(below);
+            }
+        }
+        Self(tallies)
+    }
+
+    /// The counts of everything below one folder.
+    pub fn get(&self, folder: u32) -> Tally {
+        self.0[folder as usize]
+    }
+}
+
+/// Adds one for each copy, and takes one away where two neighbouring copies meet: so each folder above them counts one.
+fn count(seen: &Seen<'_>, content: Content, tallies: &mut [Tally]) {
+    let (run, copies, size) = (seen.run(), seen.copies(content), seen.size(content));
+    for &at in copies {
+        let tally = &mut tallies[at as usize];
+        tally.contents = tally.contents.wrapping_add(1);
+        tally.bytes = tally.bytes.wrapping_add(size);
+        tally.total_bytes = tally.total_bytes.wrapping_add(size);
+    }
+    for pair in copies.windows(2) {
+        if let Some(meeting) = run.common(pair[0], pair[1]) {
+            let tally = &mut tallies[meeting as usize];
+            tally.contents = tally.contents.wrapping_sub(1);
+            tally.bytes = tally.bytes.wrapping_sub(size);
+        }
+    }
+    if let (Some(&first), Some(&last)) = (copies.first(), copies.last())
+        && let Some(home) = run.common(first, last)
+    {
+        let bytes = &mut tallies[home as usize].only_here_bytes;
+        *bytes = bytes.wrapping_add(size);
     }
 }

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::error::{Cause, Error};
-use super::paths::real;
+use super::nanoseconds;
 use super::plan::Plan;
-use super::reading::reads;
-use super::rule::Rule;
+use super::real;
 use super::set::{Set, Sets};
-use super::times::nanoseconds;
+use super::settings::reads;
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::keep::Rules;
 use crate::action::plan::{
@@ -30,10 +29,10 @@ use crate::report::read::Source;
 /// # std::fs::create_dir(path.join("photos"))?;
 /// # std::fs::write(path.join("photos/a"), "same")?;
 /// # std::fs::write(path.join("photos/b"), "same")?;
-/// use seekless::{Action, Journals, Rule, Search};
+/// use seekless::{Action, Journals, Search};
 ///
 /// let sets = Search::new([path.join("photos")]).run()?;
-/// let plan = Action::hardlink().keep(Rule::Oldest).plan(&sets)?;
+/// let plan = Action::hardlink().keep("oldest").plan(&sets)?;
 /// assert_eq!(plan.totals().steps, 1);
 ///
 /// let journals = Journals::new(path.join("journals"));
@@ -46,7 +45,7 @@ use crate::report::read::Source;
 #[must_use = "nothing is planned before `plan` or `plan_report`"]
 pub struct Action {
     asked: Asked,
-    rules: Vec<Rule>,
+    rules: Vec<String>,
     within: Vec<PathBuf>,
     noise: Option<Vec<String>>,
     bytes_per_second: Option<u64>,
@@ -99,9 +98,10 @@ impl Action {
         action
     }
 
-    /// Prefers files by this rule. Each rule decides among the files that the rules before it leave tied.
-    pub fn keep(mut self, rule: Rule) -> Self {
-        self.rules.push(rule);
+    /// Prefers files by this rule of `seekless --keep`, such as `newest` or `under DIR`. Each rule decides among the files
+    /// that the rules before it leave tied.
+    pub fn keep(mut self, rule: impl Into<String>) -> Self {
+        self.rules.push(rule.into());
         self
     }
 
@@ -297,7 +297,7 @@ impl Action {
             Some(globs) => Some(Noise::named(&globs).map_err(Cause::from)?),
             None => None,
         };
-        asked.rules = Rules::of(self.rules.iter().map(Rule::named)).map_err(Cause::from)?;
+        asked.rules = Rules::parse(&self.rules).map_err(Cause::from)?;
         asked.acting.reads = reads(self.bytes_per_second)?;
         asked.tops = tops;
         asked.folder = std::env::current_dir().unwrap_or_default();

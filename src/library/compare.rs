@@ -4,10 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::filtering::{built, filter_settings};
-use super::reading::{check, classified, reading_settings};
+use super::settings::{built, check, classified, reading_settings};
 use super::watch::Watch;
 use crate::compare::{
     ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question, Side,
@@ -100,7 +98,7 @@ impl<'a> Compare<'a> {
             },
             filter: FilterSpec {
                 keep_empty: true,
-                ..FilterSpec::from_current_folder()
+                ..FilterSpec::default()
             },
             question: Question::default(),
             watch: Watch::default(),
@@ -126,11 +124,12 @@ impl<'a> Compare<'a> {
         self
     }
 
-    filter_settings!();
-
-    /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`](super::CompareAnswer::Unknown) then.
-    pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.watch.cancel = cancel.clone();
+    /// Only these files take part.
+    pub fn filter(mut self, filter: FilterSpec) -> Self {
+        self.filter = FilterSpec {
+            keep_empty: true,
+            ..filter
+        };
         self
     }
 
@@ -150,7 +149,7 @@ impl<'a> Compare<'a> {
             filter: built(&self.filter, false)?,
             ..self.config
         };
-        let (tree, problems) = classified(config, Scope::AcrossRoots, self.watch)?;
+        let (tree, problems) = classified(&config, Scope::AcrossRoots, self.watch)?;
         let comparison = Comparison::new(&tree, self.question);
         let differs = |line: &&ComparedEntry| line.marks.iter().any(|mark| *mark != Mark::Same);
         let lines = comparison.lines.iter().filter(differs);

@@ -9,7 +9,6 @@ use crate::action::keep::BadRule;
 use crate::action::{Code, Reason};
 use crate::engine::{self, LEAST_MEMORY, LEAST_RATE};
 use crate::file::Untrusted;
-use crate::probe::ProbeError;
 use crate::report::read::{OpenError, ReadError};
 use crate::scan::{BadPattern, NoFile};
 
@@ -57,7 +56,7 @@ impl Error {
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
             }
-            Cause::NoPath(_) | Cause::Folder(_) | Cause::Probe(_) => ErrorKind::Path,
+            Cause::NoPath(_) | Cause::Folder(_) => ErrorKind::Path,
             Cause::Place(BadPlace::Missing { .. }) => ErrorKind::Path,
             Cause::Link(_) | Cause::UntrustedReport(_) => ErrorKind::Untrusted,
             Cause::Open {
@@ -127,8 +126,6 @@ pub(super) enum Cause {
     UndatedReport,
     #[error(transparent)]
     Refused(#[from] Reason),
-    #[error(transparent)]
-    Probe(#[from] ProbeError),
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::reading::{check, classified, reading_settings};
+use super::settings::{built, check, classified, reading_settings};
 use super::watch::Watch;
 use crate::acting::outermost;
 use crate::engine::{Config, Root};
@@ -111,12 +110,6 @@ impl<'a> Folders<'a> {
         self
     }
 
-    /// Ends early when this is cancelled, with no entries.
-    pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.watch.cancel = cancel.clone();
-        self
-    }
-
     reading_settings!();
 
     /// Compares. It blocks the calling thread.
@@ -149,15 +142,15 @@ impl<'a> Folders<'a> {
         let names = Globs::new(&self.names, false).map_err(Cause::from)?;
         let every_file = FilterSpec {
             keep_empty: true,
-            ..FilterSpec::from_current_folder()
+            ..FilterSpec::default()
         };
         let config = Config {
             roots: outermost(paths).into_iter().map(Root::from).collect(),
-            filter: every_file.build().map_err(Cause::from)?,
+            filter: built(&every_file, false)?,
             ..self.config
         };
         let cancel = self.watch.cancel.clone();
-        let (run, problems) = classified(config, Scope::AllFiles, self.watch)?;
+        let (run, problems) = classified(&config, Scope::AllFiles, self.watch)?;
         if cancel.is_cancelled() {
             return Ok(FoldersFound {
                 incomplete: true,

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use super::Callback;
-use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::paths::real;
-use super::reading::reads;
-use super::times::time;
+use super::real;
+use super::settings::reads;
+use super::time;
+use super::watch::Cancel;
 use crate::acting::unfinished;
 use crate::action::{self, Reversion, TreeLock, UndoTally, UndoneFile};
 

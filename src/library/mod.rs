@@ -1,23 +1,23 @@
 //! The interface for other programs: builders with defaults, and no demands on the process.
 
 mod action;
-mod beside;
-mod cancel;
 mod compare;
 mod error;
-mod filtering;
 mod folders;
 mod journals;
-mod paths;
 mod plan;
-mod probe;
-mod reading;
-mod rule;
 mod search;
-mod searching;
 mod set;
-mod times;
+mod settings;
 mod watch;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use self::error::Cause;
+use crate::acting::own_way;
 
 /// Hears of something, on the calling thread. Its owner may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
@@ -29,15 +29,61 @@ pub use crate::file::Kind;
 pub use crate::folders::{
     CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
 };
+pub use crate::scan::FilterSpec as Filter;
 pub use action::Action;
-pub use cancel::Cancel;
 pub use compare::{Compare, Compared, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo, UndoPreview};
 pub use plan::{Applied, Plan, PlannedFile, PlannedSet, Step};
-pub use probe::{DiskAdvice, Probe, ProbeFindings};
-pub use rule::Rule;
 pub use search::Search;
-pub use searching::Searching;
 pub use set::{File, Set, Sets, Summary};
+pub use watch::Cancel;
+
+/// The real path of something that must be there.
+fn real(path: &Path) -> Result<PathBuf, Error> {
+    let way: std::io::Result<_> = own_way(path).map_err(Cause::from)?;
+    let way = way.map_err(|cause| Cause::NoPath(format!("{}: {cause}", path.display())))?;
+    Ok(way.real)
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// The time of these nanoseconds since 1970.
+fn time(nanoseconds: i64) -> SystemTime {
+    let away = Duration::from_nanos(nanoseconds.unsigned_abs());
+    if nanoseconds < 0 {
+        UNIX_EPOCH - away
+    } else {
+        UNIX_EPOCH + away
+    }
+}
+
+/// The nanoseconds since 1970, or the nearest number.
+fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => {
+            let before = i64::try_from(before.duration().as_nanos());
+            before.map_or(i64::MIN, |before| -before)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_of_a_file_comes_back() {
+        for ns in [i64::MIN + 1, -1, 0, 1, 1_795_225_396_123_456_789, i64::MAX] {
+            assert_eq!(nanoseconds(time(ns)), ns);
+        }
+        let far = UNIX_EPOCH + Duration::from_secs(1 << 40);
+        assert_eq!(nanoseconds(far), i64::MAX);
+        let early = UNIX_EPOCH - Duration::from_secs(1 << 40);
+        assert_eq!(nanoseconds(early), i64::MIN);
+    }
+}

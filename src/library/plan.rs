@@ -11,11 +11,11 @@ use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
 use super::Callback;
-use super::cancel::Cancel;
 use super::error::Error;
 use super::journals::Journals;
-use super::paths::path;
-use super::times::nanoseconds;
+use super::nanoseconds;
+use super::path;
+use super::watch::Cancel;
 use crate::acting::{Host, Session, Work};
 use crate::action::plan::{self, BrokenLink, Choice, Fate, LinkPlaces, Planner, SetPlan};
 use crate::action::{

@@ -1,18 +1,18 @@
 //! A search, from its settings to its sets.
 
 use std::collections::BTreeSet;
+use std::env;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::filtering::{built, filter_settings};
-use super::reading::{check, reading_settings};
-use super::searching::Searching;
-use super::set::{FoundIn, Sets};
-use super::times::nanoseconds;
-use super::watch::Watch;
-use crate::engine::{CacheChoice, CacheUse, Config, Copies, Delivery, Root, Trust};
+use super::nanoseconds;
+use super::set::{FoundIn, Set, Sets, Summary};
+use super::settings::{built, check, reading_settings};
+use super::watch::{Heard, Watch};
+use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, Root, Trust};
+use crate::event::Problem;
 use crate::scan::FilterSpec;
 
 /// A search for files of equal content.
@@ -25,7 +25,11 @@ use crate::scan::FilterSpec;
 /// # let path = folder.path();
 /// # std::fs::write(path.join("a"), "same")?;
 /// # std::fs::write(path.join("b"), "same")?;
-/// let found = seekless::Search::new([path]).exclude("*.tmp").run()?;
+/// let filter = seekless::Filter {
+///     excludes: vec!["*.tmp".to_owned()],
+///     ..Default::default()
+/// };
+/// let found = seekless::Search::new([path]).filter(filter).run()?;
 /// assert_eq!(found.sets.len(), 1);
 /// let set = &found.sets[0];
 /// assert_eq!(set.size, 4);
@@ -33,7 +37,7 @@ use crate::scan::FilterSpec;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "nothing is searched before `run` or `start`"]
+#[must_use = "nothing is searched before `run` or `each`"]
 pub struct Search<'a> {
     config: Config,
     filter: FilterSpec,
@@ -55,16 +59,14 @@ impl<'a> Search<'a> {
                 digests: false,
                 ..Config::default()
             },
-            filter: FilterSpec::from_current_folder(),
+            filter: FilterSpec::default(),
             watch: Watch::default(),
         }
     }
 
-    filter_settings!();
-
-    /// Includes empty files.
-    pub fn empty(mut self, empty: bool) -> Self {
-        self.filter.keep_empty = empty;
+    /// Only these files take part.
+    pub fn filter(mut self, filter: FilterSpec) -> Self {
+        self.filter = filter;
         self
     }
 
@@ -153,12 +155,6 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Ends early when this is cancelled, and returns the sets found so far.
-    pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.watch.cancel = cancel.clone();
-        self
-    }
-
     reading_settings!();
 
     /// Searches, and returns all sets, most reclaimable disk space first.
@@ -167,7 +163,7 @@ impl<'a> Search<'a> {
     /// If a setting cannot be used, no path is there, or the limits of the process leave too little to work with.
     pub fn run(self) -> Result<Sets, Error> {
         let origin = FoundIn {
-            folder: self.filter.working_folder.clone(),
+            folder: env::current_dir().unwrap_or_default(),
             roots: self
                 .config
                 .roots
@@ -179,41 +175,55 @@ impl<'a> Search<'a> {
             hard_links: self.config.hard_links,
             newer_ns: self.filter.newer_ns,
         };
-        let mut searching = self.begin(Delivery::default())?;
-        let sets = searching.by_ref().collect::<Result<_, Error>>()?;
+        let mut sets = Vec::new();
+        let (summary, problems) = self.search(Delivery::default(), |set| sets.push(set))?;
         Ok(Sets {
             sets,
-            problems: searching.take_problems(),
-            summary: searching.summary(),
+            problems,
+            summary,
             origin,
         })
     }
 
-    /// Begins to search. The sets come one by one, each as soon as it is certain, in no particular order.
+    /// Searches, and calls this on the calling thread with each set as soon as it is certain, in no particular order.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
     /// # std::fs::write(folder.path().join("a"), "same")?;
     /// # std::fs::write(folder.path().join("b"), "same")?;
-    /// let mut searching = seekless::Search::new([folder.path()]).start()?;
-    /// for set in &mut searching {
-    ///     let set = set?;
-    ///     println!("{} × {}", set.files.len(), set.size);
-    /// }
-    /// let summary = searching.summary();
+    /// let search = seekless::Search::new([folder.path()]);
+    /// let summary = search.each(|set| println!("{} × {}", set.files.len(), set.size))?;
     /// assert_eq!((summary.sets, summary.redundant_files), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// If a setting cannot be used.
-    pub fn start(self) -> Result<Searching<'a>, Error> {
-        self.begin(Delivery::AsFinal)
+    /// As [`run`](Self::run).
+    pub fn each(self, take: impl FnMut(Set)) -> Result<Summary, Error> {
+        Ok(self.search(Delivery::AsFinal, take)?.0)
     }
 
-    fn begin(mut self, delivery: Delivery) -> Result<Searching<'a>, Error> {
+    fn search(
+        mut self,
+        delivery: Delivery,
+        take: impl FnMut(Set),
+    ) -> Result<(Summary, Vec<Problem>), Error> {
         let config = self.checked()?;
-        Searching::start(config, delivery, self.watch)
+        let found = self.watch.during(take, |listener, control| {
+            engine::find(&config, delivery, listener, control, &mut |set| {
+                if listener.tell(Heard::Result(Set::from(set))) {
+                    Ok(())
+                } else {
+                    Err(io::ErrorKind::BrokenPipe.into())
+                }
+            })
+        })?;
+        let summary = found.map_err(Cause::from)?;
+        let mut bad_roots = self.watch.bad_roots;
+        if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() {
+            return Err(Cause::NoPath(bad_roots.swap_remove(0)).into());
+        }
+        Ok((summary.into(), self.watch.problems))
     }
 
     /// The settings, if they can be used.

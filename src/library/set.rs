@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::times::time;
+use super::time;
 use crate::decide::{self, DuplicateSet, Member};
 use crate::event::Problem;
 use crate::hash::ContentDigest;

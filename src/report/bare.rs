@@ -26,7 +26,7 @@ impl Bare {
             every_name: false,
             is_list: style.omit_first,
             omits_first: style.omit_first,
-            is_escaped: end == b'\n' && style.columns.is_some(),
+            is_escaped: end == b'\n' && style.on_terminal,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Header, Report, escape, time};
 use crate::decide::{DuplicateSet, Member, Summary};
 
 /// The first row.
-pub const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
+const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
                            mtime,dev,ino,links,allocated,disk,root,cached";
 
 /// Writes rows; counts the sets.
@@ -52,7 +52,7 @@ impl Csv {
         cells.cell(set.size);
         cells.maybe(set.digest);
         cells.cell(set.reclaimable);
-        cells.path(Some(name));
+        cells.path(name);
         cells.cell(time::rfc3339(member.mtime_ns));
         cells.cell(member.dev);
         cells.cell(member.ino);
@@ -66,34 +66,29 @@ impl Csv {
 
 /// The cells of one row.
 #[derive(Default)]
-pub struct Cells {
+struct Cells {
     text: String,
     is_begun: bool,
 }
 
 impl Cells {
     /// Adds a number or a word.
-    pub fn cell(&mut self, value: impl Display) {
+    fn cell(&mut self, value: impl Display) {
         self.begin();
         // Writing to a string cannot fail.
         let _ = write!(self.text, "{value}");
     }
 
     /// Adds a number or a word, if there is one.
-    pub fn maybe(&mut self, value: Option<impl Display>) {
+    fn maybe(&mut self, value: Option<impl Display>) {
         match value {
             Some(value) => self.cell(value),
-            None => self.empty(),
+            None => self.begin(),
         }
     }
 
-    /// Adds a cell with nothing in it.
-    pub fn empty(&mut self) {
-        self.begin();
-    }
-
     /// Adds any text; it is escaped if it is not printable.
-    pub fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) {
         if is_printable(text) {
             self.quoted(text)
         } else {
@@ -101,15 +96,11 @@ impl Cells {
         }
     }
 
-    /// Adds a path and, in a cell of its own, how to read it; two empty cells if there is none.
+    /// Adds a path and, in a cell of its own, how to read it.
     ///
     /// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
     /// whole table; such names are escaped, and only such names.
-    pub fn path(&mut self, name: Option<&[u8]>) {
-        let Some(name) = name else {
-            self.empty();
-            return self.empty();
-        };
+    fn path(&mut self, name: &[u8]) {
         let name = no_formula(name);
         match str::from_utf8(&name) {
             Ok(text) if is_printable(text) => {
@@ -124,7 +115,7 @@ impl Cells {
     }
 
     /// Writes the row, and begins a new one.
-    pub fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.text.push_str("\r\n");
         out.write_all(self.text.as_bytes())?;
         self.text.clear();

@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 
 use super::escape::escape;
-use super::fit::{columns_that_fit, write_fitting};
 use super::{Name, write_document};
 use crate::device::{Array, Class, Leaf, LeafKind, Policy, Volume};
 
@@ -52,7 +51,7 @@ pub fn write_json(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
 
 fn record(volume: &Volume) -> VolumeRecord<'_> {
     VolumeRecord {
-        mount: Name::new(volume.mount_point.as_os_str().as_bytes()),
+        mount: Name::of_path(&volume.mount_point),
         filesystem: &volume.filesystem,
         uuid: volume.uuid.as_deref(),
         stack: &volume.stack,
@@ -86,35 +85,29 @@ const NOTHING: &str = "-";
 
 type Row = [String; TITLES.len()];
 
-/// Columns of the table that a narrow terminal does not get, the least telling one first.
-const DISPENSABLE: [&str; 6] = ["LAYERS", "MODEL", "BUS", "ROTATES", "SIZE", "TYPE"];
-
-/// Writes one row for each disk under each volume, then a paragraph for each volume. Fits into the columns of a
-/// terminal, except for commands, which must stay in one line. Says each piece of advice once.
+/// Writes one row for each disk under each volume, then a paragraph for each volume. Says each piece of advice once.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_table(
-    out: &mut dyn Write,
-    volumes: &[&Volume],
-    columns: Option<usize>,
-) -> io::Result<()> {
+pub fn write_table(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
-    let place = |title| TITLES.iter().position(|other| *other == title);
-    let dispensable: Vec<usize> = DISPENSABLE.into_iter().filter_map(place).collect();
-    let (widths, shown) = columns_that_fit(&rows, &dispensable, columns.unwrap_or(usize::MAX));
+    let widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
+        let lengths = rows.iter().map(|row| row[column].chars().count());
+        lengths.max().unwrap_or(0)
+    });
     for row in &rows {
-        let mut line = String::new();
-        for &column in &shown {
-            line.push_str(&format!("{:<1$}  ", row[column], widths[column]));
-        }
+        let cells = row.iter().zip(widths);
+        let line: String = cells
+            .map(|(cell, width)| format!("{cell:<width$}  "))
+            .collect();
         writeln!(out, "{}", line.trim_end())?;
     }
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
-        let lines = volume.layers().into_iter().chain(volume.reasons());
-        write_fitting(out, lines.map(|line| format!("  {line}")), columns)?;
+        for line in volume.layers().into_iter().chain(volume.reasons()) {
+            writeln!(out, "  {line}")?;
+        }
     }
     Ok(())
 }

@@ -48,7 +48,12 @@ impl Report for Json {
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        self.0.end(out, "summary", &SummaryRecord::new(summary))
+        let incomplete = summary.is_incomplete();
+        let record = SummaryRecord {
+            incomplete,
+            summary,
+        };
+        self.0.end(out, "summary", &record)
     }
 }
 
@@ -169,7 +174,7 @@ mod names_of_member {
         let (first, more) = names
             .split_first()
             .map_or((&[][..], &[][..]), |it| (it.0, it.1));
-        let (path, hard_links) = (Name::new(first), Name::all(more));
+        let (path, hard_links) = (Name(first), Name::all(more));
         NamesRecord { path, hard_links }.serialize(to)
     }
 
@@ -186,33 +191,4 @@ struct SummaryRecord<'a> {
     incomplete: bool,
     #[serde(flatten)]
     summary: &'a Summary,
-    unread_files: u64,
-    unread_bytes: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    cached_files: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    cached_bytes: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    cached_by_mtime_files: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    cached_by_mtime_bytes: u64,
-}
-
-impl<'a> SummaryRecord<'a> {
-    fn new(summary: &'a Summary) -> Self {
-        Self {
-            incomplete: summary.is_incomplete(),
-            summary,
-            unread_files: summary.unread.files,
-            unread_bytes: summary.unread.bytes,
-            cached_files: summary.cached.files,
-            cached_bytes: summary.cached.bytes,
-            cached_by_mtime_files: summary.cached_by_mtime.files,
-            cached_by_mtime_bytes: summary.cached_by_mtime.bytes,
-        }
-    }
-}
-
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }

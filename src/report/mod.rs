@@ -16,11 +16,8 @@ pub mod comparison;
 mod csv;
 pub mod devices;
 pub mod escape;
-pub mod fit;
 pub mod folders;
 mod json;
-pub mod kept;
-mod names;
 mod objects;
 pub mod output;
 pub mod printable;
@@ -28,7 +25,7 @@ pub mod read;
 mod text;
 mod time;
 
-pub use crate::file::Name;
+pub use crate::file::{Name, Raw};
 pub use objects::{Layout, Objects, write_document, write_json};
 
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
@@ -129,9 +126,9 @@ pub fn format(name: &str) -> Option<&'static Format> {
 pub struct Style {
     /// Mark parts with terminal colors. A colored report cannot be read back.
     pub color: bool,
-    /// Columns of the terminal that a person reads the report on. Such a report leaves out what only programs need,
-    /// and folds long sets, so it cannot be read back. `None` writes everything.
-    pub columns: Option<usize>,
+    /// A person reads the report on a terminal. Such a report leaves out what only programs need, and folds long sets, so
+    /// it cannot be read back.
+    pub on_terminal: bool,
     /// How to get all names of the sets that are folded, if that is to be said.
     pub of_folded: &'static str,
     /// Bare names: a list of what is redundant, without the first of each set and without ends of sets.
@@ -155,14 +152,11 @@ pub struct Header {
     /// Version of the program.
     pub version: String,
     /// The command line as the system gave it, the program's name first.
-    #[serde(with = "names::several")]
-    pub command: Vec<Vec<u8>>,
+    pub command: Vec<Raw>,
     /// The folder the program ran in: relative names start there.
-    #[serde(with = "names")]
-    pub folder: Vec<u8>,
+    pub folder: Raw,
     /// The roots as the user wrote them; [`crate::decide::Member::root`] counts them from 0.
-    #[serde(with = "names::several")]
-    pub roots: Vec<Vec<u8>>,
+    pub roots: Vec<Raw>,
     /// When the run began, nanoseconds since 1970. A file changed later is not the one reported.
     #[serde(rename = "started", with = "time")]
     pub started_ns: i64,

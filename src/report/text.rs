@@ -9,7 +9,7 @@
 //!
 //! Unique files are a list: one path a line. It has no sizes, so it is not read back.
 //!
-//! On a terminal (`Style::columns`) the exact sizes and the comments that a reader needs are left out, and a long set
+//! On a terminal (`Style::on_terminal`) the exact sizes and the comments that a reader needs are left out, and a long set
 //! is folded.
 //!
 //! Names of one inode carry one number. So a line can be taken out without the lines around it
@@ -22,7 +22,7 @@ use std::mem;
 
 use super::bare::bare_names;
 use super::escape::escape;
-use super::{BOLD, FAINT, Header, Report, SCHEMA, Style, write_json};
+use super::{BOLD, FAINT, Header, Raw, Report, SCHEMA, Style, write_json};
 use crate::decide::{DuplicateSet, Summary};
 use crate::units::{Bytes, count, plural, push_number};
 
@@ -60,14 +60,16 @@ impl Text {
 
     fn head(&self, out: &mut String, set: &DuplicateSet) {
         let (bold, plain) = self.style.paint(BOLD);
-        out.push('\n');
+        if self.any_set || !self.style.on_terminal {
+            out.push('\n');
+        }
         out.push_str(bold);
-        push_exact(set.size, out);
+        self.push_size(set.size, out);
         out.push_str(" * ");
         push_number(set.replicas, out);
         out.push_str(plain);
         out.push_str(", reclaimable ");
-        push_exact(set.reclaimable, out);
+        self.push_size(set.reclaimable, out);
         if let Some(digest) = set.digest {
             // Writing to a string cannot fail.
             let _ = write!(out, ", blake3 {digest}{}", mark(set));
@@ -75,24 +77,15 @@ impl Text {
         out.push('\n');
     }
 
-    /// Without exact sizes. A digest that was asked for gets a line of its own where it does not fit.
-    fn short_head(&self, out: &mut String, set: &DuplicateSet, columns: usize) {
-        let (bold, plain) = self.style.paint(BOLD);
-        if self.any_set {
-            out.push('\n');
+    /// Appends a size, rounded, and exact where it may be read back.
+    fn push_size(&self, size: u64, out: &mut String) {
+        Bytes(size).push_to(out);
+        if self.style.on_terminal {
+            return;
         }
-        let size = format!("{} * {}", Bytes(set.size), count(set.replicas));
-        let frees = format!(", reclaimable {}", Bytes(set.reclaimable));
-        [bold, &size, plain, &frees]
-            .iter()
-            .for_each(|part| out.push_str(part));
-        if let Some(digest) = set.digest {
-            let digest = format!("blake3 {digest}{}", mark(set));
-            let fits = size.len() + frees.len() + 2 + digest.len() <= columns;
-            out.push_str(if fits { ", " } else { "\n  " });
-            out.push_str(&digest);
-        }
-        out.push('\n');
+        out.push_str(" (");
+        push_number(size, out);
+        out.push_str(plural(size, " byte)", " bytes)"));
     }
 
     /// A line with the name of the member with this number, which has `nth` names before it.
@@ -145,7 +138,7 @@ impl Report for Text {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
         self.is_list = header.options.is_of_unique_files();
         self.every_name = header.options.hard_links;
-        if self.style.columns.is_some() {
+        if self.style.on_terminal {
             return Ok(());
         }
         let version = escape(header.version.as_bytes());
@@ -168,7 +161,7 @@ impl Report for Text {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars && (self.style.columns.is_some() || self.is_list) {
+        if set.sidecars && (self.style.on_terminal || self.is_list) {
             return Ok(());
         }
         if self.is_list {
@@ -177,17 +170,12 @@ impl Report for Text {
         }
         let mut text = mem::take(&mut self.text);
         text.clear();
-        match self.style.columns {
-            Some(columns) => self.short_head(&mut text, set, columns),
-            None => self.head(&mut text, set),
-        };
+        self.head(&mut text, set);
         self.any_set = true;
         let all = set.members.iter().map(|member| member.names.len()).sum();
         // What is folded takes a line, too.
-        let shown = match self.style.columns {
-            Some(_) if all > SHOWN + 1 => SHOWN,
-            _ => all,
-        };
+        let folds = self.style.on_terminal && all > SHOWN + 1;
+        let shown = if folds { SHOWN } else { all };
         let numbered = (1..).zip(&set.members);
         let names = numbered
             .flat_map(|(number, member)| (0..).zip(&member.names).map(move |name| (number, name)));
@@ -222,7 +210,7 @@ impl Report for Text {
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-        if self.style.columns.is_some() {
+        if self.style.on_terminal {
             return self.end_on_terminal(out);
         }
         let state = if summary.interrupted {
@@ -247,14 +235,6 @@ impl Report for Text {
     }
 }
 
-/// Appends a size, rounded and exact.
-fn push_exact(size: u64, out: &mut String) {
-    Bytes(size).push_to(out);
-    out.push_str(" (");
-    push_number(size, out);
-    out.push_str(plural(size, " byte)", " bytes)"));
-}
-
 /// Marks a set that is listed so that an action finds all files of a group.
 pub(super) const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
 
@@ -269,7 +249,7 @@ fn mark(set: &DuplicateSet) -> &'static str {
 }
 
 /// Arguments in one line; a space inside one is escaped so that they can be told apart.
-fn words(arguments: &[Vec<u8>]) -> String {
+fn words(arguments: &[Raw]) -> String {
     let escaped: Vec<String> = arguments
         .iter()
         .map(|word| escape(word).replace(' ', "\\x20"))

@@ -48,6 +48,18 @@ pub struct FilterSpec {
     pub working_folder: PathBuf,
 }
 
+impl FilterSpec {
+    /// True if a file that is not empty may be left out.
+    pub fn has_tests(&self) -> bool {
+        let none = Self {
+            keep_empty: self.keep_empty,
+            working_folder: self.working_folder.clone(),
+            ..Self::default()
+        };
+        *self != none
+    }
+}
+
 /// Why no file can pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFile {

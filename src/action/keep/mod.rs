@@ -213,19 +213,6 @@ impl Rules {
         Ok(rules)
     }
 
-    /// Makes rules of their names and arguments.
-    pub fn of<'r>(
-        named: impl IntoIterator<Item = (&'static str, &'r OsStr)>,
-    ) -> Result<Self, BadRule> {
-        let mut rules = Self::default();
-        for (name, argument) in named {
-            let (rule, _) = parse_one(name)?;
-            let text = format!("{name} {}", argument.to_string_lossy());
-            rules.add(text.trim_end().to_owned(), rule, argument)?;
-        }
-        Ok(rules)
-    }
-
     fn add(&mut self, text: String, rule: &KeepRule, argument: &OsStr) -> Result<(), BadRule> {
         let score = match rule.argument {
             Some(wanted) if argument.is_empty() => Err(BadRule::NoArgument {

@@ -15,8 +15,8 @@ use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
 use seekless::heartbeat::current;
-use seekless::report::Header;
 use seekless::report::read::{self, ReadError, ReadFolders};
+use seekless::report::{Header, Raw};
 use seekless::units::{count, counted};
 
 use super::folder_direction::directed;
@@ -25,9 +25,8 @@ use super::gather::planning;
 use crate::cli::resolve::act::ActRun;
 use crate::cli::resolve::root_links::RootLinks;
 use crate::cli::resolve::search::Source;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize;
 
 /// Folders that are named one by one where they cannot be used.
 const NAMED: usize = 5;
@@ -37,14 +36,14 @@ const NAMED: usize = 5;
 ///
 /// # Errors
 /// With the message, if it cannot be used.
-pub fn open(run: &mut ActRun, console: &Console) -> Result<(Option<FromReport>, Exit), String> {
+pub fn open(run: &mut ActRun) -> Result<(Option<FromReport>, Exit), String> {
     if let Source::Search(config) = &run.source {
         if config.roots.is_empty() {
-            console.complain("the list of paths on standard input is empty: nothing to search");
+            console::complain("the list of paths on standard input is empty: nothing to search");
         }
         return Ok((None, Exit::Done));
     }
-    tell_what_is_typed(&run.source, console);
+    tell_what_is_typed(&run.source);
     let (start, mut report) = planning(&Arc::default(), || {
         let mut report = FromReport::open(&run.source)?;
         let mut start = Vec::new();
@@ -86,13 +85,13 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<(Option<FromReport>, 
     report.about.note(Some(&header), &run.limits);
     report.may_be_acted_on(run)?;
     if found.staying > 0 {
-        console.complain(&format!(
+        console::complain(format!(
             "{}: {} of the report cannot go as a whole; left alone",
             report.name,
             counted(found.staying as u64, "folder", "folders"),
         ));
     }
-    let exit = take_over(run, &found, &mut settings, config, &report, console)?;
+    let exit = take_over(run, &found, &mut settings, config, &report)?;
     run.plan = Some(settings);
     Ok((Some(report), exit))
 }
@@ -131,7 +130,6 @@ fn take_over(
     settings: &mut Settings,
     mut config: Box<Config>,
     report: &FromReport,
-    console: &Console,
 ) -> Result<Exit, String> {
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
@@ -172,7 +170,7 @@ fn take_over(
         }
     }
     if let Some(equal) = without_direction.first() {
-        let names: Vec<_> = equal.iter().map(|folder| sanitize::path(folder)).collect();
+        let names: Vec<_> = equal.iter().map(|folder| console::path(folder)).collect();
         let more = match without_direction.len() - 1 {
             0 => String::new(),
             more => format!(
@@ -196,10 +194,10 @@ fn take_over(
         tops.clone_from(&run.limits);
     }
     for why in places.bad.iter().take(NAMED) {
-        console.complain(why);
+        console::complain(why);
     }
     if let more @ 1.. = places.bad.len().saturating_sub(NAMED) {
-        console.complain(&format!("… and {} more folders", count(more as u64)));
+        console::complain(format!("… and {} more folders", count(more as u64)));
     }
     let exit = match places.bad.is_empty() {
         true => Exit::Done,
@@ -237,7 +235,7 @@ impl Places {
     fn compared(
         &mut self,
         path: &[u8],
-        roots: &[Vec<u8>],
+        roots: &[Raw],
         links: &mut RootLinks,
     ) -> Result<Option<PathBuf>, String> {
         let above: Vec<_> = roots
@@ -266,7 +264,7 @@ impl Places {
             }
         }
         let path = self.base.join(OsStr::from_bytes(path));
-        let path = sanitize::path(&path);
+        let path = console::path(&path);
         self.bad.push(format!("{path}: {why}; left alone"));
         Ok(None)
     }
@@ -281,7 +279,7 @@ impl Places {
             return Err("the report does not say where its relative paths start".to_owned());
         }
         let mut bad = |why: &dyn Display| {
-            let why = format!("{}: {why}", sanitize::path(&whole));
+            let why = format!("{}: {why}", console::path(&whole));
             self.bad.push(why);
             None
         };

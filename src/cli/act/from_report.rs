@@ -11,8 +11,7 @@ use seekless::units::count;
 
 use crate::cli::resolve::act::{ActRun, Use};
 use crate::cli::resolve::search::Source;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::{sanitize, shell_word};
+use crate::cli::terminal::console;
 
 /// Paths that are named; a report may list any number.
 const NAMED: usize = 5;
@@ -28,9 +27,9 @@ pub struct FromReport {
 }
 
 /// Says what is read if a person would have to type it.
-pub fn tell_what_is_typed(source: &Source, console: &Console) {
+pub fn tell_what_is_typed(source: &Source) {
     if matches!(source, Source::Stdin) && io::stdin().is_terminal() {
-        console.complain(
+        console::complain(
             "--from - reads a report from standard input, which is this terminal; Ctrl-C ends seekless, --from FILE \
              reads a file",
         );
@@ -41,7 +40,7 @@ impl FromReport {
     /// Opens a report.
     pub fn open(source: &Source) -> Result<Self, String> {
         let (opened, name) = match source {
-            Source::Report(path) => (read::Source::open(path), sanitize::path(path).into_owned()),
+            Source::Report(path) => (read::Source::open(path), console::path(path).into_owned()),
             _ => (read::Source::stdin(), "standard input".to_owned()),
         };
         let opened = opened.map_err(|error| match error {
@@ -96,7 +95,7 @@ impl FromReport {
             return Ok(());
         };
         let words = run.command.iter().skip(1);
-        let words = words.map(|word| shell_word::word(word.as_bytes()));
+        let words = words.map(|word| console::shell_word(word.as_bytes()));
         let words: Vec<_> = std::iter::once("seekless".to_owned())
             .chain(words)
             .collect();
@@ -129,7 +128,7 @@ impl FromReport {
 }
 
 fn named(paths: &[PathBuf]) -> String {
-    let shown = paths.iter().take(NAMED).map(|path| sanitize::path(path));
+    let shown = paths.iter().take(NAMED).map(|path| console::path(path));
     let mut shown = shown.collect::<Vec<_>>().join(", ");
     if let more @ 1.. = paths.len().saturating_sub(NAMED) {
         shown.push_str(&format!(" and {} more", count(more as u64)));

@@ -15,8 +15,8 @@ use super::from_report::{FromReport, with_command};
 use crate::cli::front::problems::Listener;
 use crate::cli::resolve::act::ActRun;
 use crate::cli::resolve::search::Source;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::watch::{self, End, NOTHING_DONE};
 
 /// A plan, whether something could not be read, and symbolic links that may lead to what was found.
@@ -27,8 +27,7 @@ pub fn plan(
     run: &ActRun,
     mut settings: Settings,
     opened: Option<&mut FromReport>,
-    console: &Console,
-) -> Result<Gathered, Exit> {
+) -> Result<Gathered, Stop> {
     match &run.source {
         Source::Search(config) => {
             // A report of folders says itself below what folders may go.
@@ -40,24 +39,19 @@ pub fn plan(
             if !settings.policy.pairs.is_empty() {
                 origin = origin.given(&run.limits);
             }
-            search(run, config, Planner::new(settings, origin), console)
+            search(run, config, Planner::new(settings, origin))
         }
         Source::Report(_) | Source::Stdin => {
             let planner = Planner::new(settings, Origin::default());
-            report(opened.ok_or(Exit::Nothing)?, planner, run, console)
+            report(opened.ok_or(Exit::Nothing)?, planner, run)
         }
     }
 }
 
 /// Finds duplicates and plans for each set.
-fn search(
-    run: &ActRun,
-    config: &Config,
-    mut planner: Planner,
-    console: &Console,
-) -> Result<Gathered, Exit> {
+fn search(run: &ActRun, config: &Config, mut planner: Planner) -> Result<Gathered, Stop> {
     let control = Arc::<Control>::default();
-    let listener = Listener::new(console);
+    let listener = Listener::new();
     let shown = Arc::clone(&control);
     let found = watch::during(
         End::NOTHING,
@@ -67,41 +61,39 @@ fn search(
     listener.sum_up();
     let exit = listener.exit(config.roots.len(), 1);
     match (found, exit) {
-        (Err(error), _) => console.refuse(error.to_string()),
-        (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
-        (Ok(_), _) if listener.missed_ignore_file() => console.refuse("files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
+        (Err(error), _) => refuse(error.to_string()),
+        (Ok(_), Exit::Nothing) => Err(Exit::Nothing.into()),
+        (Ok(_), _) if listener.missed_ignore_file() => refuse(
+            "files that an ignore file lists could be changed, because it cannot be used (see above): correct it, or \
              use --exclude; nothing was done",
         ),
         (Ok(summary), found) => {
             if run.talk.summary {
                 let trash = skipped_trash(summary.left_out.trash);
-                trash.iter().for_each(|line| console.line(line));
+                trash.iter().for_each(|line| console::line(line));
             }
             // Whoever follows links would wait where the search did.
             let has_all = summary.left_out.unanswered == 0;
-            let links = if has_all { listener.into_links() } else { Vec::new() };
+            let links = if has_all {
+                listener.into_links()
+            } else {
+                Vec::new()
+            };
             let plan = planner.finish();
             let totals = plan.totals();
             if has_all || totals.steps > 0 || totals.has_problems() {
                 Ok((plan, found, LinkPlaces::Found(links)))
             } else {
-                console.refuse(NOTHING_DONE)
+                refuse(NOTHING_DONE)
             }
         }
     }
 }
 
 /// Reads a report and plans for each of its sets.
-fn report(
-    report: &mut FromReport,
-    mut planner: Planner,
-    run: &ActRun,
-    console: &Console,
-) -> Result<Gathered, Exit> {
+fn report(report: &mut FromReport, mut planner: Planner, run: &ActRun) -> Result<Gathered, Stop> {
     let trust_hash = run.acting.trust_hash;
-    report
-        .may_be_believed(trust_hash)
-        .or_else(|error| console.refuse(error))?;
+    report.may_be_believed(trust_hash).or_else(refuse)?;
     let read = Arc::new(AtomicU64::new(0));
     let planned = planning(&read, || {
         acting::plan_report(&mut report.input, &mut planner, &run.limits, &read)
@@ -109,15 +101,13 @@ fn report(
     let frame = match planned {
         Ok(frame) => frame,
         Err(error) => {
-            return console.refuse(format!("{}: {}", report.name, with_command(&error)));
+            return refuse(format!("{}: {}", report.name, with_command(&error)));
         }
     };
     report.about.note(frame.header.as_ref(), &run.limits);
-    report
-        .may_be_acted_on(run)
-        .or_else(|error| console.refuse(error))?;
+    report.may_be_acted_on(run).or_else(refuse)?;
     if trust_hash && frame.header.is_none() {
-        return console.refuse(format!(
+        return refuse(format!(
             "{}: --allow uncompared needs the time of the report, and its header was removed",
             report.name
         ));

@@ -1,37 +1,37 @@
 //! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
 
+pub mod ask;
 pub mod folder_direction;
 pub mod from_folders;
 pub mod from_report;
 pub mod gather;
 pub mod perform;
-pub mod plan_json;
 pub mod plan_summary;
 pub mod plan_text;
 pub mod rows;
 
 use std::path::PathBuf;
 
-use seekless::acting::{Asked, Host, Session, Stop, Work, searched_trees};
+use seekless::acting::{self, Asked, Host, Session, Work, searched_trees};
 use seekless::action::plan::{LinkPlaces, Plan, Settings};
 use seekless::action::{ActionKind, ApplyTally, Code, Reason};
 
 use self::from_report::FromReport;
-use crate::cli::answers::{ask, question};
 use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
 use crate::cli::resolve::search::Source;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::{NotWritten, OutputStream};
+use crate::cli::terminal::question;
 use crate::cli::terminal::watch::{self, End};
 use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
 
 /// `seekless remove`
-pub fn remove(args: RemoveArgs) -> Result<Exit, Exit> {
+pub fn remove(args: RemoveArgs) -> Result<Exit, Stop> {
     let action = if args.trash {
         ActionKind::Trash
     } else {
@@ -41,14 +41,14 @@ pub fn remove(args: RemoveArgs) -> Result<Exit, Exit> {
 }
 
 /// `seekless hardlink`
-pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Exit> {
+pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Hardlink);
     asked.acting.same_metadata = args.same_metadata;
     act(args.act, asked, &FolderArgs::default())
 }
 
 /// `seekless symlink`
-pub fn symlink(args: SymlinkArgs) -> Result<Exit, Exit> {
+pub fn symlink(args: SymlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Symlink);
     asked.acting.same_metadata = args.same_metadata;
     asked.acting.absolute_links = args.absolute;
@@ -56,13 +56,13 @@ pub fn symlink(args: SymlinkArgs) -> Result<Exit, Exit> {
 }
 
 /// `seekless reflink`
-pub fn reflink(args: ActArgs) -> Result<Exit, Exit> {
+pub fn reflink(args: ActArgs) -> Result<Exit, Stop> {
     let asked = Asked::new(ActionKind::Reflink);
     act(args, asked, &FolderArgs::default())
 }
 
 /// `seekless move`
-pub fn relocate(args: MoveArgs) -> Result<Exit, Exit> {
+pub fn relocate(args: MoveArgs) -> Result<Exit, Stop> {
     let asked = Asked {
         destination: Some(args.to),
         ..Asked::new(ActionKind::Move)
@@ -70,9 +70,9 @@ pub fn relocate(args: MoveArgs) -> Result<Exit, Exit> {
     act(args.act, asked, &args.folders)
 }
 
-fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> {
+fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> {
     watch::wait_for(args.patience.time());
-    let (mut run, console) = begin(
+    let mut run = begin(
         |around| resolve(args, asked, folders, around),
         |run: &ActRun| run.talk,
     )?;
@@ -80,14 +80,14 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> 
     let place = match JournalPlace::of(run.journal.as_deref()) {
         Ok(place) => Some(place),
         // A plan that is only shown needs none.
-        Err(why) if acts => return console.refuse(why),
+        Err(why) if acts => return refuse(why),
         Err(_) => None,
     };
     // Before any work is done for it.
-    let output = (!acts).then(|| OutputStream::open(run.output.as_deref(), &console));
-    let output = output.transpose().or_else(|error| console.refuse(error))?;
-    let opened = from_folders::open(&mut run, &console);
-    let (report, usable) = opened.or_else(|why| console.refuse(why))?;
+    let output = (!acts).then(|| OutputStream::open(run.output.as_deref()));
+    let output = output.transpose().or_else(refuse)?;
+    let opened = from_folders::open(&mut run);
+    let (report, usable) = opened.or_else(refuse)?;
     let trees = match &run.source {
         Source::Search(config) => Some(searched_trees(config)),
         Source::Report(_) | Source::Stdin => None,
@@ -100,7 +100,6 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> 
     };
     let mut caller = Caller {
         run: &run,
-        console: &console,
         place: place.as_ref(),
         settings,
         report,
@@ -114,11 +113,11 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> 
     match done {
         Ok(Some(done)) => Ok(caller.so_far.worse(caller.told(&done))),
         Ok(None) => Ok(caller.so_far),
-        Err(Ending::Said(exit)) => Err(exit),
-        Err(Ending::Stop(Stop(why))) if why.code == Code::Locked => console.refuse(why),
-        Err(Ending::Stop(Stop(why))) => {
+        Err(Ending::Early(stop)) => Err(stop),
+        Err(Ending::Failed(why)) if why.code == Code::Locked => refuse(why),
+        Err(Ending::Failed(why)) => {
             let said = place.map_or_else(|| why.to_string(), |it| it.with_way_out(&why));
-            console.refuse(format!("{said}; nothing was done"))
+            refuse(format!("{said}; nothing was done"))
         }
     }
 }
@@ -126,7 +125,6 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Exit> 
 /// The program as the caller of a run.
 struct Caller<'a> {
     run: &'a ActRun,
-    console: &'a Console,
     place: Option<&'a JournalPlace>,
     /// How the plan is made; taken when it is.
     settings: Option<Settings>,
@@ -142,28 +140,27 @@ struct Caller<'a> {
 
 /// Why nothing more was done.
 enum Ending {
-    /// The message was said.
-    Said(Exit),
-    Stop(Stop),
+    Early(Stop),
+    Failed(Reason),
+}
+
+impl From<acting::Stop> for Ending {
+    fn from(acting::Stop(why): acting::Stop) -> Self {
+        Self::Failed(why)
+    }
 }
 
 impl From<Stop> for Ending {
     fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
-    }
-}
-
-impl From<Exit> for Ending {
-    fn from(exit: Exit) -> Self {
-        Self::Said(exit)
+        Self::Early(stop)
     }
 }
 
 impl Caller<'_> {
     fn gather(&mut self) -> Result<Plan, Ending> {
-        let settings = self.settings.take().ok_or(Exit::Nothing)?;
+        let settings = self.settings.take().ok_or(Stop::from(Exit::Nothing))?;
         let report = self.report.as_mut();
-        let (plan, found, links) = gather::plan(self.run, settings, report, self.console)?;
+        let (plan, found, links) = gather::plan(self.run, settings, report)?;
         self.links = links;
         self.so_far = self.so_far.worse(found);
         Ok(plan)
@@ -175,14 +172,7 @@ impl Caller<'_> {
             return Exit::Nothing;
         };
         let has_summary = self.run.talk.summary;
-        perform::told(
-            has_summary,
-            place,
-            done,
-            self.is_stopped,
-            &self.limit,
-            self.console,
-        )
+        perform::told(has_summary, place, done, self.is_stopped, &self.limit)
     }
 }
 
@@ -191,14 +181,14 @@ impl Host for Caller<'_> {
 
     fn sweep(&mut self, trees: &[PathBuf]) {
         if let Some(place) = self.place {
-            let swept = sweep::before(self.run, place, trees, self.console);
+            let swept = sweep::before(self.run, place, trees);
             self.so_far = self.so_far.worse(swept);
         }
     }
 
     fn choose(&mut self, plan: &mut Plan) -> Result<(), Ending> {
         if self.run.ask {
-            ask::each_set(plan, self.console, self.run);
+            ask::each_set(plan);
         }
         Ok(())
     }
@@ -212,14 +202,14 @@ impl Host for Caller<'_> {
     }
 
     fn show(&mut self, plan: &Plan) -> Result<bool, Ending> {
-        let (run, console, report) = (self.run, self.console, self.report.as_ref());
+        let (run, report) = (self.run, self.report.as_ref());
         let steps = plan.totals().steps;
         if plan.totals().has_problems() {
             self.so_far = self.so_far.worse(Exit::of_part(steps));
         }
         if plan.is_all_outside() {
             let words = report.map(|report| report.has_none_below("file", &run.limits));
-            return Ok(console.refuse(words.unwrap_or_default())?);
+            return Ok(refuse(words.unwrap_or_default())?);
         }
         let asks = run.use_of_plan == Use::Confirm && steps > 0;
         // Whoever is asked needs to know what the report is about.
@@ -227,26 +217,29 @@ impl Host for Caller<'_> {
             let is_untrusted = report.about.untrusted.is_some();
             asks || run.talk.summary && is_untrusted && run.use_of_plan != Use::Confirm
         };
-        console.lines(report.filter(tells).map(FromReport::sentence));
+        console::lines(report.filter(tells).map(FromReport::sentence));
         // A plan names the links itself.
         let is_written = self.output.is_some();
         if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
-            console.lines(run.links.lines());
+            console::lines(run.links.lines());
         }
         if run.talk.summary {
             if asks {
-                let preview = plan_summary::preview(run, plan);
-                preview.iter().for_each(|line| console.line(line));
+                let mut preview = Vec::new();
+                // Writing to memory cannot fail.
+                let _ = plan_text::preview(&mut preview, run, plan);
+                let preview = String::from_utf8_lossy(&preview);
+                preview.lines().for_each(console::line);
             }
-            console.lines(plan_summary::lines(plan, &run.acting));
+            console::lines(plan_summary::lines(plan, &run.acting));
         } else {
             let lines = plan_summary::unmatched(plan);
-            lines.iter().for_each(|line| console.complain(line));
+            lines.iter().for_each(console::complain);
         }
         if let Some(mut output) = self.output.take() {
             let written = watch::ending(End::WRITING, || {
                 output.write(|out| match run.use_of_plan {
-                    Use::Json => plan_json::write(out, run, plan),
+                    Use::Json => rows::write(out, run, plan),
                     _ => plan_text::write(out, run, plan),
                 })?;
                 output.finish()
@@ -254,10 +247,10 @@ impl Host for Caller<'_> {
             watch::over();
             return match written {
                 Ok(()) | Err(NotWritten::Closed) => Ok(false),
-                Err(error) => Ok(console.refuse(error)?),
+                Err(error) => Ok(refuse(error)?),
             };
         }
-        let asked = || question::is_agreed(console, &plan_summary::question(plan, &run.acting));
+        let asked = || question::is_agreed(&plan_summary::question(plan, &run.acting));
         Ok(steps > 0 && (run.use_of_plan == Use::Act || asked()))
     }
 
@@ -265,7 +258,7 @@ impl Host for Caller<'_> {
         let place = self
             .place
             .expect("a run that acts has a place for its journal");
-        let (done, is_stopped) = perform::steps(place, plan, &self.limit, self.console, work);
+        let (done, is_stopped) = perform::steps(place, plan, &self.limit, work);
         self.is_stopped = is_stopped;
         done
     }

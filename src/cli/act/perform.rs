@@ -12,7 +12,7 @@ use seekless::units::{Bytes, count, counted};
 use super::plan_summary::{hard_links, names, symbolic_links};
 use crate::cli::front::option_words::typed;
 use crate::cli::front::problems::ProblemLimit;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::watch::{self, ENDING, End, NOTHING_DONE, Stops};
 use crate::cli::undo::journal_place::JournalPlace;
@@ -22,7 +22,6 @@ pub fn steps(
     place: &JournalPlace,
     plan: &Plan,
     limit: &ProblemLimit,
-    console: &Console,
     work: Work<'_>,
 ) -> (Result<ApplyTally, Reason>, bool) {
     let control = Arc::new(ApplyControl::default());
@@ -51,7 +50,7 @@ pub fn steps(
         unanswered: Box::new(move || unfinished(&left, &place, action, total.0)),
     });
     let done = watch::during(end, progress, || {
-        let tell = &mut |step: &Step, outcome: &Outcome| tell(console, limit, step, outcome);
+        let tell = &mut |step: &Step, outcome: &Outcome| tell(limit, step, outcome);
         work(&control, tell)
     });
     watch::over();
@@ -65,21 +64,20 @@ pub fn told(
     (plan, tally): &(Plan, ApplyTally),
     is_stopped: bool,
     limit: &ProblemLimit,
-    console: &Console,
 ) -> Exit {
     for (folder, why) in &tally.folders.left {
         if limit.meets(why) {
-            console.complain_about(&escape(folder), why);
+            console::complain_about(&escape(folder), why);
         }
     }
     if let Some(error) = &tally.folders.unwritten {
-        console.complain(&format!(
+        console::complain(format!(
             "cannot record in the journal which folders to remove, so none was removed: {error}"
         ));
     }
-    limit.rest().iter().for_each(|line| console.complain(line));
+    limit.rest().iter().for_each(console::complain);
     if has_summary {
-        console.lines(lines(tally, place, plan));
+        console::lines(lines(tally, place, plan));
     }
     if is_stopped && tally.unreached(plan) > 0 {
         Exit::Interrupted
@@ -91,16 +89,16 @@ pub fn told(
 }
 
 /// Names what was not done, and why.
-fn tell(console: &Console, limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
+fn tell(limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
     let path = escape(&step.victim.path);
     let complain = |words: &str| {
         if limit.meets_at(&path, words) {
-            console.complain_about(&path, words);
+            console::complain_about(&path, words);
         }
     };
     match outcome {
         // It is no matter of this file.
-        Outcome::Failed(why) if outcome.is_unwritten() => console.complain(&typed(why)),
+        Outcome::Failed(why) if outcome.is_unwritten() => console::complain(typed(why)),
         Outcome::Done(done) => {
             for note in &done.notes {
                 tracing::info!("{path}: {note}");

@@ -1,105 +1,15 @@
 //! The summary of a plan on standard error, and the question before it is carried out.
 
-use seekless::action::plan::{Plan, SetPlan, Totals};
+use seekless::action::plan::{Plan, Totals};
 use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
-use seekless::report::fit::shortened;
 use seekless::units::{Bytes, count, counted, plural};
 
 use crate::cli::front::option_words::typed;
-use crate::cli::resolve::act::ActRun;
-use crate::cli::terminal::sanitize;
-
-/// Sets that are shown above the question, of two or three lines each: a terminal of 24 lines also shows the totals and
-/// the question.
-const SETS: usize = 5;
-
-/// Folders that are shown there, and noise files in them.
-const FOLDERS: usize = 2;
+use crate::cli::terminal::console;
 
 /// Links that are named on the terminal; the plan names more.
 const LINKS: usize = 20;
-
-/// The lines for the largest sets.
-pub fn preview(run: &ActRun, plan: &Plan) -> Vec<String> {
-    let table = Table {
-        run,
-        action: plan.action(),
-    };
-    let bytes = |set: &SetPlan| {
-        let names = set.files.iter().flat_map(|file| file.acted(plan.action()));
-        set.size.saturating_mul(names.count() as u64)
-    };
-    let mut largest: Vec<_> = plan.sets().iter().map(|set| (bytes(set), set)).collect();
-    largest.retain(|(_, set)| set.acts());
-    largest.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-    largest.truncate(SETS);
-    let mut lines = Vec::new();
-    let mut files = 0;
-    for (_, set) in &largest {
-        let going = set.files.iter();
-        let going = going.flat_map(|file| file.acted(plan.action()).map(move |name| (file, name)));
-        let going: Vec<_> = going.collect();
-        files += going.len() as u64;
-        let kept = going.first().and_then(|(file, _)| set.kept_for(file));
-        let kept = kept.map(|(_, name)| &name.path[..]);
-        lines.extend(kept.map(|path| table.line(&Bytes(set.size).to_string(), "keep", path)));
-        let shown = if going.len() > 2 { 1 } else { going.len() };
-        let paths = going.iter().map(|(_, name)| &name.path[..]);
-        lines.extend(table.first(plan.action().name(), paths, shown));
-    }
-    let noise = plan.noise().map(|file| &file.path[..]);
-    lines.extend(table.first(plan.action().name(), noise, FOLDERS));
-    let folders = plan.empty_folders().iter();
-    let folders = folders.map(|folder| &folder.path[..]);
-    lines.extend(table.first("remove", folders, FOLDERS));
-    let totals = plan.totals();
-    if let more @ 1.. = totals.sets.saturating_sub(largest.len() as u64) {
-        lines.push(format!(
-            "  … and {} in {}: --dry-run shows the whole plan",
-            names(totals.steps.saturating_sub(files)),
-            counted(more, "more set", "more sets"),
-        ));
-    }
-    lines.push(String::new());
-    lines
-}
-
-/// Lines that fit into the terminal.
-struct Table<'r> {
-    run: &'r ActRun,
-    action: ActionKind,
-}
-
-impl Table<'_> {
-    /// The first of these paths, and the number of the others.
-    fn first<'a>(
-        &self,
-        what: &str,
-        paths: impl Iterator<Item = &'a [u8]>,
-        shown: usize,
-    ) -> Vec<String> {
-        let paths: Vec<_> = paths.collect();
-        let first = paths.iter().take(shown);
-        let mut lines: Vec<_> = first.map(|path| self.line("", what, path)).collect();
-        if let more @ 1.. = paths.len().saturating_sub(shown) {
-            lines.push(self.cells("", what, &format!("… and {} more", count(more as u64))));
-        }
-        lines
-    }
-
-    fn line(&self, size: &str, what: &str, path: &[u8]) -> String {
-        self.cells(size, what, &escape(&self.run.links.as_given(path)))
-    }
-
-    fn cells(&self, size: &str, what: &str, path: &str) -> String {
-        let width = self.action.name().len().max("remove".len());
-        let before = format!("{size:>10}  {what:<width$}  ");
-        let columns = self.run.talk.columns.unwrap_or(usize::MAX);
-        let path = shortened(path, columns.saturating_sub(before.len()));
-        format!("{before}{path}")
-    }
-}
 
 /// The sentences of the summary: the totals, what is left alone, and last, since a question follows, what cannot be
 /// undone. Those that name files are not broken.
@@ -317,7 +227,7 @@ fn broken_links(plan: &Plan) -> Vec<String> {
     );
     let mut lines = vec![format!("{} {will}", count(links.number))];
     lines.extend(links.named.iter().take(LINKS).map(|link| {
-        let [link, leads_to] = [&link.link, &link.leads_to].map(|path| sanitize::path(path));
+        let [link, leads_to] = [&link.link, &link.leads_to].map(|path| console::path(path));
         format!("  {link} (to {leads_to})")
     }));
     if let more @ 1.. = links.number.saturating_sub(LINKS as u64) {
@@ -330,9 +240,10 @@ fn broken_links(plan: &Plan) -> Vec<String> {
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.reversal() == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
-        let and = match impossible {
-            false => "",
-            true => ", and the removal cannot be undone",
+        let and = if impossible {
+            ", and the removal cannot be undone"
+        } else {
+            ""
         };
         return Some(format!(
             "seekless does not compare bytes first (--allow uncompared){and}."

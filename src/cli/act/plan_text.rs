@@ -1,25 +1,31 @@
 //! A plan as people read it: who stays and why, who goes, who is left alone and why.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{Plan, SetPlan};
 use seekless::report::escape::escape;
-use seekless::report::fit::fitting;
 use seekless::report::output;
-use seekless::units::{Bytes, count};
+use seekless::units::{Bytes, count, counted};
 
-use super::plan_summary;
+use super::plan_summary::{self, names};
 use super::rows::{rows, takes_part};
 use crate::cli::resolve::act::ActRun;
-use crate::cli::terminal::sanitize;
+use crate::cli::terminal::console;
 
 /// The indent of the lines below a path.
 const BELOW: &str = "             ";
 
-const SAME_FILE: &str = "another name of the same file";
+/// Sets that are shown above the question, and names of each: a terminal of 24 lines also shows the totals and the
+/// question.
+const SETS: usize = 3;
+const NAMES: usize = 3;
 
-/// Writes a plan. On a terminal, sentences are broken between words, and paths are spelled as they were given.
+/// Folders that are shown there, and noise files in them.
+const FOLDERS: usize = 2;
+
+/// Writes a plan.
 pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
     let mut text = Text {
         out,
@@ -28,24 +34,44 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
     };
     let title = format!("{}{}", plan.action().name(), output::PLAN);
     for line in std::iter::once(title).chain(run.links.lines()) {
-        text.sentence(&format!("# {line}"))?;
+        text.line(&format!("# {line}"))?;
     }
     for set in plan.sets().iter().filter(|set| takes_part(set)) {
-        text.set(set)?;
+        text.set(set, usize::MAX)?;
     }
     let about = plan_summary::without_reference(plan.totals()).into_iter();
     for line in about.chain(plan_summary::empty_folders(plan)) {
-        writeln!(text.out)?;
-        text.sentence(&format!("# {line}"))?;
+        text.line(&format!("\n# {line}"))?;
     }
-    for folder in plan.empty_folders() {
-        for file in &folder.noise {
-            text.name(plan.action().name(), &file.path)?;
-            text.below("noise")?;
-        }
-        text.name("remove", &folder.path)?;
-    }
+    text.folders(plan, usize::MAX)?;
     text.links(plan)
+}
+
+/// Writes the largest sets of a plan.
+pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
+    let action = plan.action();
+    let mut text = Text { out, run, action };
+    let acted = |set: &SetPlan| {
+        let names = set.files.iter().flat_map(|file| file.acted(action));
+        names.count() as u64
+    };
+    let mut sets: Vec<_> = plan.sets().iter().filter(|set| set.acts()).collect();
+    sets.sort_by_key(|set| Reverse(set.size.saturating_mul(acted(set))));
+    sets.truncate(SETS);
+    for set in &sets {
+        text.set(set, NAMES)?;
+    }
+    text.folders(plan, FOLDERS)?;
+    let totals = plan.totals();
+    if let more @ 1.. = totals.sets.saturating_sub(sets.len() as u64) {
+        let shown = sets.iter().map(|set| acted(set)).sum();
+        text.line(&format!(
+            "\n… and {} in {}: --dry-run shows the whole plan",
+            names(totals.steps.saturating_sub(shown)),
+            counted(more, "more set", "more sets"),
+        ))?;
+    }
+    text.line("")
 }
 
 struct Text<'a> {
@@ -55,8 +81,13 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    fn set(&mut self, set: &SetPlan) -> io::Result<()> {
-        let rows = rows(self.run, self.action, set);
+    /// Writes the first of the names of a set.
+    fn set(&mut self, set: &SetPlan, most: usize) -> io::Result<()> {
+        let mut rows = rows(self.run, self.action, set);
+        if rows.len() > most {
+            rows.sort_by_key(|row| row.fate != "keep");
+            rows.dedup_by(|next, row| row.fate == "keep" && next.fate == "keep");
+        }
         write!(self.out, "\n{}", Bytes(set.size))?;
         // The trash frees nothing until it is emptied.
         if self.action != ActionKind::Trash {
@@ -69,52 +100,60 @@ impl Text<'_> {
         let first = kept.next().map(|row| row.file);
         let has_several = kept.any(|row| Some(row.file) != first);
         let mut before = None;
-        for row in &rows {
+        for row in rows.iter().take(most) {
             let what = match row.fate {
                 "act" => self.action.name(),
                 other => other,
             };
             self.name(what, row.path.0)?;
             if let Some(keeper) = row.keeper.filter(|_| has_several) {
-                let keeper = self.path(keeper.0);
-                writeln!(self.out, "{BELOW}for {keeper}")?;
+                self.line(&format!("{BELOW}for {}", escape(keeper.0)))?;
             }
             let this = row.file.map(|file| (file, row.fate));
-            match &row.why {
-                _ if this.is_some() && this == before => self.below(SAME_FILE)?,
-                Some(why) => self.below(why)?,
-                None => {}
+            let is_same = this.is_some() && this == before;
+            let why = row.why.as_deref();
+            if let Some(why) = why.filter(|_| !is_same) {
+                self.line(&format!("{BELOW}{why}"))?;
+            } else if is_same {
+                self.line(&format!("{BELOW}another name of the same file"))?;
             }
             before = this;
             if let Some(to) = &row.to {
-                writeln!(self.out, "{BELOW}to {}", escape(&to.0))?;
+                self.line(&format!("{BELOW}to {}", escape(&to.0)))?;
             }
         }
-        Ok(())
+        self.more(rows.len(), most)
+    }
+
+    /// Writes the first of the folders that go, with their noise.
+    fn folders(&mut self, plan: &Plan, most: usize) -> io::Result<()> {
+        let folders = plan.empty_folders();
+        for folder in folders.iter().take(most) {
+            for file in folder.noise.iter().take(most) {
+                self.name(self.action.name(), &file.path)?;
+                self.line(&format!("{BELOW}noise"))?;
+            }
+            self.more(folder.noise.len(), most)?;
+            self.name("remove", &folder.path)?;
+        }
+        self.more(folders.len(), most)
     }
 
     fn name(&mut self, what: &str, path: &[u8]) -> io::Result<()> {
-        let path = self.path(path);
-        writeln!(self.out, "  {what:<8} {path}")
+        writeln!(self.out, "  {what:<8} {}", escape(path))
     }
 
-    fn path(&self, path: &[u8]) -> String {
-        match self.run.plan_columns {
-            Some(_) => escape(&self.run.links.as_given(path)).into_owned(),
-            None => escape(path).into_owned(),
+    fn more(&mut self, all: usize, shown: usize) -> io::Result<()> {
+        match all.saturating_sub(shown) {
+            0 => Ok(()),
+            more => writeln!(self.out, "  … and {} more", count(more as u64)),
         }
     }
 
-    fn below(&mut self, words: &str) -> io::Result<()> {
-        self.sentence(&format!("{BELOW}{words}"))
-    }
-
     /// Reasons may contain text of the system, such as the type of a file system.
-    fn sentence(&mut self, line: &str) -> io::Result<()> {
-        let line = sanitize::message(line).into_owned();
-        let lines = fitting([line], self.run.plan_columns.unwrap_or(usize::MAX));
-        let mut lines = lines.iter();
-        lines.try_for_each(|line| writeln!(self.out, "{line}"))
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        let (start, line) = line.split_at(usize::from(line.starts_with('\n')));
+        writeln!(self.out, "{start}{}", console::message(line))
     }
 
     /// All known links that will break.
@@ -123,15 +162,11 @@ impl Text<'_> {
         if links.number == 0 {
             return Ok(());
         }
-        writeln!(self.out, "\n# Symbolic links that will break")?;
+        self.line("\n# Symbolic links that will break")?;
         for link in &links.named {
-            writeln!(self.out, "  {}", sanitize::path(&link.link))?;
-            let leads_to = sanitize::path(&link.leads_to);
-            writeln!(self.out, "    leads to {leads_to}")?;
+            let [link, leads_to] = [&link.link, &link.leads_to].map(|path| console::path(path));
+            writeln!(self.out, "  {link}\n    leads to {leads_to}")?;
         }
-        match links.number - links.named.len() as u64 {
-            0 => Ok(()),
-            more => writeln!(self.out, "  … and {} more", count(more)),
-        }
+        self.more(links.number as usize, links.named.len())
     }
 }

@@ -1,20 +1,24 @@
-//! The rows of a plan: what becomes of each name, and why.
+//! The rows of a plan: what becomes of each name, and why; and the document of them for programs.
+//!
+//! Its keys are a promise (`docs/reference/formats.md`).
 
-use seekless::action::plan::{Fate, PlannedFile, PlannedName, SetPlan};
+use std::io::{self, Write};
+
+use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
 use seekless::action::reason::Facts;
 use seekless::action::{ActionKind, Code, Raw, Reason};
-use seekless::report::Name;
 use seekless::report::escape::escape;
+use seekless::report::{Layout, Name, Objects, SCHEMA};
 use seekless::units::counted;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::cli::front::option_words::typed;
 use crate::cli::resolve::act::ActRun;
 
-/// One name. Its keys in JSON are a promise (`docs/reference/formats.md`).
+/// One name.
 #[derive(Serialize)]
 pub struct Row<'a> {
-    pub path: Spelled<'a>,
+    pub path: Name<'a>,
     /// The file of the set, from 1: names of one file share it. Names that were not looked at as files have none.
     pub file: Option<usize>,
     /// `keep`, `act` or `leave`.
@@ -24,20 +28,10 @@ pub struct Row<'a> {
     pub code: Option<&'static str>,
     pub facts: Option<&'a Facts>,
     /// The name that stays for this one.
-    pub keeper: Option<Spelled<'a>>,
+    pub keeper: Option<Name<'a>>,
     /// Where the file is moved to.
     pub to: Option<Raw>,
     pub frees: u64,
-}
-
-/// A path.
-#[derive(Clone, Copy)]
-pub struct Spelled<'a>(pub &'a [u8]);
-
-impl Serialize for Spelled<'_> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        Name::new(self.0).serialize(out)
-    }
 }
 
 /// True if something is done in the set, or left alone. Sets without a reference are not what the user asked for: they
@@ -77,7 +71,7 @@ fn of_reason<'a>(path: &'a [u8], fate: &'static str, why: &'a Reason) -> Row<'a>
 
 fn bare<'a>(path: &'a [u8], fate: &'static str) -> Row<'a> {
     Row {
-        path: Spelled(path),
+        path: Name(path),
         file: None,
         fate,
         why: None,
@@ -114,7 +108,7 @@ fn row<'a>(
             };
             Row {
                 why: remark(set, file, action),
-                keeper: set.kept_for(file).map(|(_, kept)| Spelled(&kept.path)),
+                keeper: set.kept_for(file).map(|(_, kept)| Name(&kept.path)),
                 frees,
                 ..bare(path, "act")
             }
@@ -141,4 +135,86 @@ fn remark(set: &SetPlan, file: &PlannedFile, action: ActionKind) -> Option<Strin
         let names = counted(elsewhere, "other name", "other names");
         format!("frees no space: the file has {names} outside this set")
     })
+}
+
+#[derive(Serialize)]
+struct Head {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    command: Vec<Raw>,
+    action: &'static str,
+}
+
+#[derive(Serialize)]
+struct SetRecord<'a> {
+    size: u64,
+    digest: Option<String>,
+    names: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    empty_folders: Option<Vec<Name<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<Vec<NoiseRecord<'a>>>,
+    totals: TotalsRecord,
+}
+
+#[derive(Serialize)]
+struct NoiseRecord<'a> {
+    path: Name<'a>,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct TotalsRecord {
+    sets: u64,
+    steps: u64,
+    bytes: u64,
+    frees: u64,
+    kept: u64,
+    left: u64,
+}
+
+/// Writes a plan.
+pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
+    let mut objects = Objects::new(Layout::Document, "set", "sets");
+    let head = Head {
+        format: "seekless-plan",
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        command: run.header().command,
+        action: plan.action().name(),
+    };
+    objects.begin_document(out, &head)?;
+    for set in plan.sets().iter().filter(|set| takes_part(set)) {
+        let record = SetRecord {
+            size: set.size,
+            digest: set.digest.map(|digest| digest.to_string()),
+            names: rows(run, plan.action(), set),
+        };
+        objects.item(out, &record)?;
+    }
+    let folders = plan.empty_folders().iter();
+    let folders = folders.map(|folder| Name(&folder.path));
+    let noise = plan.noise().map(|file| NoiseRecord {
+        path: Name(&file.path),
+        size: file.expected.size,
+    });
+    let totals = plan.totals();
+    let tail = Tail {
+        empty_folders: plan.removes_empty_folders().then(|| folders.collect()),
+        noise: plan.takes_noise().then(|| noise.collect()),
+        totals: TotalsRecord {
+            sets: totals.sets,
+            steps: totals.steps,
+            bytes: totals.bytes,
+            frees: totals.frees,
+            kept: totals.kept,
+            left: totals.left.values().sum(),
+        },
+    };
+    objects.end_document(out, &tail)
 }

@@ -7,21 +7,20 @@ use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 use seekless::action::plan::Sidecars;
 
-use super::common::{ConfigArgs, DocumentFormat, TalkArgs};
-use super::definition::{at_least_one, ids};
+use super::common::{ConfigArgs, DocumentFormat, TalkArgs, at_least_one, ids};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
 use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
-    /// Act on a report of 'seekless find' (text, json or ndjson), or, for remove and move, 'seekless folders' (text); -
+    /// Act on a report of 'seekless find' (text, json or ndjson), or, for remove and move, 'seekless folders' (json or ndjson); -
     /// means standard input
     ///
     /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
     /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
     /// report that another user owns or can write to requires a PATH. In a report of folders, which only 'remove' and
-    /// 'move' read, delete both lines of each folder to keep.
+    /// 'move' read, delete the entries of the folders to keep.
     #[arg(
         long,
         value_name = "REPORT",

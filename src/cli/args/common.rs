@@ -1,6 +1,10 @@
-//! Arguments that many commands have: how much is told, the format of a document, and the configuration files.
+//! Arguments that many commands have: how much is told, the format of a document, and the configuration files; common
+//! values, and how commands and options are looked up in the definition of the command line.
 
-use clap::{ArgAction, Args, ValueEnum};
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, Args, Command, Id, ValueEnum};
 
 use crate::cli::terminal::color::{ColorChoice, Terminal};
 use crate::cli::terminal::console::Progress;
@@ -13,8 +17,8 @@ pub struct TalkArgs {
     pub color: ColorChoice,
 
     /// How to show progress on standard error
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = ProgressChoice::Auto, overrides_with = "no_progress", hide_short_help = true)]
-    pub progress: ProgressChoice,
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Draw, overrides_with = "no_progress", hide_short_help = true)]
+    pub progress: Progress,
 
     /// Do not show progress, like --progress never
     #[arg(long, overrides_with = "progress", hide_short_help = true)]
@@ -29,19 +33,6 @@ pub struct TalkArgs {
     pub verbose: u8,
 }
 
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressChoice {
-    /// Draw it on a terminal
-    Auto,
-    /// Print a line every 10 seconds, for logs
-    Plain,
-    /// Print a JSON object every second, for scripts
-    Json,
-    /// Do not show it
-    Never,
-}
-
 /// How much is told on stderr while a run goes on, decided.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
@@ -51,8 +42,6 @@ pub struct Talk {
     pub summary: bool,
     /// How much of the decisions is told: 0 to 3.
     pub verbose: u8,
-    /// Columns of the terminal that it is told on.
-    pub columns: Option<usize>,
 }
 
 impl TalkArgs {
@@ -62,14 +51,11 @@ impl TalkArgs {
         Talk {
             progress: match self.progress {
                 _ if self.no_progress || self.quiet => Progress::Never,
-                ProgressChoice::Auto if is_lively => Progress::Draw,
-                ProgressChoice::Plain => Progress::Plain,
-                ProgressChoice::Json => Progress::Json,
-                ProgressChoice::Auto | ProgressChoice::Never => Progress::Never,
+                Progress::Draw if !is_lively => Progress::Never,
+                chosen => chosen,
             },
             summary: !self.quiet,
             verbose: self.verbose,
-            columns: stderr.is_terminal.then_some(stderr.columns),
         }
     }
 }
@@ -105,4 +91,64 @@ pub struct ConfigArgs {
     /// Do not read configuration files
     #[arg(long, hide_short_help = true)]
     pub no_config: bool,
+}
+
+/// The command that is meant if none is named.
+pub const DEFAULT: &str = "find";
+
+/// A command's definition; the program's own for the default command, which has the same options.
+pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
+    definition.find_subcommand(name).unwrap_or(definition)
+}
+
+/// The definition of an option, by its long name.
+pub fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
+    command
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(option))
+}
+
+/// True if the rest of a word, or the next word, belongs to the option.
+pub fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// The arguments of a struct.
+pub fn ids<A: Args>() -> Vec<Id> {
+    let command = A::augment_args(Command::new(""));
+    let ids = command.get_arguments().map(|arg| arg.get_id().clone());
+    ids.collect()
+}
+
+/// A whole number.
+pub fn number<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "write a whole number")
+}
+
+/// A whole number that is not 0.
+pub fn at_least_one<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, &'static str> {
+    match text.parse() {
+        Ok(number) if number != T::default() => Ok(number),
+        _ => Err("write a whole number, 1 or more"),
+    }
+}
+
+/// Understands the names of some values; each has a line of help, which may be empty.
+pub fn named<T>(
+    values: impl IntoIterator<Item = (&'static str, &'static str, T)>,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let values: Vec<_> = values.into_iter().collect();
+    let names = values.iter().map(|&(name, about, _)| match about {
+        "" => PossibleValue::new(name),
+        about => PossibleValue::new(name).help(about),
+    });
+    let names: Vec<PossibleValue> = names.collect();
+    PossibleValuesParser::new(names).try_map(move |typed| {
+        let mut values = values.iter();
+        let value = values.find(|(name, ..)| *name == typed);
+        value.map(|(.., value)| value.clone()).ok_or("no such name")
+    })
 }

@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use seekless::report::comparison::{Format, Only};
 
-use super::common::{ConfigArgs, TalkArgs};
-use super::definition::named;
+use super::common::{ConfigArgs, TalkArgs, named};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
 use super::search::PatienceArgs;
@@ -45,7 +44,7 @@ pub struct CompareArgs {
     ///
     /// here: only on the first side. there: not on the first side. moved: the same content is at another path. changed:
     /// another side has other content at the same path. Between two sides, here and there do not include changed files.
-    #[arg(long, value_name = "WHICH", value_parser = named(Only::ALL.map(|it| (it.name(), "", it))), help_heading = "Output")]
+    #[arg(long, value_name = "WHICH", value_parser = named(ONLY), help_heading = "Output")]
     pub only: Option<Only>,
 
     /// Set the format of the result
@@ -54,7 +53,7 @@ pub struct CompareArgs {
         long,
         value_name = "FORMAT",
         default_value = "text",
-        value_parser = named(Format::ALL.map(|it| (it.name(), "", it))),
+        value_parser = named(FORMATS),
         help_heading = "Output"
     )]
     pub format: Format,
@@ -75,3 +74,17 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub config: ConfigArgs,
 }
+
+const ONLY: [(&str, &str, Only); 4] = [
+    ("here", "", Only::Here),
+    ("there", "", Only::There),
+    ("moved", "", Only::Moved),
+    ("changed", "", Only::Changed),
+];
+
+const FORMATS: [(&str, &str, Format); 4] = [
+    ("text", "", Format::Text),
+    ("json", "", Format::Json),
+    ("ndjson", "", Format::NdJson),
+    ("nul", "", Format::Nul),
+];

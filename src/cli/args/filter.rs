@@ -6,7 +6,7 @@ use clap::Args;
 use seekless::scan::Kind;
 use seekless::units::Bytes;
 
-use super::definition::named;
+use super::common::named;
 
 /// Which files to search; no part of another group, since clap leaves the outer group of two empty.
 #[derive(Args, Clone, Debug)]
@@ -66,9 +66,9 @@ pub struct FilterArgs {
     /// The older copies of that file are in the set. An action only changes newer files; older ones are kept. In
     /// 'seekless compare', only files modified after WHEN take part.
     ///
-    /// A time span counts back from now. A date means midnight in the local time zone; a year or a month (2024-05)
-    /// means its first day. A full timestamp (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and
-    /// means its modification time; write ./2024 for a file with such a name.
+    /// A time span counts back from now. A date means midnight in the local time zone. A full timestamp
+    /// (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and means its modification time; write
+    /// ./today for a file with such a name.
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub newer: Option<OsString>,
 

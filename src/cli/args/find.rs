@@ -7,8 +7,7 @@ use seekless::engine::{Copies, SetOrder};
 use seekless::report::{FORMATS, Format};
 
 use super::act::keep_help;
-use super::common::{ConfigArgs, TalkArgs};
-use super::definition::{at_least_one, named};
+use super::common::{ConfigArgs, TalkArgs, at_least_one, named};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
 use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};

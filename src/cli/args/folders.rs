@@ -7,8 +7,7 @@ use clap::Args;
 use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
 use seekless::units::Bytes;
 
-use super::common::{ConfigArgs, TalkArgs};
-use super::definition::named;
+use super::common::{ConfigArgs, TalkArgs, named};
 use super::read::ReadArgs;
 use super::search::PatienceArgs;
 
@@ -101,8 +100,8 @@ Examples:
   seekless folders --min-size 100k --name 'monday*' /mnt/backup
                                                 only larger folders with matching names
   seekless folders --noise '*.tmp' ~/src        treat only *.tmp files as noise
-  seekless folders -f csv -o folders.csv /mnt/backup
-                                                write a table
+  seekless folders -f ndjson -o folders.ndjson /mnt/backup
+                                                write a report, which you can edit and act on
 
 All folders that can go may go at once: a copy of each of their files stays. To remove from a
 folder X what another folder Y has: seekless remove --reference Y X

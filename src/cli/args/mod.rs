@@ -1,16 +1,14 @@
 //! The commands; the arguments of most are in files beside this one.
 
 pub mod act;
-pub mod cache;
 pub mod common;
 pub mod compare;
-pub mod definition;
 pub mod filter;
 pub mod find;
 pub mod folders;
-pub mod probe;
 pub mod read;
 pub mod search;
+pub mod tools;
 
 use std::ffi::OsString;
 use std::mem;
@@ -19,14 +17,13 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
-use self::cache::{CACHE_EXAMPLES, CacheArgs};
 use self::common::DocumentArgs;
 use self::compare::CompareArgs;
 use self::find::FindArgs;
 use self::folders::{FOLDERS_EXAMPLES, FoldersArgs};
-use self::probe::ProbeArgs;
 use self::read::ReadArgs;
 use self::search::PatienceArgs;
+use self::tools::{CACHE_EXAMPLES, CacheArgs, ProbeArgs};
 
 /// Find duplicate files
 ///

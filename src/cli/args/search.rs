@@ -11,10 +11,9 @@ use seekless::engine::LEAST_MEMORY;
 use seekless::engine::{MECHANISMS, Mechanism};
 use seekless::units::{BadSize, Bytes};
 
-use super::definition::at_least_one;
+use super::common::at_least_one;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
-use super::definition::named;
-
+use super::common::named;
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {

@@ -15,11 +15,10 @@ use super::watched;
 use crate::cli::args::common::Talk;
 use crate::cli::args::compare::CompareArgs;
 use crate::cli::resolve::environment::{Environment, begin};
-use crate::cli::resolve::filter::{filter_spec, typed};
+use crate::cli::resolve::filter::filter_spec;
 use crate::cli::resolve::search::meant;
-use crate::cli::resolve::wrong_use::{WrongUse, contradiction};
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
 use crate::cli::terminal::watch;
 
@@ -27,35 +26,33 @@ use crate::cli::terminal::watch;
 struct ComparisonRun {
     config: Config,
     question: Question,
-    filters: Vec<String>,
+    is_filtered: bool,
     /// Where relative paths start.
     folder: PathBuf,
-    /// Characters in a line of standard output, if that is a terminal.
-    columns: Option<usize>,
     args: CompareArgs,
     talk: Talk,
 }
 
 /// Compares, reports and answers by the exit status.
-pub fn compare(args: CompareArgs) -> Result<Exit, Exit> {
+pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
     watch::wait_for(args.patience.time());
-    let (run, console) = begin(
+    let run = begin(
         |around| resolve(args, around),
         |run: &ComparisonRun| run.talk,
     )?;
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
     let nothing = Arc::<Mutex<Option<()>>>::default();
-    let tree = watched(&console, words, &nothing, |control, listener| {
+    let tree = watched(words, &nothing, |control, listener| {
         let seen = engine::classify(&run.config, Scope::AcrossRoots, listener, control);
         if control.is_cancelled() {
-            return Err(Exit::Interrupted);
+            return Err(Exit::Interrupted.into());
         }
-        seen.or_else(|error| console.refuse(error))
+        seen.or_else(refuse)
     })?;
-    answer(&run, &tree, &console)
+    answer(&run, &tree)
 }
 
-fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, Exit> {
+fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
     let comparison = Comparison::new(tree, run.question);
     // The search has named each side that is not there.
     let is_new = |obstacle: &&Obstacle| match obstacle {
@@ -67,26 +64,25 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
         _ => true,
     };
     for obstacle in comparison.obstacles.iter().filter(is_new) {
-        console.complain(&obstacle_words(tree, obstacle, !run.filters.is_empty()));
+        console::complain(obstacle_words(tree, obstacle, run.is_filtered));
     }
     if !run.args.talk.quiet {
         for note in &comparison.notes {
-            console.line(&format!("Note: {}.", note_words(tree, note)));
+            console::line(&format!("Note: {}.", note_words(tree, note)));
         }
         let shown = Shown {
             comparison: &comparison,
             only: run.args.only,
             folder: run.folder.as_os_str().as_bytes(),
-            filters: &run.filters,
+            is_filtered: run.is_filtered,
             relative: run.args.relative,
-            columns: run.columns,
         };
-        let place = OutputStream::open(None, console);
-        let mut place = place.or_else(|error| console.refuse(error))?;
+        let place = OutputStream::open(None);
+        let mut place = place.or_else(refuse)?;
         let written = place.write(|out| write(run.args.format, &shown, out));
         let written = written.and_then(|()| place.finish());
         // Whoever closed the pipe did not hear all of the answer.
-        written.map_err(|error| error.exit(Some(Exit::Nothing), console))?;
+        written.map_err(|error| error.ends(Some(Exit::Nothing)))?;
     }
     Ok(match comparison.answer() {
         ComparisonAnswer::Yes => Exit::Done,
@@ -95,17 +91,18 @@ fn answer(run: &ComparisonRun, tree: &Tree, console: &Console) -> Result<Exit, E
     })
 }
 
-fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<ComparisonRun, WrongUse> {
+fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<ComparisonRun, Stop> {
     meant(&args.sides)?;
     if args.relative && args.format != Format::Nul {
-        return contradiction("--relative is for bare names: use it with -f nul");
+        return refuse("--relative is for bare names: use it with -f nul");
     }
     if args.format == Format::Nul && args.only.is_none() {
-        return contradiction(
+        return refuse(
             "-f nul lists names without their signs: add --only here, there, moved or changed",
         );
     }
     let filter = filter_spec(&args.filter, true, false, around)?;
+    let is_filtered = filter.has_tests();
     Ok(ComparisonRun {
         config: Config {
             roots: args
@@ -122,9 +119,8 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             one_way: args.one_way,
             same_disk: args.same_disk,
         },
-        filters: typed(&args.filter),
+        is_filtered,
         folder: around.folder.clone(),
-        columns: around.stdout.is_terminal.then_some(around.stdout.columns),
         talk: args.talk.on(around.stderr),
         args,
     })

@@ -22,12 +22,12 @@ use crate::cli::args::common::Talk;
 use crate::cli::args::folders::FoldersArgs;
 use crate::cli::front::problems::Listener;
 use crate::cli::resolve::environment::{Environment, begin};
+use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::meant;
-use crate::cli::resolve::wrong_use::{WrongUse, contradiction, meant_as_file};
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
-use crate::cli::terminal::{sanitize, watch};
+use crate::cli::terminal::watch;
 
 /// All decisions of one `seekless folders`.
 struct FoldersRun {
@@ -43,30 +43,22 @@ struct FoldersRun {
 }
 
 /// Looks at folders and says what they have in common.
-pub fn folders(args: FoldersArgs) -> Result<Exit, Exit> {
+pub fn folders(args: FoldersArgs) -> Result<Exit, Stop> {
     watch::wait_for(args.patience.time());
-    let (run, console) = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk)?;
+    let run = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk)?;
     // Before any work is done.
-    let place = OutputStream::open(run.args.output.as_deref(), &console);
-    let place = place.or_else(|error| console.refuse(error))?;
+    let place = OutputStream::open(run.args.output.as_deref());
+    let place = place.or_else(refuse)?;
     let place = Arc::new(Mutex::new(Some(place)));
     let words = "interrupted: folders that were not read completely get no verdict";
-    let (told, exit) = watched(&console, words, &place, |control, listener| {
-        drive(&run, &console, &place, control, listener)
+    let (lines, exit) = watched(words, &place, |control, listener| {
+        drive(&run, &place, control, listener)
     })?;
-    if run.talk.summary {
-        console.lines(told.lines());
-    } else if let Some(line) = told.incomplete() {
-        // The reason for the exit status is not left out.
-        console.complain(&line);
-    }
-    Ok(match told.unidentified {
-        0 => exit,
-        _ => exit.worse(Exit::SomeLeft),
-    })
+    console::lines(lines);
+    Ok(exit)
 }
 
-fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, WrongUse> {
+fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, Stop> {
     meant_as_file(args.output.as_deref())?;
     if args.noise.is_empty() {
         args.noise = NOISE.map(str::to_owned).to_vec();
@@ -95,7 +87,7 @@ fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
 }
 
 /// The given folders, but for those that lie below others: they are seen there.
-fn roots(given: &[OsString]) -> Result<Vec<Root>, WrongUse> {
+fn roots(given: &[OsString]) -> Result<Vec<Root>, Stop> {
     meant(given)?;
     if given.is_empty() {
         return Ok(vec![Root::from(PathBuf::from("."))]);
@@ -108,42 +100,32 @@ fn roots(given: &[OsString]) -> Result<Vec<Root>, WrongUse> {
     };
     match paths.iter().find(is_file) {
         None => Ok(outermost(paths).into_iter().map(Root::from).collect()),
-        Some(file) => contradiction(format!(
+        Some(file) => refuse(format!(
             "{} is a file: give its folder; 'seekless find' is about files",
-            sanitize::path(file)
+            console::path(file)
         )),
     }
 }
 
-/// The numbers of an answer.
-struct Told {
-    reported: usize,
-    folders: usize,
-    files: usize,
-    skipped_trash: u64,
-    unidentified: u64,
-}
-
-/// Looks, answers, and writes the answer.
+/// Looks, answers, and writes the answer; the lines that follow it, and the exit status.
 fn drive(
     run: &FoldersRun,
-    console: &Console,
     place: &Mutex<Option<OutputStream>>,
     control: &Control,
-    listener: &Listener<'_>,
-) -> Result<(Told, Exit), Exit> {
+    listener: &Listener,
+) -> Result<(Vec<String>, Exit), Stop> {
     let tree = engine::classify(&run.config, Scope::AllFiles, listener, control);
-    let tree = tree.or_else(|error| console.refuse(error))?;
+    let tree = tree.or_else(refuse)?;
     // An empty report would say that there is nothing, and replace one that knows more.
     let roots = &run.config.roots;
     if control.is_cancelled() {
-        return Err(Exit::Interrupted);
+        return Err(Exit::Interrupted.into());
     }
     // A given folder is in the tree before it is listed.
     let below_roots = u64::from(tree.folder_count()).saturating_sub(roots.len() as u64);
-    let exit = listener.exit(roots.len(), below_roots + u64::from(tree.file_count()));
+    let mut exit = listener.exit(roots.len(), below_roots + u64::from(tree.file_count()));
     if exit == Exit::Nothing {
-        return Err(exit);
+        return Err(exit.into());
     }
     let is_noise = |name: &[u8]| {
         run.is_noise
@@ -174,36 +156,24 @@ fn drive(
     let mut place = place.ok_or(Exit::Nothing)?;
     let written = place.write(|out| (run.args.format.write)(out, &report));
     let written = written.and_then(|()| place.finish());
-    written.map_err(|error| error.exit(Some(exit), console))?;
-    let told = Told {
-        reported: answer.entries.iter().map(|entry| entry.folders.len()).sum(),
-        folders: answer.folders,
-        files: answer.files,
-        skipped_trash: tree.skipped_trash(),
-        unidentified: seen.unidentified(),
-    };
-    Ok((told, exit))
-}
-
-impl Told {
-    fn incomplete(&self) -> Option<String> {
-        (self.unidentified > 0).then(|| {
-            format!(
-                "INCOMPLETE: {} be the same as others, seen through two mounts, so their folders were not fully seen.",
-                counted(self.unidentified, "file may", "files may"),
-            )
-        })
+    written.map_err(|error| error.ends(Some(exit)))?;
+    let mut lines = Vec::new();
+    if seen.unidentified() > 0 {
+        lines.push(format!(
+            "INCOMPLETE: {} be the same as others, seen through two mounts, so their folders were not fully seen.",
+            counted(seen.unidentified(), "file may", "files may"),
+        ));
+        exit = exit.worse(Exit::SomeLeft);
     }
-
-    fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!(
+    if run.talk.summary {
+        let reported = answer.entries.iter().map(|entry| entry.folders.len());
+        lines.push(format!(
             "Reported {} of {}, compared {}.",
-            count(self.reported as u64),
-            counted(self.folders as u64, "folder", "folders"),
-            counted(self.files as u64, "file", "files")
-        )];
-        lines.extend(self.incomplete());
-        lines.extend(gather::skipped_trash(self.skipped_trash));
-        lines
+            count(reported.sum::<usize>() as u64),
+            counted(answer.folders as u64, "folder", "folders"),
+            counted(answer.files as u64, "file", "files")
+        ));
+        lines.extend(gather::skipped_trash(tree.skipped_trash()));
     }
+    Ok((lines, exit))
 }

@@ -16,10 +16,9 @@ use crate::cli::act::from_report::{FromReport, tell_what_is_typed, with_command}
 use crate::cli::front::option_words::typed;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::search::Source;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
-use crate::cli::terminal::sanitize;
 use crate::cli::terminal::watch::{self, End};
 
 /// Reads the report, looks up its names and reports what was selected.
@@ -27,19 +26,18 @@ pub fn select(
     mut run: FindRun,
     (source, selection): (Source, Selection),
     ranking: Option<Ranking>,
-    console: &Console,
-) -> Result<Exit, Exit> {
-    tell_what_is_typed(&source, console);
-    let report = FromReport::open(&source).or_else(|error| console.refuse(error))?;
+) -> Result<Exit, Stop> {
+    tell_what_is_typed(&source);
+    let report = FromReport::open(&source).or_else(refuse)?;
     // What is written would pass for a report of this user.
     if let Some(untrusted) = report.about.untrusted {
-        return console.refuse(format!(
+        return refuse(format!(
             "{untrusted}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
         ));
     }
     // Before the report is read, which may take long if it comes through a pipe.
-    let place = OutputStream::open(run.args.output.as_deref(), console);
-    let place = place.or_else(|error| console.refuse(error))?;
+    let place = OutputStream::open(run.args.output.as_deref());
+    let place = place.or_else(refuse)?;
     let progress = Arc::<LookUps>::default();
     let shown = Arc::clone(&progress);
     let reported = watch::during(
@@ -56,8 +54,7 @@ pub fn select(
             reported.map_err(|error| error.to_string())
         },
     );
-    let reported =
-        reported.or_else(|error: String| console.refuse(format!("{}: {error}", report.name)))?;
+    let reported = reported.or_else(|error: String| refuse(format!("{}: {error}", report.name)))?;
     let Reported {
         header,
         sets,
@@ -66,7 +63,7 @@ pub fn select(
         left,
         absent,
     } = reported;
-    complain(&absent, &left, console);
+    complain(&absent, &left);
     run.config.copies = copies;
     run.config.isolate = header.options.isolate;
     run.header = Header {
@@ -82,10 +79,10 @@ pub fn select(
     watch::over();
     // With --exit-code, whoever closed the pipe did not hear all of the answer.
     let closed = (!run.args.exit_code).then_some(Exit::Done);
-    written.map_err(|error| error.exit(closed, console))?;
+    written.map_err(|error| error.ends(closed))?;
     let is_whole = left.is_empty() && absent.is_empty() && !summary.interrupted;
     let exit = if is_whole { Exit::Done } else { Exit::SomeLeft };
-    Ok(told(&run, &summary, || (), exit, console))
+    Ok(told(&run, &summary, || (), exit))
 }
 
 /// How many files of a report were looked up.
@@ -110,18 +107,18 @@ impl LookUps {
 }
 
 /// Names what cannot be in the answer; files that were removed are only counted.
-fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
+fn complain(absent: &[Absent], left: &[LeftName]) {
     for Absent { path, error } in absent {
-        let path = sanitize::path(path);
+        let path = console::path(path);
         let words = "skipped its files: mount the disk, or give the paths that remain";
-        console.complain_about(&path, &format!("{error}; {words}"));
+        console::complain_about(&path, &format!("{error}; {words}"));
     }
     let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
     for name in left {
         let words = typed(&name.why);
         if limit.meets(&words) {
-            console.complain_about(&escape(&name.path), &format!("{words}; skipped"));
+            console::complain_about(&escape(&name.path), &format!("{words}; skipped"));
         }
     }
-    limit.rest().iter().for_each(|line| console.complain(line));
+    limit.rest().iter().for_each(console::complain);
 }

@@ -7,10 +7,7 @@ pub mod report_output;
 pub mod resolve;
 pub mod summary;
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,12 +22,12 @@ use self::report_output::{ReportOutput, told};
 use self::resolve::{FindRun, resolve};
 use crate::cli::act::plan_summary::no_match;
 use crate::cli::args::find::FindArgs;
-use crate::cli::front::problems::{HiddenLinks, Listener, seen};
+use crate::cli::front::problems::{Listener, seen};
 use crate::cli::resolve::environment::begin;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::{NotWritten, dropping};
-use crate::cli::terminal::{sanitize, watch};
+use crate::cli::terminal::watch;
 use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
 
@@ -38,11 +35,11 @@ use crate::cli::undo::sweep;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Finds, reports and tells how it went.
-pub fn find(args: FindArgs) -> Result<Exit, Exit> {
+pub fn find(args: FindArgs) -> Result<Exit, Stop> {
     watch::wait_for(args.patience.time());
-    let (mut run, console) = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
+    let mut run = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
     if run.config.roots.is_empty() {
-        console.complain("the list of paths on standard input is empty: nothing to search");
+        console::complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.
         if run.args.exit_code {
             return Ok(Exit::Nothing);
@@ -50,21 +47,20 @@ pub fn find(args: FindArgs) -> Result<Exit, Exit> {
     }
     let ranking = run.ranking.take();
     match run.wanted.take() {
-        None => search(&run, ranking, &console),
-        Some(wanted) => from_report::select(run, wanted, ranking, &console),
+        None => search(&run, ranking),
+        Some(wanted) => from_report::select(run, wanted, ranking),
     }
 }
 
 /// Searches, while progress is drawn and signals are heard. `words` answer the first signal; `place` is what the work
 /// would leave behind if the program ended.
 fn watched<P: Send + 'static, T>(
-    console: &Console,
     words: &'static str,
     place: &Arc<Mutex<Option<P>>>,
-    work: impl FnOnce(&Control, &Listener<'_>) -> Result<T, Exit>,
-) -> Result<T, Exit> {
+    work: impl FnOnce(&Control, &Listener) -> Result<T, Stop>,
+) -> Result<T, Stop> {
     let control = Arc::<Control>::default();
-    let listener = Listener::new(console);
+    let listener = Listener::new();
     let done = watch::search(&control, words, dropping(place), || {
         work(&control, &listener)
     });
@@ -73,27 +69,18 @@ fn watched<P: Send + 'static, T>(
     done
 }
 
-fn search(run: &FindRun, mut ranking: Option<Ranking>, console: &Console) -> Result<Exit, Exit> {
-    let output = ReportOutput::open(run, console).or_else(|error| console.refuse(error))?;
+fn search(run: &FindRun, mut ranking: Option<Ranking>) -> Result<Exit, Stop> {
+    let output = ReportOutput::open(run).or_else(refuse)?;
     let output = Arc::new(Mutex::new(Some(output)));
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
-    let mut hidden = HiddenLinks::default();
-    let found = watched(console, words, &output, |control, listener| {
+    let found = watched(words, &output, |control, listener| {
         thread::scope(|scope| {
             // Dropped when the work is over, which ends the thread.
             let (_over, until_over) = mpsc::channel();
             if run.delivery == Delivery::AsFinal {
                 scope.spawn(|| flush_now_and_then(&output, control, until_over));
             }
-            let summary = drive(
-                run,
-                console,
-                &mut ranking,
-                &output,
-                control,
-                listener,
-                &mut hidden,
-            )?;
+            let summary = drive(run, &mut ranking, &output, control, listener)?;
             // An interruption that came too late to cut anything short leaves a whole report.
             let exit = if summary.interrupted {
                 Exit::Interrupted
@@ -104,33 +91,30 @@ fn search(run: &FindRun, mut ranking: Option<Ranking>, console: &Console) -> Res
         })
     });
     let idle = ranking.iter().flat_map(Ranking::unmatched_rules);
-    idle.for_each(|rule| console.complain(&no_match("--keep", rule)));
+    idle.for_each(|rule| console::complain(no_match("--keep", rule)));
     let (summary, exit) = found?;
     let notes = || {
-        console.lines(hidden.lines());
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
-            sweep::notice(&place, || searched_trees(&run.config), console);
+            sweep::notice(&place, || searched_trees(&run.config));
         }
     };
-    Ok(told(run, &summary, notes, exit, console))
+    Ok(told(run, &summary, notes, exit))
 }
 
 /// Runs the engine and writes what it finds.
 fn drive(
     run: &FindRun,
-    console: &Console,
     ranking: &mut Option<Ranking>,
     output: &Shared<ReportOutput>,
     control: &Control,
-    listener: &Listener<'_>,
-    hidden: &mut HiddenLinks,
-) -> Result<Summary, Exit> {
+    listener: &Listener,
+) -> Result<Summary, Stop> {
     if tracing::enabled!(tracing::Level::INFO) {
         // The search names the paths that it cannot look at.
         for text in engine::explain(&run.config, "--memory") {
             text.lines()
-                .for_each(|line| tracing::info!("{}", sanitize::message(line)));
+                .for_each(|line| tracing::info!("{}", console::message(line)));
         }
     }
     let mut failed = None;
@@ -144,12 +128,6 @@ fn drive(
             }
             None => set,
         };
-        if set.members.len() > 1 {
-            for member in &set.members {
-                let path = member.names.first().map_or(&[][..], Vec::as_slice);
-                hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));
-            }
-        }
         let written = lock(output).as_mut().map(|output| output.set(set));
         written.unwrap_or(Ok(())).map_err(|error| {
             failed = Some(error);
@@ -159,15 +137,15 @@ fn drive(
     let unwritten = |error: NotWritten| {
         // With --exit-code, whoever closed the pipe did not hear all of the answer.
         let closed = (!run.args.exit_code).then_some(Exit::Done);
-        error.exit(closed, console)
+        error.ends(closed)
     };
     if let Some(error) = failed {
         return Err(unwritten(error));
     }
-    let summary = found.or_else(|error| console.refuse(error))?;
+    let summary = found.or_else(refuse)?;
     // An empty report would say that there is nothing, and replace one that knows more.
     if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing {
-        return Err(Exit::Nothing);
+        return Err(Exit::Nothing.into());
     }
     let output = lock(output).take();
     let written = output.map(|output| output.finish(&summary));

@@ -9,10 +9,9 @@ use seekless::units::count;
 
 use super::resolve::FindRun;
 use super::summary;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::output::{NotWritten, OutputStream};
-use crate::cli::terminal::shell_word;
 
 /// A report on its way.
 pub struct ReportOutput {
@@ -26,8 +25,8 @@ pub struct ReportOutput {
 
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
-    pub fn open(run: &FindRun, console: &Console) -> Result<Self, NotWritten> {
-        let place = OutputStream::open(run.args.output.as_deref(), console)?;
+    pub fn open(run: &FindRun) -> Result<Self, NotWritten> {
+        let place = OutputStream::open(run.args.output.as_deref())?;
         Ok(Self::at(place, run))
     }
 
@@ -84,18 +83,12 @@ impl ReportOutput {
 }
 
 /// Says how a search or a selection went; `notes` are behind its summary. Decides on the exit status.
-pub fn told(
-    run: &FindRun,
-    summary: &Summary,
-    notes: impl FnOnce(),
-    exit: Exit,
-    console: &Console,
-) -> Exit {
+pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) -> Exit {
     if run.talk.summary {
-        console.lines(summary::lines(summary, run.summary_of()));
+        console::lines(summary::lines(summary, run.summary_of()));
         notes();
-        console.lines(reported(run, summary));
-        console.lines(next_command(run, summary));
+        console::lines(reported(run, summary));
+        console::lines(next_command(run, summary));
     }
     if run.args.exit_code {
         exit.of_question(summary.sets > 0)
@@ -131,6 +124,6 @@ fn next_command(run: &FindRun, summary: &Summary) -> Option<String> {
     let dash = if file.starts_with(b"-") { "./" } else { "" };
     Some(format!(
         "To see what would be removed: seekless remove --dry-run --from {dash}{}",
-        shell_word::word(file)
+        console::shell_word(file)
     ))
 }

@@ -11,7 +11,8 @@ use crate::cli::args::find::FindArgs;
 use crate::cli::resolve::environment::Environment;
 use crate::cli::resolve::root_links::RootLinks;
 use crate::cli::resolve::search::{Source, keep_rules, search};
-use crate::cli::resolve::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
+use crate::cli::resolve::{meant_as_file, not_onto_report};
+use crate::cli::terminal::exit::{Stop, refuse};
 
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl FindRun {
 }
 
 /// Decides everything.
-pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, WrongUse> {
+pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, Stop> {
     let mut config = search(
         &args.paths.roots,
         &args.filter,
@@ -107,9 +108,9 @@ fn selection(
     config: &Config,
     delivery: Delivery,
     around: &Environment<'_>,
-) -> Result<Selection, WrongUse> {
+) -> Result<Selection, Stop> {
     // Nothing is changed, so links of other users are followed as in a search.
-    let mut links = RootLinks::new(true, &around.folder);
+    let mut links = RootLinks::new(true);
     let roots = args.paths.roots.iter();
     let limits = roots.map(|path| links.real(&around.folder.join(path)));
     Ok(Selection {
@@ -127,10 +128,10 @@ fn selection(
 }
 
 /// Refuses options that a format cannot follow.
-fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
+fn possible_with(args: &FindArgs) -> Result<(), Stop> {
     let format = args.format.name;
     if args.omit_first && !matches!(format, "nul" | "fdupes") {
-        return contradiction(format!(
+        return refuse(format!(
             "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
         ));
     }
@@ -151,14 +152,13 @@ mod tests {
     use crate::cli::terminal::color::Terminal;
     use crate::cli::terminal::console::Progress;
 
-    fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, WrongUse> {
+    fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, Stop> {
         let words = ["seekless"].into_iter().chain(line.split_whitespace());
         let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
         let terminal = Terminal {
             is_terminal: true,
             no_color: false,
             is_dumb: false,
-            columns: 80,
         };
         let mut around = Environment {
             stdin: &mut &*stdin,
@@ -173,7 +173,7 @@ mod tests {
         resolve(cli.find, &mut around)
     }
 
-    fn resolved(line: &str) -> Result<FindRun, WrongUse> {
+    fn resolved(line: &str) -> Result<FindRun, Stop> {
         resolved_with(line, b"")
     }
 
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn without_roots_it_is_the_current_folder() -> Result<(), WrongUse> {
+    fn without_roots_it_is_the_current_folder() -> Result<(), Stop> {
         assert_eq!(roots(&resolved("")?), ["."]);
         assert_eq!(roots(&resolved("a b")?), ["a", "b"]);
         Ok(())
     }
 
     #[test]
-    fn lists_add_roots_and_an_empty_list_adds_none() -> Result<(), WrongUse> {
+    fn lists_add_roots_and_an_empty_list_adds_none() -> Result<(), Stop> {
         assert_eq!(
             roots(&resolved_with("a --stdin", b"b\nc d\n")?),
             ["a", "b", "c d"]
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_a_range() -> Result<(), WrongUse> {
+    fn copies_are_a_range() -> Result<(), Stop> {
         for (line, expected) in [
             ("", Copies::default()),
             ("--copies 3..", Copies::at_least(3)),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_is_a_folder_and_a_level_or_off() -> Result<(), WrongUse> {
+    fn the_cache_is_a_folder_and_a_level_or_off() -> Result<(), Stop> {
         for (line, expected) in [
             ("--cache /c", Some(("/c", Trust::Change))),
             ("--cache ./off", Some(("./off", Trust::Change))),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_decides_on_colour_and_progress() -> Result<(), WrongUse> {
+    fn the_terminal_decides_on_colour_and_progress() -> Result<(), Stop> {
         for (line, color, progress, summary) in [
             ("", true, true, true),
             ("-o x", false, true, true),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_on_hidden_files_counts() -> Result<(), WrongUse> {
+    fn the_last_word_on_hidden_files_counts() -> Result<(), Stop> {
         use seekless::scan::filter::Verdict::{Hidden, Keep};
         for (line, expected) in [
             ("", Keep),

@@ -4,8 +4,6 @@ use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::units::{Bytes, count, counted, plural};
 
-use crate::cli::terminal::progress::duration;
-
 /// The run that a summary is of.
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryOf {
@@ -101,7 +99,7 @@ fn work(summary: &Summary) -> Vec<String> {
         counted(summary.folders, "folder", "folders"),
         Bytes(summary.bytes_present),
         Bytes(read.fold(0, u64::saturating_add)),
-        duration(summary.total_time)
+        format!("{:.1?}", summary.total_time)
     )];
     let skipped = |Unread { files, bytes }, why| {
         let files_of = format!("{} ({})", counted(files, "file", "files"), Bytes(bytes));
@@ -123,7 +121,7 @@ fn work(summary: &Summary) -> Vec<String> {
         format!("  {name:<20} {files:>12} {read:>9}  {time}")
     };
     lines.push(row(["stage", "candidates", "read", "time"]));
-    let scan = duration(summary.scan_time);
+    let scan = format!("{:.1?}", summary.scan_time);
     lines.push(row(["scan", &count(summary.files), "", &scan]));
     for stage in summary.stages.iter().filter(|stage| stage.files > 0) {
         let read = Bytes(stage.bytes_read).to_string();
@@ -131,7 +129,7 @@ fn work(summary: &Summary) -> Vec<String> {
             stage.name,
             &count(stage.files),
             &read,
-            &duration(stage.time),
+            &format!("{:.1?}", stage.time),
         ]));
     }
     let devices = summary.devices.iter().filter(|it| it.bytes_read > 0);
@@ -143,7 +141,7 @@ fn work(summary: &Summary) -> Vec<String> {
         let rate = device.bytes_read as f64 / device.busy.as_secs_f64().max(1e-9);
         let rate = format!("{}/s", Bytes(rate as u64));
         let read = Bytes(device.bytes_read).to_string();
-        lines.push(row([&name, &rate, &read, &duration(device.busy)]));
+        lines.push(row([&name, &rate, &read, &format!("{:.1?}", device.busy)]));
     }
     lines
 }

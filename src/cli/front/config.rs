@@ -1,5 +1,7 @@
-//! Files of arguments, and presets: options that come before the typed ones.
+//! Files of arguments, and presets: options that come before the typed ones. Where settings, journals and the cache are
+//! kept.
 
+use std::env;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,9 +10,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use seekless::report::read::Source;
 
-use super::config_folder;
-use crate::cli::args::definition::{DEFAULT, arg_of, command_of, takes_value};
-use crate::cli::terminal::sanitize;
+use crate::cli::args::common::{DEFAULT, arg_of, command_of, takes_value};
+use crate::cli::terminal::console;
 
 /// The options that a file may set for every command that has them. An action changes only what its command line says:
 /// its paths, its filters and all that it is allowed to do are typed each time.
@@ -99,7 +100,7 @@ fn layers(name: &str, matches: &ArgMatches) -> Result<Vec<Layer>, String> {
     let Ok(Some(&is_without)) = matches.try_get_one::<bool>("no_config") else {
         return Ok(Vec::new());
     };
-    let folder = config_folder::config();
+    let folder = config();
     let mut layers = Vec::new();
     if let Some(preset) = matches.get_one::<String>("preset") {
         layers.push(self::preset(preset, folder.as_ref(), name == DEFAULT)?);
@@ -128,7 +129,7 @@ fn preset(name: &str, folder: Option<&PathBuf>, is_of_find: bool) -> Result<Laye
     });
     layer.ok_or_else(|| {
         let path = path.unwrap_or_else(|| "a file".into());
-        let path = sanitize::path(&path);
+        let path = console::path(&path);
         format!("there is no preset '{name}': use nas or photos, or write its options into {path}")
     })
 }
@@ -187,7 +188,7 @@ fn exclude(command: &Command, one: &Arg, other: &Arg) -> bool {
 
 /// Reads a file, if it is there and nobody else could have written it.
 fn read(path: PathBuf, is_of_find: bool) -> Result<Option<Layer>, String> {
-    let name = sanitize::path(&path).into_owned();
+    let name = console::path(&path).into_owned();
     let unread = |error: &dyn std::fmt::Display| {
         format!("cannot read the configuration file {name}: {error}; --no-config ignores it")
     };
@@ -201,7 +202,7 @@ fn read(path: PathBuf, is_of_find: bool) -> Result<Option<Layer>, String> {
             let Some(link) = path.ancestors().find(|part| is_broken_link(part)) else {
                 return Ok(None);
             };
-            let link = sanitize::path(link);
+            let link = console::path(link);
             return Err(unread(&format!(
                 "{link} is a broken symbolic link: repair or remove it"
             )));
@@ -230,6 +231,33 @@ fn is_broken_link(path: &Path) -> bool {
     path.is_symlink() && path.metadata().is_err()
 }
 
+/// The folder of the user's files of arguments: `$XDG_CONFIG_HOME/seekless`, or in `~/.config`; none without a home.
+fn config() -> Option<PathBuf> {
+    Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless"))
+}
+
+/// Journals of what was done to files: `journals` in `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without
+/// a home.
+pub fn journals() -> Option<PathBuf> {
+    Some(base("XDG_STATE_HOME", ".local/state")?.join("seekless/journals"))
+}
+
+/// What searches keep of files: `$XDG_CACHE_HOME/seekless`, or below `~/.cache`; none without a home.
+pub fn cache() -> Option<PathBuf> {
+    Some(base("XDG_CACHE_HOME", ".cache")?.join("seekless"))
+}
+
+fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
+    folder(env::var_os(variable), env::var_os("HOME"), below_home)
+}
+
+/// By the XDG base directory specification, which has relative paths ignored.
+fn folder(said: Option<OsString>, home: Option<OsString>, below_home: &str) -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let said = said.and_then(absolute);
+    said.or_else(|| Some(home.and_then(absolute)?.join(below_home)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +272,22 @@ mod tests {
                 commands.any(|command| arg_of(command, option).is_some()),
                 "{option}"
             );
+        }
+    }
+
+    #[test]
+    fn settings_are_where_the_user_keeps_them() {
+        for (config, home, expected) in [
+            (Some("/c"), Some("/home/me"), Some("/c")),
+            (None, Some("/home/me"), Some("/home/me/.config")),
+            (Some(""), Some("/home/me"), Some("/home/me/.config")),
+            (Some("c"), Some("/home/me"), Some("/home/me/.config")),
+            (Some("/c"), None, Some("/c")),
+            (None, Some(""), None),
+            (None, None, None),
+        ] {
+            let found = folder(config.map(Into::into), home.map(Into::into), ".config");
+            assert_eq!(found, expected.map(PathBuf::from), "{config:?} {home:?}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Before a command begins: its words, the files of arguments, and what is said about wrong ones.
 
 pub mod config;
-pub mod config_folder;
 pub mod option_words;
 pub mod problems;
 pub mod words;

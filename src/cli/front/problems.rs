@@ -2,35 +2,31 @@
 //!
 //! A search of `/sys` meets 14,000 files that cannot be read. Named one by one, they would hide every other message.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use seekless::decide::Summary;
-use seekless::device::Mounts;
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
 
 use super::option_words;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::Exit;
 use seekless::units::count;
 
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize;
-
 /// Listens to the engine, on whatever thread it speaks.
-pub struct Listener<'a> {
-    console: &'a Console,
+#[derive(Debug)]
+pub struct Listener {
     tally: Tally,
     problem_limit: ProblemLimit,
     links: Mutex<Vec<PathBuf>>,
 }
 
-impl<'a> Listener<'a> {
-    /// Prints to this console. Where decisions are told (`-v`), every problem is named.
-    pub fn new(console: &'a Console) -> Self {
+impl Listener {
+    /// Where decisions are told (`-v`), every problem is named.
+    pub fn new() -> Self {
         Self {
-            console,
             tally: Tally::default(),
             problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
             links: Mutex::default(),
@@ -44,9 +40,7 @@ impl<'a> Listener<'a> {
 
     /// Says how many problems were not named. Call it when the run is over.
     pub fn sum_up(&self) {
-        for line in self.problem_limit.rest() {
-            self.console.complain(&line);
-        }
+        self.problem_limit.rest().iter().for_each(console::complain);
     }
 
     /// True if an ignore file, or a line of one, could not be used: files that it lists may have been found.
@@ -66,18 +60,18 @@ pub fn seen(summary: &Summary) -> u64 {
     summary.folders + summary.files
 }
 
-impl Observer for Listener<'_> {
+impl Observer for Listener {
     fn problem(&self, problem: Problem) {
         self.tally.note(problem.kind);
         let words = option_words::problem(&problem);
         if self.problem_limit.meets(&words) {
-            let path = sanitize::path(&problem.path);
-            self.console.complain_about(&path, &words);
+            let path = console::path(&problem.path);
+            console::complain_about(&path, &words);
         }
     }
 
     fn notice(&self, notice: Notice) {
-        tracing::info!("{}", sanitize::message(&notice.0));
+        tracing::info!("{}", console::message(&notice.0));
     }
 
     fn link(&self, path: PathBuf) {
@@ -190,34 +184,6 @@ impl ProblemLimit {
             format!("{unnamed} more: {words} (-v names all)")
         })
         .collect()
-    }
-}
-
-/// Mounts that show the names of one file (hard links) as different files.
-#[derive(Debug, Default)]
-pub struct HiddenLinks {
-    mounts: Option<Mounts>,
-    devices: HashSet<u64>,
-    points: BTreeSet<PathBuf>,
-}
-
-impl HiddenLinks {
-    /// Takes note of the mount that a path lies on, by its device number; each device is looked at once.
-    pub fn note(&mut self, device: u64, path: &Path) {
-        if self.devices.insert(device) {
-            let mounts = self.mounts.get_or_insert_with(Mounts::read);
-            self.points.extend(mounts.hiding_links(device, path));
-        }
-    }
-
-    /// One line for each mount.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.points.iter().map(|point| {
-            format!(
-                "{}: this mount may show hard links to one file as separate files; removing one of them frees nothing.",
-                sanitize::path(point),
-            )
-        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! Typed words that mean something else than they seem to: files that look like options, commands that look like paths,
-//! and a `~` that no shell replaced.
+//! Typed words that mean something else than they seem to: files that look like options, and a `~` that no shell
+//! replaced.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -7,39 +7,37 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
-use seekless::heartbeat::within;
 
-use crate::cli::terminal::sanitize;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
+use seekless::heartbeat::within;
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
 /// keep a command waiting that may not need it.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// Refuses an option that is also the name of a file: a shell may have written it for `*`.
-pub fn file_or_option(words: &[OsString]) -> Result<(), String> {
+pub fn file_or_option(words: &[OsString]) -> Result<(), Stop> {
     let words = words.iter().skip(1).take_while(|word| *word != "--");
     let options = words.filter(|word| word.len() > 1 && word.as_bytes().starts_with(b"-"));
     let Some(word) = first_here(options) else {
         return Ok(());
     };
-    let word = sanitize::path(Path::new(&word));
-    Err(format!(
+    let word = console::path(Path::new(&word));
+    refuse(format!(
         "{word} is read as an option, and is also a file here: to name the file, write ./{word}, or -- before all \
         names; to give the option, run the command in another folder"
     ))
 }
 
-/// Refuses a search of what is nearly the name of a command, and no file here.
-pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), String> {
+/// Refuses a search of what has the name of a command, and is no file here.
+pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), Stop> {
     let roots = matches.get_many::<OsString>("roots").into_iter().flatten();
     for word in roots.filter_map(|root| root.to_str()) {
-        let lower = word.to_ascii_lowercase();
         let mut commands = program.get_subcommands().map(Command::get_name);
-        let Some(meant) = commands.find(|name| strsim::osa_distance(&lower, name) <= 1) else {
-            continue;
-        };
-        if first_here([word]).is_none() {
-            return Err(format!(
+        let meant = commands.find(|name| word.eq_ignore_ascii_case(name));
+        if let Some(meant) = meant.filter(|_| first_here([word]).is_none()) {
+            return refuse(format!(
                 "no such file: {word}. Did you mean the command 'seekless {meant}'? The command is the first word"
             ));
         }
@@ -48,7 +46,7 @@ pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), St
 }
 
 /// Refuses a path that begins with `~/`: a shell replaces the tilde only at the beginning of a word without quotes.
-pub fn no_tilde(words: &[OsString]) -> Result<(), String> {
+pub fn no_tilde(words: &[OsString]) -> Result<(), Stop> {
     let value = |word: &OsString| {
         let word = word.as_bytes();
         let equals = word.iter().position(|&byte| byte == b'=');
@@ -63,13 +61,13 @@ pub fn no_tilde(words: &[OsString]) -> Result<(), String> {
         return Ok(());
     }
     let rest = value(word);
-    let rest = sanitize::path(Path::new(&rest))
+    let rest = console::path(Path::new(&rest))
         .trim_start_matches(['~', '/'])
         .to_owned();
-    Err(format!(
+    refuse(format!(
         "the shell did not replace the ~ in {}: write the whole path, as in \"$HOME/{rest}\", or './~/{rest}' for a \
         folder with the name ~",
-        sanitize::path(Path::new(word))
+        console::path(Path::new(word))
     ))
 }
 

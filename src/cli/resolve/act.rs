@@ -15,9 +15,10 @@ use seekless::file::{OwnFolder, own_trash};
 use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
-use super::wrong_use::{WrongUse, contradiction, meant_as_file, not_onto_report};
 use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, WayArgs};
 use crate::cli::args::common::{DocumentFormat, Talk};
+use crate::cli::resolve::{meant_as_file, not_onto_report};
+use crate::cli::terminal::exit::{Stop, refuse};
 
 /// All decisions of a command that acts.
 #[derive(Debug)]
@@ -36,8 +37,6 @@ pub struct ActRun {
     pub use_of_plan: Use,
     /// Where a plan goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
-    /// Columns of the terminal on which a plan is shown; `None` for files and pipes.
-    pub plan_columns: Option<usize>,
     /// Where the journal is kept.
     pub journal: Option<PathBuf>,
     /// Ask for each set.
@@ -73,7 +72,7 @@ pub fn resolve(
     asked: Asked,
     folders: &FolderArgs,
     around: &mut Environment<'_>,
-) -> Result<ActRun, WrongUse> {
+) -> Result<ActRun, Stop> {
     let action = asked.action;
     // What is wrong anywhere is said before what is missing here.
     let rules = keep_rules(&args.stay.keep)?;
@@ -85,7 +84,7 @@ pub fn resolve(
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let allows = |what| args.way.allow.contains(&what);
-    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers), &around.folder);
+    let mut links = RootLinks::new(allows(Allowed::LinksOfOthers));
     let source = match &args.from {
         Some(path) => Source::of_report(path),
         None => {
@@ -145,8 +144,6 @@ pub fn resolve(
         folder_search,
         limits,
         use_of_plan,
-        plan_columns: (around.stdout.is_terminal && args.way.output.is_none())
-            .then_some(around.stdout.columns),
         output: args.way.output,
         journal: args.way.journal,
         ask: args.way.ask,
@@ -170,7 +167,7 @@ fn home_trash(around: &Environment<'_>) -> Option<Vec<u8>> {
 }
 
 /// Whether further names (hard links) of files that stay are acted on.
-fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
+fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Stop> {
     let by_name = match action {
         ActionKind::Hardlink => Err("hard links to one file are already hard links"),
         ActionKind::Reflink => Err("hard links to one file already share all blocks"),
@@ -179,16 +176,16 @@ fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Wro
     };
     match (args.names.hard_links, by_name) {
         (true, Ok(())) => Ok(FurtherNames::Go),
-        (true, Err(why)) => contradiction(format!("{why}: omit --hard-links")),
+        (true, Err(why)) => refuse(format!("{why}: omit --hard-links")),
         (false, Ok(())) => Ok(FurtherNames::AsReported),
         (false, Err(_)) => Ok(FurtherNames::Stay),
     }
 }
 
 /// Checks that an action was given something to search.
-fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), Stop> {
     if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
-        return contradiction(format!(
+        return refuse(format!(
             "{} needs a PATH (. for the current folder) or --from REPORT",
             words(action)
         ));
@@ -197,10 +194,10 @@ fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
 }
 
 /// Refuses a list of lines: a line break in the name of a folder would make another path of the rest.
-fn only_whole_paths(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+fn only_whole_paths(args: &ActArgs, action: ActionKind) -> Result<(), Stop> {
     if args.search.stdin && !args.search.null {
         let action = words(action);
-        return contradiction(format!(
+        return refuse(format!(
             "--stdin: a line break in a name would split a path in two, so an action takes no lines: find ... -print0 | \
              seekless {action} -0"
         ));
@@ -220,7 +217,7 @@ fn searched(
     given: &[OsString],
     args: &ActArgs,
     around: &mut Environment<'_>,
-) -> Result<Config, WrongUse> {
+) -> Result<Config, Stop> {
     let mut config = search(
         given,
         &args.filter,
@@ -247,7 +244,7 @@ fn limits(
     args: &ActArgs,
     links: &mut RootLinks,
     around: &Environment<'_>,
-) -> Result<Vec<PathBuf>, WrongUse> {
+) -> Result<Vec<PathBuf>, Stop> {
     let given = &args.paths.roots;
     if args.from.is_none() || given.is_empty() {
         return Ok(Vec::new());
@@ -258,20 +255,20 @@ fn limits(
 }
 
 /// The paths of an option.
-fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, WrongUse> {
+fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, Stop> {
     if given.iter().any(|path| path.is_empty()) {
-        return contradiction(format!("--{option}: {EMPTY_PATH}"));
+        return refuse(format!("--{option}: {EMPTY_PATH}"));
     }
     Ok(given.iter().map(PathBuf::from).collect())
 }
 
 /// The files that may go without a copy that stays, if any may.
-fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, WrongUse> {
+fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, Stop> {
     if !folders.with_noise {
         return Ok(None);
     }
     if !action.takes_content_along() {
-        return contradiction(
+        return refuse(
             "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
         );
     }
@@ -292,27 +289,27 @@ pub enum Use {
 }
 
 /// Decides what becomes of the plan.
-fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, WrongUse> {
+fn use_of_plan(way: &WayArgs, around: &Environment<'_>) -> Result<Use, Stop> {
     meant_as_file(way.output.as_deref())?;
     if way.ask && !around.can_ask {
-        return contradiction("--ask needs a terminal: omit it, and check the plan with --dry-run");
+        return refuse("--ask needs a terminal: omit it, and check the plan with --dry-run");
     }
     match (way.dry_run, way.format) {
         (true, DocumentFormat::Json) => return Ok(Use::Json),
         (true, DocumentFormat::Text) => return Ok(Use::Show),
         (false, DocumentFormat::Json) => {
-            return contradiction("--format json applies to a plan: add --dry-run");
+            return refuse("--format json applies to a plan: add --dry-run");
         }
         (false, DocumentFormat::Text) if way.output.is_some() => {
-            return contradiction("--output applies to a plan: add --dry-run");
+            return refuse("--output applies to a plan: add --dry-run");
         }
         (false, DocumentFormat::Text) => {}
     }
     match (way.yes, around.can_ask) {
         (true, _) => Ok(Use::Act),
         (false, true) => Ok(Use::Confirm),
-        (false, false) => contradiction(
-            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
-        ),
+        (false, false) => {
+            refuse("cannot ask without a terminal: check the plan with --dry-run, then add --yes")
+        }
     }
 }

@@ -1,23 +1,21 @@
 //! The environment of the program at its start, and how every run begins: what was typed becomes a decision.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use seekless::engine::Config;
-use seekless::report::{Header, Options};
+use seekless::report::{Header, Options, Raw};
 use tracing::level_filters::LevelFilter;
 
-use super::wrong_use::WrongUse;
 use crate::cli::args::common::Talk;
 use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::{sanitize, watch};
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::Stop;
 
 /// The environment of the program; a parameter, so that decisions can be tested.
 pub struct Environment<'a> {
@@ -75,16 +73,13 @@ impl<'a> Environment<'a> {
 
     /// States what the report will say about the run.
     pub fn header(&self, config: &Config) -> Header {
-        let bytes = |text: &OsString| text.clone().into_vec();
+        let raw = |text: &OsStr| Raw(text.as_bytes().to_vec());
+        let roots = config.roots.iter();
         Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: self.command.iter().map(bytes).collect(),
-            folder: self.folder.as_os_str().as_bytes().to_vec(),
-            roots: config
-                .roots
-                .iter()
-                .map(|root| root.path.as_os_str().as_bytes().to_vec())
-                .collect(),
+            command: self.command.iter().map(|word| raw(word)).collect(),
+            folder: raw(self.folder.as_os_str()),
+            roots: roots.map(|root| raw(root.path.as_os_str())).collect(),
             started_ns: self.started_ns(),
             options: Options {
                 hard_links: config.hard_links,
@@ -98,38 +93,33 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Decides, or says why the arguments cannot be followed.
+/// Decides, and begins to tell.
 pub fn begin<T>(
-    resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
+    resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, Stop>,
     talk: impl FnOnce(&T) -> Talk,
-) -> Result<(T, Console), Exit> {
-    let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
-        Ok(run) => run,
-        Err(error) => return sanitize::refuse(error),
-    };
+) -> Result<T, Stop> {
+    let run = resolve(&mut Environment::look(&mut io::stdin().lock()))?;
     let talk = talk(&run);
-    let console = Console::new(talk.progress);
-    watch::tell_on(&console);
-    start_log(talk.verbose, &console);
-    Ok((run, console))
+    console::begin(talk.progress);
+    start_log(talk.verbose);
+    Ok(run)
 }
 
 /// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
 /// `-vvv` everything, with the time since the start, level and place.
-fn start_log(verbose: u8, console: &Console) {
+fn start_log(verbose: u8) {
     let level = match verbose {
         0 => return,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let console = console.clone();
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(false)
         .with_level(verbose > 1)
         .with_target(verbose > 1)
-        .with_writer(move || console.clone());
+        .with_writer(|| console::Log);
     let started = if verbose > 1 {
         log.with_timer(tracing_subscriber::fmt::time::uptime())
             .try_init()

@@ -1,18 +1,15 @@
 //! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
 
-use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
 use seekless::heartbeat::current;
-
-use super::wrong_use::{WrongUse, contradiction};
-use crate::cli::terminal::sanitize;
 
 /// Links that are named; a list on standard input may lead through any number.
 const NAMED: usize = 10;
@@ -28,37 +25,17 @@ pub struct RootLinks {
     obeys_all: bool,
     /// The first of the searched paths that leads to the root folder.
     root: Option<PathBuf>,
-    /// Real paths, and the paths that lead to them as they were given.
-    given: Vec<(PathBuf, PathBuf)>,
 }
 
 impl RootLinks {
-    /// Looks at none yet. Relative paths start in `folder`.
-    pub fn new(follow_roots: bool, folder: &Path) -> Self {
+    /// Looks at none yet.
+    pub fn new(follow_roots: bool) -> Self {
         let is_root = rustix::process::geteuid().is_root();
         Self {
             links: Vec::new(),
             obeys_all: follow_roots || !is_root,
             root: None,
-            given: vec![(folder.to_owned(), ".".into())],
         }
-    }
-
-    /// A real path in the spelling of the given path that it lies in.
-    pub fn as_given<'p>(&self, path: &'p [u8]) -> Cow<'p, [u8]> {
-        let real = Path::new(OsStr::from_bytes(path));
-        // Behind the current folder are the given paths.
-        let given = self.given.iter().rev();
-        let given = given.filter_map(|(tree, given)| Some((real.strip_prefix(tree).ok()?, given)));
-        let innermost = given.min_by_key(|(rest, _)| rest.as_os_str().len());
-        innermost.map_or(Cow::Borrowed(path), |(rest, given)| {
-            let spelled = match given {
-                given if rest.as_os_str().is_empty() => given.clone(),
-                here if here == Path::new(".") => rest.to_owned(),
-                given => given.join(rest),
-            };
-            Cow::Owned(spelled.into_os_string().into_vec())
-        })
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
@@ -69,21 +46,18 @@ impl RootLinks {
         config: &mut Config,
         needed: &[OsString],
         references: usize,
-    ) -> Result<(), WrongUse> {
+    ) -> Result<(), Stop> {
         for (place, root) in config.roots.iter_mut().enumerate() {
             let way = self.obey(look(&root.path))?;
-            if let Ok(way) = &way {
-                self.given.push((way.real.clone(), root.path.clone()));
-            }
             // A reference that is missing is named by its option.
             let is_missing = way.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound);
             let is_needed =
                 place < references && !is_missing || needed.iter().any(|path| root.path == **path);
             if is_needed && let Some(why) = unseen(&root.path, &way) {
-                return contradiction(format!(
+                return refuse(format!(
                     "{}: {why}; nothing was done, because the copies to keep may be there: check whether its disk is \
                      mounted and whether you may read it, or omit this path",
-                    sanitize::path(&root.path)
+                    console::path(&root.path)
                 ));
             }
             let is_whole = way.as_ref().is_ok_and(|way| way.real == Path::new("/"));
@@ -96,42 +70,42 @@ impl RootLinks {
     }
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
-    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
+    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, Stop> {
         self.obey(look(path))
     }
 
     /// The real path of a path that has to be there.
-    pub fn real(&mut self, path: &Path) -> Result<PathBuf, WrongUse> {
+    pub fn real(&mut self, path: &Path) -> Result<PathBuf, Stop> {
         let way = self.check(path)?;
-        let way = way.map_err(|e| WrongUse(format!("{}: {e}", sanitize::path(path))));
+        let way = way.map_err(|e| Stop::Refused(format!("{}: {e}", console::path(path))));
         Ok(way?.real)
     }
 
     /// Refuses a run that would change files anywhere in the system. Equal files of programs are often meant to be two
     /// files, and an unset variable turns `"$DIR"/` into `/`.
-    pub fn spare_the_system(&self, action: &str) -> Result<(), WrongUse> {
+    pub fn spare_the_system(&self, action: &str) -> Result<(), Stop> {
         let Some(path) = &self.root else {
             return Ok(());
         };
-        let path = sanitize::path(path);
+        let path = console::path(path);
         let is_root = match &*path {
             "/" => "/ is".to_owned(),
             path => format!("{path} leads to /,"),
         };
-        contradiction(format!(
+        refuse(format!(
             "{is_root} the whole system, and {action} could change files that programs need: give the folders that may \
              change, as in '/home /srv', or add --only-under DIR (--only-under / for the whole system); nothing was done"
         ))
     }
 
-    fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, WrongUse> {
+    fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, Stop> {
         let way = match way {
             Ok(way) => way,
             nowhere => return Ok(nowhere),
         };
         for link in &way.links {
             if link.is_untrusted && !self.obeys_all {
-                return refuse(link);
+                return not_followed(link);
             }
             if !self.links.contains(link) {
                 self.links.push(link.clone());
@@ -178,18 +152,18 @@ fn unseen(path: &Path, way: &io::Result<RootWay>) -> Option<String> {
 }
 
 fn leads(link: &RootLink) -> String {
-    let (path, target) = (sanitize::path(&link.path), sanitize::path(&link.target));
+    let (path, target) = (console::path(&link.path), console::path(&link.target));
     format!("{path} is a link to {target}")
 }
 
-fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
+fn not_followed<T>(link: &RootLink) -> Result<T, Stop> {
     let why = match link.owner {
         0 => "other users can change the folders on the way to the link".to_owned(),
         owner => format!(
             "the link belongs to user {owner}, neither to root nor to the owner of its target"
         ),
     };
-    contradiction(format!(
+    refuse(format!(
         "{}; {why}: give the path without the link, or add --allow links-of-others; nothing was done",
         leads(link),
     ))

@@ -12,12 +12,12 @@ use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 
 use super::environment::Environment;
 use super::filter::filter_spec;
-use super::wrong_use::{WrongUse, contradiction};
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::read::ReadArgs;
 use crate::cli::args::search::{NamesArgs, PatienceArgs, SearchArgs, is_cache_word};
-use crate::cli::front::{config_folder, option_words};
-use crate::cli::terminal::sanitize;
+use crate::cli::front::{config, option_words};
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
 
 /// Decides what is searched.
 pub fn search(
@@ -28,7 +28,7 @@ pub fn search(
     names: &NamesArgs,
     patience: PatienceArgs,
     around: &mut Environment<'_>,
-) -> Result<Config, WrongUse> {
+) -> Result<Config, Stop> {
     let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
@@ -61,7 +61,7 @@ pub fn search(
     let mut places = roots.map(|root| std::path::absolute(&root.path).ok());
     let first = places.next();
     if args.isolate && places.all(|place| Some(place) == first) {
-        return contradiction(
+        return refuse(
             "--isolate compares several paths with each other: give two or more different ones",
         );
     }
@@ -69,19 +69,19 @@ pub fn search(
 }
 
 /// The cache of a search, if it has one: the given one, or the user's own.
-fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, WrongUse> {
+fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, Stop> {
     let (words, folders): (Vec<_>, Vec<_>) = given.iter().partition(|given| is_cache_word(given));
     let is_off = words.iter().any(|word| *word == Path::new("off"));
     if let [_, other, ..] = folders[..] {
-        return contradiction(format!(
+        return refuse(format!(
             "--cache {}: a second folder: give one",
-            sanitize::path(other)
+            console::path(other)
         ));
     }
     if is_off && given.len() > 1 {
-        return contradiction("--cache off cannot be used with another --cache: omit one of them");
+        return refuse("--cache off cannot be used with another --cache: omit one of them");
     }
-    let own = config_folder::cache().filter(|_| !is_off);
+    let own = config::cache().filter(|_| !is_off);
     let folder = folders.first().map(|&folder| folder.clone()).or(own);
     Ok(folder.map(|folder| CacheUse {
         folder,
@@ -105,12 +105,12 @@ pub const EMPTY_PATH: &str =
     "a given path is empty (an unset variable?): use . for the current folder";
 
 /// Refuses an empty path, which is typed by mistake, and `//`, which separates paths in rmlint.
-pub fn meant(given: &[OsString]) -> Result<(), WrongUse> {
+pub fn meant(given: &[OsString]) -> Result<(), Stop> {
     if given.iter().any(|path| path.is_empty()) {
-        return contradiction(EMPTY_PATH);
+        return refuse(EMPTY_PATH);
     }
     if given.iter().any(|path| path == "//") {
-        return contradiction(
+        return refuse(
             "//: seekless has no separator between paths: to keep the files of a folder, use remove --reference DIR, \
              or --protect DIR; to search the root folder, write /",
         );
@@ -122,7 +122,7 @@ fn roots(
     given: &[OsString],
     args: &SearchArgs,
     around: &mut Environment<'_>,
-) -> Result<Vec<Root>, WrongUse> {
+) -> Result<Vec<Root>, Stop> {
     let listed = args.stdin || args.null;
     let mut paths = given.to_vec();
     meant(&paths)?;
@@ -136,16 +136,16 @@ fn roots(
 }
 
 /// Reads a list of paths, in any bytes, one a line or ended by NUL.
-fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsString>, WrongUse> {
+fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsString>, Stop> {
     let mut bytes = Vec::new();
     let read = input.read_to_end(&mut bytes);
     read.map_err(|error| {
-        WrongUse(format!(
+        Stop::Refused(format!(
             "cannot read the list of paths on standard input: {error}"
         ))
     })?;
     if !ends_with_nul && bytes.contains(&0) {
-        return contradiction("the list of paths on standard input contains NUL bytes: use -0");
+        return refuse("the list of paths on standard input contains NUL bytes: use -0");
     }
     let end = if ends_with_nul { 0 } else { b'\n' };
     let paths = bytes.split(|&byte| byte == end);
@@ -156,8 +156,8 @@ fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsStrin
 }
 
 /// Reads the rules of `--keep`.
-pub fn keep_rules(rules: &[String]) -> Result<Rules, WrongUse> {
-    Rules::parse(rules).map_err(|error| WrongUse(option_words::rule(&error)))
+pub fn keep_rules(rules: &[String]) -> Result<Rules, Stop> {
+    Rules::parse(rules).map_err(|error| Stop::Refused(option_words::rule(&error)))
 }
 
 /// Where sets come from.

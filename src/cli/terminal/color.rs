@@ -2,10 +2,8 @@
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
-use std::os::fd::AsFd;
 
 use clap::ValueEnum;
-use rustix::termios::tcgetwinsize;
 use seekless::report::Style;
 
 /// When the result is colored.
@@ -28,13 +26,11 @@ pub struct Terminal {
     pub no_color: bool,
     /// The terminal can only print lines one after the other.
     pub is_dumb: bool,
-    /// Characters in a line of the terminal.
-    pub columns: usize,
 }
 
 impl Terminal {
     /// Looks at the environment: `NO_COLOR` (set and not empty), `TERM=dumb`.
-    pub fn of(stream: &(impl AsFd + IsTerminal)) -> Self {
+    pub fn of(stream: &impl IsTerminal) -> Self {
         let is_terminal = stream.is_terminal();
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").as_deref() == Some(OsStr::new("dumb"));
@@ -42,7 +38,6 @@ impl Terminal {
             is_terminal,
             no_color,
             is_dumb,
-            columns: columns(stream),
         }
     }
 
@@ -59,20 +54,11 @@ impl Terminal {
     pub fn style(self, color: ColorChoice) -> Style {
         Style {
             color: self.wants_color(color),
-            columns: self.is_terminal.then_some(self.columns),
+            on_terminal: self.is_terminal,
             ..Style::default()
         }
     }
 }
-
-/// Asks the terminal; one that does not say is taken for the usual one.
-pub fn columns(stream: &impl AsFd) -> usize {
-    let told = tcgetwinsize(stream).map_or(0, |size| usize::from(size.ws_col));
-    if told > 0 { told } else { USUAL }
-}
-
-/// Characters in a line of most terminals.
-const USUAL: usize = 80;
 
 #[cfg(test)]
 mod tests {
@@ -92,7 +78,6 @@ mod tests {
                 is_terminal,
                 no_color,
                 is_dumb: false,
-                columns: 80,
             };
             assert_eq!(terminal.wants_color(choice), expected);
         }

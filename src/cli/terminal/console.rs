@@ -1,100 +1,168 @@
-//! Lines on stderr, which must not tear the progress that is drawn there.
+//! The one way to stderr. No line there tears the progress that is drawn, and nothing that a name contains steers the
+//! terminal.
 
+use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::OnceLock;
 
+use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use seekless::heartbeat::current;
+use seekless::report::escape::escape;
+use seekless::report::printable::{characters, is_printable};
 
-use super::exit::Exit;
-use super::sanitize;
+use super::exit::{Stop, refuse};
 
-/// How progress is told, decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How progress is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
-    /// Drawn on a terminal.
+    /// Draw it on a terminal
+    #[value(name = "auto")]
     Draw,
-    /// Lines of text, for logs.
+    /// Print a line every 10 seconds, for logs
     Plain,
-    /// One object a line, for programs.
+    /// Print a JSON object every second, for scripts
     Json,
-    /// Not at all.
+    /// Do not show it
     Never,
 }
 
-/// The one way to stderr while a run goes on; copies share it.
-#[derive(Clone, Debug)]
-pub struct Console {
-    bars: MultiProgress,
-    progress: Progress,
+static CHOSEN: OnceLock<(Progress, MultiProgress)> = OnceLock::new();
+
+/// Chooses how progress is told. Before, it is not.
+pub fn begin(progress: Progress) {
+    let target = if progress == Progress::Draw {
+        ProgressDrawTarget::stderr_with_hz(10)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    // A command chooses once.
+    let _ = CHOSEN.set((progress, MultiProgress::with_draw_target(target)));
 }
 
-impl Console {
-    /// Tells of progress in this way.
-    pub fn new(progress: Progress) -> Self {
-        let target = match progress {
-            Progress::Draw => ProgressDrawTarget::stderr_with_hz(10),
-            _ => ProgressDrawTarget::hidden(),
-        };
-        Self {
-            bars: MultiProgress::with_draw_target(target),
-            progress,
+/// How progress is told.
+pub fn progress() -> Progress {
+    CHOSEN.get().map_or(Progress::Never, |chosen| chosen.0)
+}
+
+/// Where progress is drawn.
+pub fn bars() -> MultiProgress {
+    let hidden = || MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+    CHOSEN.get().map_or_else(hidden, |chosen| chosen.1.clone())
+}
+
+/// Takes the progress from the terminal while something else is written there.
+pub fn aside<T>(write: impl FnOnce() -> T) -> T {
+    current::resting(|| match CHOSEN.get() {
+        Some((_, bars)) => bars.suspend(write),
+        None => write(),
+    })
+}
+
+/// Prints one line, whatever it contains.
+pub fn line(text: &str) {
+    let line = format!("{}\n", message(text));
+    // Where stderr is closed there is nobody to tell.
+    let _ = aside(|| io::stderr().lock().write_all(line.as_bytes()));
+}
+
+/// Prints lines, whatever they contain.
+pub fn lines(lines: impl IntoIterator<Item = String>) {
+    lines.into_iter().for_each(|text| line(&text));
+}
+
+/// Prints a message in the program's name.
+pub fn complain(text: impl Display) {
+    line(&format!("seekless: {text}"));
+}
+
+/// Prints a message about a path.
+pub fn complain_about(path: &str, text: &str) {
+    complain(format_args!("{path}: {text}"));
+}
+
+/// Ends a command that could not write its result. Whoever closed the pipe has read enough.
+pub fn printed(written: io::Result<()>) -> Result<(), Stop> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            refuse(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Shows a path on one line; names in no encoding stay recognizable.
+pub fn path(path: &Path) -> Cow<'_, str> {
+    escape(path.as_os_str().as_bytes())
+}
+
+/// Makes a message printable on one line, whatever names got into it.
+///
+/// Unlike a path it is not meant to be read back, so backslashes stay as they are.
+pub fn message(text: &str) -> Cow<'_, str> {
+    if is_printable(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for (_, c, stays) in characters(text) {
+        if stays {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
         }
     }
+    Cow::Owned(shown)
+}
 
-    /// How progress is told.
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
+/// In single quotes, where a shell leaves everything as it is but the quote itself.
+pub fn quoted(text: &[u8]) -> String {
+    format!("'{}'", String::from_utf8_lossy(text).replace('\'', "'\\''"))
+}
 
-    /// The place where progress is drawn.
-    pub fn bars(&self) -> &MultiProgress {
-        &self.bars
-    }
-
-    /// Prints one line, whatever it contains.
-    pub fn line(&self, text: &str) {
-        let line = format!("{}\n", sanitize::message(text));
-        // Where stderr is closed there is nobody to tell.
-        let _ = self.aside(|| io::stderr().lock().write_all(line.as_bytes()));
-    }
-
-    /// Prints lines, whatever they contain.
-    pub fn lines(&self, lines: impl IntoIterator<Item = String>) {
-        lines.into_iter().for_each(|line| self.line(&line));
-    }
-
-    /// Prints a message in the program's name.
-    pub fn complain(&self, text: &str) {
-        self.line(&format!("seekless: {text}"));
-    }
-
-    /// Prints why a command ends early.
-    pub fn refuse<T>(&self, why: impl Display) -> Result<T, Exit> {
-        self.complain(&why.to_string());
-        Err(Exit::Nothing)
-    }
-
-    /// Prints a message about a path.
-    pub fn complain_about(&self, path: &str, text: &str) {
-        self.complain(&format!("{path}: {text}"));
-    }
-
-    /// Takes the progress from the terminal while something else is written there.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        current::resting(|| self.bars.suspend(write))
+/// A word as a shell takes it, in quotes only where it needs them.
+pub fn shell_word(text: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(byte);
+    // In zsh a word that begins with = is the path of a command.
+    if !text.is_empty() && !text.starts_with(b"=") && text.iter().all(is_plain) {
+        String::from_utf8_lossy(text).into_owned()
+    } else {
+        quoted(text)
     }
 }
 
 /// Where the log is written to. It hands over whole lines.
-impl Write for Console {
+pub struct Log;
+
+impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        text.lines().for_each(|line| self.line(line));
+        text.lines().for_each(line);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_cannot_steer_the_terminal() {
+        for (text, shown) in [
+            ("plain \\ text", "plain \\ text"),
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("two\nlines", "two\\nlines"),
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("cannot open a\u{2800}", "cannot open a\\u{2800}"),
+            ("cannot open ❤\u{fe0f}", "cannot open ❤\u{fe0f}"),
+        ] {
+            assert_eq!(message(text), shown);
+        }
     }
 }

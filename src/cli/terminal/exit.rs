@@ -1,5 +1,6 @@
 //! How a run ended, for whoever started it.
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 /// The program's exit status.
@@ -28,9 +29,10 @@ impl Exit {
 
     /// The exit status of a change that was not carried out in full: was at least one part of it?
     pub fn of_part(done: u64) -> Self {
-        match done {
-            0 => Self::Nothing,
-            _ => Self::SomeLeft,
+        if done == 0 {
+            Self::Nothing
+        } else {
+            Self::SomeLeft
         }
     }
 
@@ -60,4 +62,26 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
     }
+}
+
+/// Why a command ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// It cannot be followed, or nothing could be done. One line says why, and what to do instead.
+    #[error("{0}")]
+    Refused(String),
+    /// All was said.
+    #[error("")]
+    Ended(Exit),
+}
+
+impl From<Exit> for Stop {
+    fn from(exit: Exit) -> Self {
+        Self::Ended(exit)
+    }
+}
+
+/// Ends a command early, with the reason.
+pub fn refuse<T>(why: impl Display) -> Result<T, Stop> {
+    Err(Stop::Refused(why.to_string()))
 }

@@ -5,6 +5,5 @@ pub mod console;
 pub mod exit;
 pub mod output;
 pub mod progress;
-pub mod sanitize;
-pub mod shell_word;
+pub mod question;
 pub mod watch;

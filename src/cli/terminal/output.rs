@@ -1,7 +1,7 @@
 //! Where the result goes, and what becomes of it when that place fails.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use seekless::heartbeat::current;
 use seekless::report::output::{Cause, Output, OutputError};
 
-use super::console::Console;
-use super::exit::Exit;
+use super::console;
+use super::exit::{Exit, Stop};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -24,9 +24,6 @@ pub enum NotWritten {
     /// Stdout takes no more.
     #[error("cannot write the report to standard output: {0}")]
     Stdout(io::Error),
-    /// The stored plan cannot be read back.
-    #[error("cannot store the plan: {0}")]
-    Plan(io::Error),
     /// The file named with `-o` cannot be written.
     #[error(transparent)]
     File(OutputError),
@@ -42,23 +39,22 @@ impl From<OutputError> for NotWritten {
     }
 }
 
-/// An error of the source, not of the place that is written to.
+/// An error of standard output.
 impl From<io::Error> for NotWritten {
     fn from(error: io::Error) -> Self {
-        Self::Plan(error)
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Stdout(error),
+        }
     }
 }
 
 impl NotWritten {
-    /// The exit status of a run whose result could not be written, with the reason on the console. `closed` is the exit
-    /// status if its reader has seen enough.
-    pub fn exit(&self, closed: Option<Exit>, console: &Console) -> Exit {
+    /// Ends a run whose result could not be written. `closed` is the exit status if its reader has seen enough.
+    pub fn ends(&self, closed: Option<Exit>) -> Stop {
         match closed {
-            Some(exit) if matches!(self, Self::Closed) => exit,
-            _ => {
-                console.complain(&self.to_string());
-                Exit::Nothing
-            }
+            Some(exit) if matches!(self, Self::Closed) => exit.into(),
+            _ => Stop::Refused(self.to_string()),
         }
     }
 }
@@ -73,17 +69,17 @@ pub enum OutputStream {
 
 impl OutputStream {
     /// Makes sure that the place can be written to, and that an existing file is an earlier result.
-    pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
-        Ok(match file {
-            Some(path) => {
-                let _call = current::call(path);
-                Self::File(Output::create(path)?)
-            }
-            None => {
-                let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
-                Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
-            }
-        })
+    pub fn open(file: Option<&Path>) -> Result<Self, NotWritten> {
+        let Some(path) = file else {
+            let stdout = io::stdout();
+            let stdout = Stdout {
+                file: File::from(stdout.as_fd().try_clone_to_owned()?),
+                is_terminal: stdout.is_terminal(),
+            };
+            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout)));
+        };
+        let _call = current::call(path);
+        Ok(Self::File(Output::create(path)?))
     }
 
     /// Lets something be written.
@@ -92,18 +88,15 @@ impl OutputStream {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), NotWritten> {
         match self {
-            Self::Stdout(out) => write(out).map_err(stdout_error),
-            Self::File(out) => match write(out) {
-                Ok(()) => Ok(()),
-                Err(cause) => Err(out.error(cause).into()),
-            },
+            Self::Stdout(out) => Ok(write(out)?),
+            Self::File(out) => Ok(write(out).map_err(|cause| out.error(cause))?),
         }
     }
 
     /// Lets a reader who watches have what was written so far.
     pub fn flush(&mut self) -> Result<(), NotWritten> {
         match self {
-            Self::Stdout(stdout) => stdout.flush().map_err(stdout_error),
+            Self::Stdout(stdout) => Ok(stdout.flush()?),
             Self::File(_) => Ok(()),
         }
     }
@@ -112,7 +105,7 @@ impl OutputStream {
     pub fn finish(self) -> Result<(), NotWritten> {
         match self {
             Self::File(file) => Ok(file.finish()?),
-            Self::Stdout(mut stdout) => stdout.flush().map_err(stdout_error),
+            Self::Stdout(mut stdout) => Ok(stdout.flush()?),
         }
     }
 }
@@ -130,36 +123,19 @@ pub fn dropping<T: Send + 'static>(
     }
 }
 
-fn stdout_error(error: io::Error) -> NotWritten {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => NotWritten::Closed,
-        _ => NotWritten::Stdout(error),
-    }
-}
-
 /// Stdout without the standard library's search for line ends. If it leads to the terminal that
 /// progress is drawn on, the progress steps aside.
 pub struct Stdout {
     file: File,
-    console: Option<Console>,
-}
-
-impl Stdout {
-    fn open(console: &Console) -> io::Result<Self> {
-        use std::io::IsTerminal;
-        let stdout = io::stdout();
-        Ok(Self {
-            file: File::from(stdout.as_fd().try_clone_to_owned()?),
-            console: stdout.is_terminal().then(|| console.clone()),
-        })
-    }
+    is_terminal: bool,
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &self.console {
-            Some(console) => console.aside(|| self.file.write(bytes)),
-            None => current::resting(|| self.file.write(bytes)),
+        if self.is_terminal {
+            console::aside(|| self.file.write(bytes))
+        } else {
+            current::resting(|| self.file.write(bytes))
         }
     }
 

@@ -22,10 +22,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::console::{self, Console};
-use super::exit::Exit;
+use super::console;
 use super::progress::Draw;
-use super::sanitize;
+use crate::cli::terminal::exit::Exit;
 
 /// A phase shorter than this draws nothing.
 const FIRST_TICK: Duration = Duration::from_millis(300);
@@ -99,7 +98,6 @@ struct Watch {
     watchlist: Arc<Watchlist>,
     /// File systems that were reported as waited for.
     named: HashSet<PathBuf>,
-    console: Console,
     draw: Draw,
     progress: Progress,
     end: End,
@@ -127,14 +125,12 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         // The work can be done all the same, only unwatched.
         return work();
     };
-    let console = Console::new(console::Progress::Never);
     let watchlist = Watchlist::new(Config::default().patience);
     let heartbeat = watchlist.admit(Subject::Path);
     *watch() = Some(Watch {
         watchlist,
         named: HashSet::new(),
-        draw: Draw::new(&console),
-        console,
+        draw: Draw::new(),
         progress: Box::new(Vec::new),
         end: End::NOTHING,
         began: Instant::now(),
@@ -160,13 +156,6 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 pub fn wait_for(patience: Duration) {
     if let Some(watch) = &mut *watch() {
         watch.watchlist.wait_for(patience);
-    }
-}
-
-/// Draws and complains on this console.
-pub fn tell_on(console: &Console) {
-    if let Some(watch) = &mut *watch() {
-        watch.console = console.clone();
     }
 }
 
@@ -224,7 +213,7 @@ fn enter(end: End, progress: Progress) -> Option<(End, Progress)> {
     let mut watch = watch();
     let watch = watch.as_mut()?;
     watch.draw.clear();
-    watch.draw = Draw::new(&watch.console);
+    watch.draw = Draw::new();
     watch.began = Instant::now();
     let before = std::mem::replace(&mut watch.end, end);
     Some((before, std::mem::replace(&mut watch.progress, progress)))
@@ -243,9 +232,9 @@ impl Watch {
                 kind: ProblemKind::NotAnswering,
                 cause: None,
             };
-            let line = format!("{}: {problem} ({file})", sanitize::path(&problem.path));
+            let line = format!("{}: {problem} ({file})", console::path(&problem.path));
             if self.named.insert(problem.path) {
-                self.console.complain(&line);
+                console::complain(&line);
             }
         }
         let is_stuck = self.is_interrupted && self.watchlist.still() >= STUCK;
@@ -256,8 +245,8 @@ impl Watch {
             return;
         };
         let (place, file) = place_of(&longest);
-        let place = sanitize::path(&place);
-        self.console.complain(&if is_stuck {
+        let place = console::path(&place);
+        console::complain(&if is_stuck {
             format!("{place}: does not answer ({file}); the run ends without waiting for it")
         } else {
             let waited = longest.quiet().as_secs();
@@ -271,7 +260,7 @@ impl Watch {
             End::Over => (String::new(), Exit::SomeLeft),
         };
         if !words.is_empty() {
-            self.console.complain(&words);
+            console::complain(&words);
         }
         self.leave(if is_stuck { Exit::Interrupted } else { exit });
     }
@@ -289,12 +278,12 @@ impl Watch {
             }
             End::Leaves(words, _) => {
                 self.draw.clear();
-                self.console.complain(&format!("interrupted; {words}"));
+                console::complain(format!("interrupted; {words}"));
                 self.leave(Exit::Interrupted);
             }
             End::Stops(stops) => {
                 (stops.tell)();
-                self.console.complain(stops.words);
+                console::complain(stops.words);
             }
             End::Over => {}
         }
@@ -316,7 +305,7 @@ fn place_of(heartbeat: &Heartbeat) -> (PathBuf, String) {
     let path = Path::new(OsStr::from_bytes(&name));
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let point = Mounts::read().point_above(&path);
-    let file = sanitize::path(&path).into_owned();
+    let file = console::path(&path).into_owned();
     (point.unwrap_or(path), file)
 }
 

@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::cache::{CacheFolder, StoredVolume};
-use seekless::report::kept::write_json;
+use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{Bytes, count, counted};
+use serde::Serialize;
 
-use crate::cli::args::cache::CacheArgs;
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::front::config_folder;
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize::{self, complain, message, printed, refuse, say};
+use crate::cli::args::tools::CacheArgs;
+use crate::cli::front::config;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::watch;
 
 /// Shows or removes what is kept.
-pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
+pub fn cache(args: CacheArgs) -> Result<Exit, Stop> {
     let place = CachePlace::of(args.cache.as_deref()).or_else(refuse)?;
     if args.clear {
         return Ok(clear(&place));
@@ -27,10 +28,10 @@ pub fn cache(args: CacheArgs) -> Result<Exit, Exit> {
         DocumentFormat::Json => write_json(&mut stdout, &place.path, &place.kept),
         DocumentFormat::Text => {
             let mut lines = place.lines().into_iter();
-            lines.try_for_each(|line| writeln!(stdout, "{}", message(&line)))
+            lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)))
         }
     };
-    printed(written)?;
+    console::printed(written)?;
     Ok(unreadable(&place.path, &place.kept))
 }
 
@@ -45,14 +46,14 @@ impl CachePlace {
     fn of(given: Option<&Path>) -> Result<Self, String> {
         let path = match given {
             Some(given) => std::path::absolute(given).ok(),
-            None => config_folder::cache(),
+            None => config::cache(),
         };
         let path = path.ok_or(
             "cannot determine the cache folder: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         // The program ends if its file system does not answer.
         watch::about(&path, "nothing was done", || {
-            let shown = sanitize::path(&path);
+            let shown = console::path(&path);
             let folder = CacheFolder::existing(&path).map_err(|error| {
                 format!(
                     "{shown}: cannot use this folder: {error}; use another folder with --cache DIR"
@@ -70,7 +71,7 @@ impl CachePlace {
 
     /// A line for each file system, and one for all.
     fn lines(&self) -> Vec<String> {
-        let folder = sanitize::path(&self.path);
+        let folder = console::path(&self.path);
         if self.kept.is_empty() {
             return vec![format!("There is no cache in {folder}.")];
         }
@@ -79,8 +80,7 @@ impl CachePlace {
         };
         let mut lines = vec![row(["last used", "files", "size", "searched"])];
         for kept in &self.kept {
-            let time = Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default();
-            let time = time.to_zoned(TimeZone::system());
+            let time = time(kept).to_zoned(TimeZone::system());
             let time = time.strftime("%Y-%m-%d %H:%M").to_string();
             let files = kept.contents.as_ref().map(|it| count(it.files));
             // Where a run may have written nothing, no folder is known.
@@ -90,7 +90,7 @@ impl CachePlace {
                 &time,
                 files.as_deref().unwrap_or("unreadable"),
                 &Bytes(kept.bytes).to_string(),
-                &searched.map_or("-".into(), sanitize::path),
+                &searched.map_or("-".into(), console::path),
             ]));
         }
         let bytes = self.kept.iter().map(|kept| kept.bytes).sum();
@@ -106,8 +106,8 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
     for kept in kept {
         if let Err(error) = &kept.contents {
             let path = folder.join(&kept.name);
-            let path = sanitize::path(&path);
-            complain(&format!("{path}: cannot read it: {error}"));
+            let path = console::path(&path);
+            console::complain(format!("{path}: cannot read it: {error}"));
             exit = Exit::SomeLeft;
         }
     }
@@ -117,7 +117,7 @@ fn unreadable(folder: &Path, kept: &[StoredVolume]) -> Exit {
 /// Removes all of it, and says what became of it.
 fn clear(place: &CachePlace) -> Exit {
     let Some(folder) = place.folder.as_ref().filter(|_| !place.kept.is_empty()) else {
-        say("Nothing to remove.");
+        console::line("Nothing to remove.");
         return Exit::Done;
     };
     let (mut files, mut bytes) = (0, 0);
@@ -127,14 +127,14 @@ fn clear(place: &CachePlace) -> Exit {
             folder.remove(kept)
         });
         if let Err(error) = done {
-            let name = sanitize::path(&name);
-            complain(&format!("{name}: cannot remove it: {error}"));
+            let name = console::path(&name);
+            console::complain(format!("{name}: cannot remove it: {error}"));
         } else {
             files += 1;
             bytes += kept.bytes;
         }
     }
-    say(&format!(
+    console::line(&format!(
         "Removed the cached digests of {} ({}).",
         counted(files, "file system", "file systems"),
         Bytes(bytes)
@@ -144,4 +144,45 @@ fn clear(place: &CachePlace) -> Exit {
     } else {
         Exit::of_part(files)
     }
+}
+
+#[derive(Serialize)]
+struct KeptRecord<'a> {
+    file: &'a str,
+    bytes: u64,
+    last_used: String,
+    files: Option<u64>,
+    searched: Option<Name<'a>>,
+    problem: Option<String>,
+}
+
+/// Writes what is kept in a folder as one document for programs.
+fn write_json(out: &mut dyn Write, folder: &Path, kept: &[StoredVolume]) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Keys<'a> {
+        folder: Name<'a>,
+        file_systems: Vec<KeptRecord<'a>>,
+    }
+    let keys = Keys {
+        folder: Name::of_path(folder),
+        file_systems: kept.iter().map(record).collect(),
+    };
+    write_document(out, "seekless-cache", SCHEMA, &keys)
+}
+
+fn record(kept: &StoredVolume) -> KeptRecord<'_> {
+    let contents = kept.contents.as_ref();
+    let folder = contents.ok().and_then(|contents| contents.folder.as_ref());
+    KeptRecord {
+        file: &kept.name,
+        bytes: kept.bytes,
+        last_used: time(kept).to_string(),
+        files: contents.ok().map(|contents| contents.files),
+        searched: folder.map(|folder| Name::of_path(folder)),
+        problem: contents.err().map(ToString::to_string),
+    }
+}
+
+fn time(kept: &StoredVolume) -> Timestamp {
+    Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default()
 }

@@ -13,18 +13,18 @@ use seekless::report::devices::{write_json, write_table};
 
 use crate::cli::args::DevicesArgs;
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::{sanitize, watch};
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use crate::cli::terminal::watch;
 
 /// Looks, prints, and complains about what could not be looked at.
-pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
+pub fn show(args: &DevicesArgs) -> Result<Exit, Stop> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut device_map = DeviceMap::new(SystemRoot::default(), Overrides::default(), cores);
     let mut complaints = Vec::new();
     let chosen = if args.paths.is_empty() {
         mounted(&mut device_map, args.all).or_else(|error| {
-            sanitize::refuse(format!(
+            refuse(format!(
                 "cannot read the list of mounts: {error}; give a folder as PATH"
             ))
         })?
@@ -32,13 +32,13 @@ pub fn show(args: &DevicesArgs) -> Result<Exit, Exit> {
         named(&mut device_map, &args.paths, &mut complaints)
     };
     for complaint in &complaints {
-        sanitize::complain(complaint);
+        console::complain(complaint);
     }
     if chosen.is_empty() && !complaints.is_empty() {
-        return Err(Exit::Nothing);
+        return Err(Exit::Nothing.into());
     }
     let volumes: Vec<_> = chosen.iter().map(|&id| device_map.get(id)).collect();
-    sanitize::printed(print(&volumes, args.document.format))?;
+    console::printed(print(&volumes, args.document.format))?;
     Ok(if complaints.is_empty() {
         Exit::Done
     } else {
@@ -54,12 +54,7 @@ fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
             writeln!(out, "no file system on a disk is mounted")?
         }
         DocumentFormat::Text => {
-            let stdout = Terminal::of(&io::stdout());
-            write_table(
-                &mut out,
-                volumes,
-                stdout.is_terminal.then_some(stdout.columns),
-            )?;
+            write_table(&mut out, volumes)?;
         }
     }
     out.flush()
@@ -97,7 +92,7 @@ fn named(
             Ok(found) => chosen.extend(found),
             Err::<_, io::Error>(error) => complaints.push(format!(
                 "{}: {error}; 'seekless devices' without a PATH shows all mounted disks",
-                sanitize::path(path)
+                console::path(path)
             )),
         }
     }

@@ -9,22 +9,21 @@ use seekless::device::{Policy, SystemRoot, Volume};
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::args::probe::ProbeArgs;
+use crate::cli::args::tools::ProbeArgs;
 use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::console::{Console, Progress};
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize;
+use crate::cli::terminal::console::{self, Progress};
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::watch::{self, End, Stops};
 
 /// Measures and reports.
-pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
+pub fn probe(args: ProbeArgs) -> Result<Exit, Stop> {
     let stderr = Terminal::of(&io::stderr());
     let draws = !args.no_progress && stderr.is_terminal && !stderr.is_dumb;
-    let console = Console::new(if draws {
+    let progress = if draws {
         Progress::Draw
     } else {
         Progress::Never
-    });
+    };
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
@@ -41,8 +40,8 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
     // What cannot be examined is named by the measurement.
     let words = "nothing was measured";
     let _examined = watch::about(&args.path, words, || args.path.metadata());
-    watch::tell_on(&console);
-    let measured = measure(&spec, &console);
+    console::begin(progress);
+    let measured = measure(&spec);
     watch::over();
     let mut measured = match measured {
         Ok(measured) => measured,
@@ -53,7 +52,7 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
                 }
                 ProbeError::NoPath { .. } | ProbeError::NoScratch(_) => "",
             };
-            return console.refuse(format!("{error}{way_out}"));
+            return refuse(format!("{error}{way_out}"));
         }
     };
     if let Some(advice) = &mut measured.findings.advice {
@@ -61,18 +60,12 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Exit> {
         advice.command = Some(command(&selector(volume), &volume.policy, advice));
     }
     let findings = &measured.findings;
-    let mut exit = if findings.interrupted {
+    let exit = if findings.interrupted {
         Exit::Interrupted
     } else {
         Exit::Done
     };
-    if let Err(error) = print(findings, args.document.format) {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Ok(exit);
-        }
-        console.complain(&format!("cannot write to standard output: {error}"));
-        exit = Exit::Nothing;
-    }
+    console::printed(print(findings, args.document.format))?;
     Ok(exit)
 }
 
@@ -86,7 +79,7 @@ fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
     let conclusion = text::conclusion(findings);
     let lines = tables.lines().chain([""]);
     for line in lines.chain(conclusion.iter().map(String::as_str)) {
-        writeln!(stdout, "{}", sanitize::message(line))?;
+        writeln!(stdout, "{}", console::message(line))?;
     }
     stdout.flush()
 }
@@ -117,19 +110,19 @@ fn selector(volume: &Volume) -> String {
 }
 
 /// Measures, and draws how far it is.
-fn measure(spec: &Spec, console: &Console) -> Result<probe::Measured, ProbeError> {
+fn measure(spec: &Spec) -> Result<probe::Measured, ProbeError> {
     let control = Arc::<Control>::default();
     let [told, shown] = [Arc::clone(&control), Arc::clone(&control)];
     let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_finish(ProgressFinish::AndClear);
     let bar = bar.with_style(style.progress_chars("=> "));
-    let (drawn, bars) = (bar.clone(), console.bars().clone());
+    let (drawn, bars) = (bar.clone(), console::bars());
     let progress = move || {
         let bar = bars.add(drawn.clone());
         let stage = shown.stage();
         bar.set_prefix(stage.name);
-        let mut message = sanitize::message(&stage.detail).into_owned();
+        let mut message = console::message(&stage.detail).into_owned();
         if let Some((start, end)) = stage.span {
             let whole = end.saturating_duration_since(start).as_secs_f64();
             let left = end.saturating_duration_since(Instant::now()).as_secs_f64();

@@ -1,13 +1,15 @@
 //! Where the journals are, and how a run in them is named in a command.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use seekless::action::{Code, Reason, Run};
+use seekless::action::{Code, Reason, Reversion, Run};
 use seekless::report::escape::escape;
 use seekless::report::printable::is_printable;
 
-use crate::cli::front::config_folder;
-use crate::cli::terminal::shell_word;
+use crate::cli::front::config;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
 
 /// The folder that journals are in.
 #[derive(Clone, Debug)]
@@ -20,18 +22,30 @@ pub struct JournalPlace {
 
 impl JournalPlace {
     /// The folder that was named, else the usual one.
-    pub fn of(given: Option<&Path>) -> Result<Self, &'static str> {
+    pub fn of(given: Option<&Path>) -> Result<Self, Stop> {
         let folder = match given {
             Some(given) => std::path::absolute(given).ok(),
-            None => config_folder::journals(),
+            None => config::journals(),
         };
-        let folder = folder.ok_or(
-            "no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or use --journal DIR",
-        )?;
+        let Some(folder) = folder else {
+            return refuse(
+                "no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or use --journal DIR",
+            );
+        };
         Ok(Self {
             given: given.map(|_| folder.clone()),
             folder,
         })
+    }
+
+    /// Opens the journal of a run, or of the last one that changed something.
+    pub fn open(&self, run: Option<&str>) -> Result<Reversion, Stop> {
+        self.said(Reversion::open(&self.folder, run))
+    }
+
+    /// What is known of journals, or a refusal with advice.
+    pub fn said<T>(&self, known: Result<T, Reason>) -> Result<T, Stop> {
+        known.or_else(|why| refuse(self.with_way_out(&why)))
     }
 
     /// The command that undoes this run.
@@ -55,14 +69,9 @@ impl JournalPlace {
     }
 
     fn option(&self) -> String {
-        use std::os::unix::ffi::OsStrExt;
-        self.given
-            .as_ref()
-            .map(|folder| {
-                let quoted = shell_word::quoted(folder.as_os_str().as_bytes());
-                format!(" --journal {}", String::from_utf8_lossy(&quoted))
-            })
-            .unwrap_or_default()
+        let given = self.given.as_ref();
+        let quoted = given.map(|folder| console::quoted(folder.as_os_str().as_bytes()));
+        quoted.map_or(String::new(), |folder| format!(" --journal {folder}"))
     }
 
     /// The reason, with advice.
@@ -98,8 +107,8 @@ pub fn command(header: &seekless::action::RunHeader) -> String {
         .command
         .iter()
         .map(|word| match str::from_utf8(&word.0) {
-            Ok(text) if is_printable(text) => shell_word::word(&word.0),
-            _ => shell_word::word(escape(&word.0).as_bytes()),
+            Ok(text) if is_printable(text) => console::shell_word(&word.0),
+            _ => console::shell_word(escape(&word.0).as_bytes()),
         });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,10 @@
 //! `seekless undo --list`: the runs that have a journal.
 
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use seekless::action::{self, Found, Reason, Run};
+use seekless::action::{self, Found, Run};
 use seekless::heartbeat::current;
 use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{count, counted, plural};
@@ -13,38 +12,36 @@ use serde::Serialize;
 
 use super::journal_place::{JournalPlace, words};
 use crate::cli::args::common::DocumentFormat;
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize::{complain, message, printed};
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, Reason> {
-    let found = action::journals(&place.folder)?;
+pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, Stop> {
+    let found = place.said(action::journals(&place.folder))?;
     // Whoever reads the lines may take any time.
     current::rest();
     let mut stdout = io::stdout().lock();
     let written = match format {
         DocumentFormat::Json => {
             let keys = Keys {
-                folder: Name::new(place.folder.as_os_str().as_bytes()),
+                folder: Name::of_path(&place.folder),
                 runs: found.iter().map(Record::from).collect(),
             };
             write_document(&mut stdout, "seekless-runs", SCHEMA, &keys)
         }
         DocumentFormat::Text => {
             let mut found = found.iter();
-            found.try_for_each(|found| writeln!(stdout, "{}", message(&line(found))))
+            found.try_for_each(|found| writeln!(stdout, "{}", console::message(&line(found))))
         }
     };
-    if let Err(exit) = printed(written) {
-        return Ok(exit);
-    }
+    console::printed(written)?;
     let mut exit = Exit::Done;
     for found in &found {
         if let Some(flaw) = flaw(found) {
             exit = Exit::SomeLeft;
             if format == DocumentFormat::Text {
                 let path = place.folder.join(&found.name);
-                complain(&format!("journal {}: {flaw}", path.display()));
+                console::complain(format!("journal {}: {flaw}", path.display()));
             }
         }
     }
@@ -77,7 +74,7 @@ impl<'a> From<&'a Found> for Record<'a> {
         Self {
             name: &found.name,
             started: run.map(|run| time(run).to_string()),
-            command: words.map(|words| words.map(|word| Name::new(&word.0)).collect()),
+            command: words.map(|words| words.map(|word| Name(&word.0)).collect()),
             state: run.map_or("unreadable", state),
             steps: run.map_or(0, |run| run.steps),
             done: run.map_or(0, |run| run.done),

@@ -11,85 +11,78 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{Reads, Reason, Reversion, TreeLock, UndoTally, UndoneFile};
+use seekless::action::{Reads, Reversion, TreeLock, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
 use self::journal_place::{JournalPlace, command};
-use crate::cli::answers::question;
 use crate::cli::args::UndoArgs;
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::front::problems::ProblemLimit;
-use crate::cli::terminal::console::{Console, Progress};
-use crate::cli::terminal::exit::Exit;
-use crate::cli::terminal::sanitize::{message, path, printed};
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use crate::cli::terminal::question;
 use crate::cli::terminal::watch::{self, End};
 
 /// Undoes what was asked for, or lists.
-pub fn undo(args: &UndoArgs) -> Result<Exit, Exit> {
-    let console = &Console::new(Progress::Never);
-    let place = JournalPlace::of(args.journal.as_deref()).or_else(|why| console.refuse(why))?;
+pub fn undo(args: &UndoArgs) -> Result<Exit, Stop> {
+    let place = JournalPlace::of(args.journal.as_deref())?;
     watch::wait_for(args.patience.time());
     let is_missing = |folder: &&Path| {
         current::ask_about(folder.as_os_str().as_bytes());
         !folder.exists()
     };
     if let Some(folder) = args.journal.as_deref().filter(is_missing) {
-        return console.refuse(format!(
+        return refuse(format!(
             "--journal {}: no such folder: give the folder that the run was given, or omit --journal",
-            path(folder)
+            console::path(folder)
         ));
     }
     if args.document.format == DocumentFormat::Json && !args.list {
-        return console.refuse("--format json applies to the list of runs: add --list");
+        return refuse("--format json applies to the list of runs: add --list");
     }
     let recovery = Recovery {
         place: &place,
         reads: &args.reads.of_a_change(),
         io_idle: args.reads.io_idle,
         names_all: args.verbose,
-        console,
     };
-    let done = if args.list {
+    if args.list {
         list::list(&place, args.document.format)
     } else if args.sweep {
         sweep::command(&recovery, args)
     } else {
         undo_one(&recovery, args)
-    };
-    done.or_else(|error| console.refuse(place.with_way_out(&error)))
+    }
 }
 
-fn undo_one(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Reason> {
-    let (place, console) = (recovery.place, recovery.console);
-    let reversion = Reversion::open(&place.folder, args.run.as_deref())?;
+fn undo_one(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Stop> {
+    let place = recovery.place;
+    let reversion = place.open(args.run.as_deref())?;
     if args.dry_run {
-        return Ok(show(&recovery.reading(reversion), args, console));
+        return show(&recovery.reading(reversion), args);
     }
     if reversion.is_permanent() {
         let removed = reversion.done() as u64;
-        console.complain(&text::permanent(reversion.run_name(), removed));
+        console::complain(text::permanent(reversion.run_name(), removed));
         if args.run.is_none() {
-            console.line(&earlier(place));
+            console::line(&earlier(place));
         }
         return Ok(Exit::Nothing);
     }
     let asks = io::stdin().is_terminal() && io::stderr().is_terminal() && !args.yes;
-    let agree = |reversion: &Reversion| !asks || agreed(reversion, console);
-    let Some(tally) = recovery.run(reversion, Back::Undo, agree) else {
-        return Ok(Exit::Nothing);
-    };
-    let Some(tally) = tally else {
+    let agree = |reversion: &Reversion| !asks || agreed(reversion);
+    let Some(tally) = recovery.run(reversion, Back::Undo, agree)? else {
         return Ok(Exit::Done);
     };
     watch::over();
     if !args.quiet {
-        console.lines(text::done(&tally));
+        console::lines(text::done(&tally));
         if args.run.is_none() && !tally.interrupted && tally.restored + tally.cleaned == 0 {
-            console.line(&earlier(place));
+            console::line(&earlier(place));
         }
     }
     if tally.interrupted {
-        console.complain(&place.not_all_undone(&tally.run));
+        console::complain(place.not_all_undone(&tally.run));
         return Ok(Exit::Interrupted);
     }
     Ok(exit(&tally))
@@ -104,42 +97,42 @@ fn exit(tally: &UndoTally) -> Exit {
     let left = tally.refused + tally.folders_refused + tally.lacking + tally.damaged.len() as u64;
     let folders = tally.folders;
     let back = tally.restored + tally.cleaned + folders + tally.as_before;
-    match left > 0 || tally.unwritten.is_some() {
-        true => Exit::of_part(back),
-        false if back == 0 && tally.impossible > 0 => Exit::Nothing,
-        false => Exit::Done,
+    if left > 0 || tally.unwritten.is_some() {
+        Exit::of_part(back)
+    } else if back == 0 && tally.impossible > 0 {
+        Exit::Nothing
+    } else {
+        Exit::Done
     }
 }
 
 /// Prints what would be done.
-fn show(reversion: &Reversion, args: &UndoArgs, console: &Console) -> Exit {
+fn show(reversion: &Reversion, args: &UndoArgs) -> Result<Exit, Stop> {
     let mut written = Ok(());
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let tally = reversion.preview(&mut |step| {
         // Whoever reads the lines may take any time.
         current::rest();
         if written.is_ok() {
-            written = writeln!(stdout, "{}", message(&text::wish(step)));
+            written = writeln!(stdout, "{}", console::message(&text::wish(step)));
         }
     });
     current::rest();
-    if let Err(exit) = printed(written.and_then(|()| stdout.flush())) {
-        return exit;
-    }
+    console::printed(written.and_then(|()| stdout.flush()))?;
     if !args.quiet {
-        console.lines(text::wishes(&tally, &command(reversion.header())));
+        console::lines(text::wishes(&tally, &command(reversion.header())));
     }
-    exit(&tally)
+    Ok(exit(&tally))
 }
 
 /// Shows what would come of it and asks, if there is anything to ask for.
-fn agreed(reversion: &Reversion, console: &Console) -> bool {
+fn agreed(reversion: &Reversion) -> bool {
     let tally = reversion.preview(&mut |_| {});
     if tally.restored + tally.cleaned + tally.folders == 0 {
         return true;
     }
-    console.lines(text::wishes(&tally, &command(reversion.header())));
-    question::is_agreed(console, &format!("Undo run {}? [y/N]", tally.run))
+    console::lines(text::wishes(&tally, &command(reversion.header())));
+    question::is_agreed(&format!("Undo run {}? [y/N]", tally.run))
 }
 
 /// What is done with a run that is over.
@@ -161,8 +154,6 @@ pub struct Recovery<'a> {
     pub io_idle: bool,
     /// Name each file.
     pub names_all: bool,
-    /// Where it is told.
-    pub console: &'a Console,
 }
 
 impl Recovery<'_> {
@@ -170,24 +161,21 @@ impl Recovery<'_> {
         reversion.reading(self.reads, self.io_idle)
     }
 
-    /// Takes a run back under the lock of its folders, and says what went wrong. `None` if another run acts there; the
-    /// inner one if the user does not agree.
+    /// Takes a run back under the lock of its folders, and says what went wrong. `None` if the user does not agree.
     pub fn run(
         &self,
         reversion: Reversion,
         back: Back,
         agree: impl FnOnce(&Reversion) -> bool,
-    ) -> Option<Option<UndoTally>> {
-        let lock = TreeLock::take(&reversion.places());
-        let complain = |why: &_| self.console.complain(&format!("{why}"));
-        let _lock = lock.inspect_err(complain).ok()?;
+    ) -> Result<Option<UndoTally>, Stop> {
+        let _lock = TreeLock::take(&reversion.places()).or_else(refuse)?;
         let reversion = self.reading(reversion);
-        Some(agree(&reversion).then(|| self.carry_out(reversion, back)))
+        Ok(agree(&reversion).then(|| self.carry_out(reversion, back)))
     }
 
     /// Takes a run back whose folders are locked, and says what went wrong.
     pub fn carry_out(&self, reversion: Reversion, back: Back) -> UndoTally {
-        let (place, console) = (self.place, self.console);
+        let place = self.place;
         let run = reversion.run_name();
         let way_out = match back {
             Back::Sweep => format!(
@@ -200,12 +188,12 @@ impl Recovery<'_> {
         let limit = ProblemLimit::new(self.names_all);
         let tell = &mut |step: &UndoneFile| {
             if let Some(problem) = text::problem(step, &limit) {
-                console.complain(&problem);
+                console::complain(&problem);
             }
             if self.names_all
                 && let Some(success) = text::success(step)
             {
-                console.line(&success);
+                console::line(&success);
             }
         };
         let reversion = self.reading(reversion);
@@ -215,7 +203,7 @@ impl Recovery<'_> {
         });
         let of_journal = text::of_the_journal(&tally, place);
         let rest = limit.rest().into_iter().chain(of_journal);
-        rest.for_each(|line| console.complain(&line));
+        rest.for_each(console::complain);
         tally
     }
 }

@@ -4,64 +4,63 @@
 use std::path::PathBuf;
 
 use seekless::acting::unfinished;
-use seekless::action::{self, Code, CutShort, Reason, Reversion};
+use seekless::action::{self, Code, CutShort};
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command as words};
 use super::{Back, Recovery, text};
-use crate::cli::answers::question::{self, Reply};
 use crate::cli::args::UndoArgs;
 use crate::cli::resolve::act::{ActRun, Use};
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::exit::Exit;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop};
+use crate::cli::terminal::question::{self, Reply};
 
 /// Names what lies in these trees, and how to clear it up.
-pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {
-    for run in left_in(place, trees, console) {
-        console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) {
+    for run in left_in(place, trees) {
+        console::complain(format!("{}: {}", what(&run), ways_out(place, &run)));
     }
 }
 
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
-pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console: &Console) -> Exit {
+pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf]) -> Exit {
     let settings = &acting.acting;
     let recovery = Recovery {
         place,
         reads: &settings.reads,
         io_idle: settings.io_idle,
         names_all: tracing::enabled!(tracing::Level::INFO),
-        console,
     };
     let mut exit = Exit::Done;
-    for run in left_in(place, || trees.to_vec(), console) {
+    for run in left_in(place, || trees.to_vec()) {
         let agreed = match acting.use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Json => false,
             Use::Act => {
-                console.complain(&format!("{}; seekless first restores them", what(&run)));
+                console::complain(format!("{}; seekless first restores them", what(&run)));
                 true
             }
             Use::Confirm => {
-                console.complain(&what(&run));
+                console::complain(what(&run));
                 let question = "Restore the unfinished files first? [y/N]";
-                matches!(question::ask(console, question), Reply::Said(said) if question::is_yes(&said))
+                matches!(question::ask(question), Reply::Said(said) if question::is_yes(&said))
             }
         };
         if !agreed {
-            console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+            console::complain(format!("{}: {}", what(&run), ways_out(place, &run)));
             continue;
         }
-        let left = match Reversion::open(&place.folder, Some(&run.name)) {
+        let left = match place.open(Some(&run.name)) {
             Ok(reversion) => {
                 let tally = recovery.carry_out(reversion, Back::Sweep);
                 if tally.interrupted {
                     std::process::exit(Exit::Interrupted.code().into());
                 }
-                console.line(&text::done(&tally)[0]);
+                console::line(&text::done(&tally)[0]);
                 tally.refused + tally.folders_refused > 0
             }
             Err(error) => {
-                console.complain(&place.with_way_out(&error));
+                console::complain(error);
                 true
             }
         };
@@ -73,28 +72,25 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
 }
 
 /// `seekless undo --sweep`: clears up after one run, or after all that need it.
-pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Reason> {
-    let (place, console) = (recovery.place, recovery.console);
+pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Stop> {
+    let place = recovery.place;
     let runs = match &args.run {
         Some(run) => vec![run.clone()],
         None => {
-            let runs = action::cut_short(&place.folder)?.into_iter();
+            let runs = place.said(action::cut_short(&place.folder))?.into_iter();
             let runs = runs.filter(|run| !run.in_undo);
             runs.map(|run| run.name).collect()
         }
     };
     if runs.is_empty() && !args.quiet {
-        console.line("No killed run left unfinished files.");
+        console::line("No killed run left unfinished files.");
     }
     let mut exit = Exit::Done;
     for run in runs {
-        let reversion = Reversion::open(&place.folder, Some(&run))?;
-        let swept = recovery.run(reversion, Back::Sweep, |_| true);
-        let Some(tally) = swept.flatten() else {
-            return Ok(Exit::Nothing);
-        };
+        let swept = recovery.run(place.open(Some(&run))?, Back::Sweep, |_| true)?;
+        let Some(tally) = swept else { break };
         if !args.quiet {
-            console.lines(text::done(&tally));
+            console::lines(text::done(&tally));
         }
         if tally.interrupted {
             return Ok(Exit::Interrupted);
@@ -107,18 +103,14 @@ pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Reason>
     Ok(exit)
 }
 
-fn left_in(
-    place: &JournalPlace,
-    trees: impl FnOnce() -> Vec<PathBuf>,
-    console: &Console,
-) -> Vec<CutShort> {
+fn left_in(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) -> Vec<CutShort> {
     let runs = unfinished(&place.folder, trees);
     // Where there are no journals, nothing is missed.
     if let Err(why) = &runs
         && why.code == Code::JournalsUntrusted
         && place.folder.symlink_metadata().is_ok()
     {
-        console.complain(&format!("cannot look for killed runs: {why}"));
+        console::complain(format!("cannot look for killed runs: {why}"));
     }
     runs.unwrap_or_default()
 }
@@ -139,11 +131,11 @@ fn what(run: &CutShort) -> String {
 
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     let undo = place.undo(&run.name);
-    match run.in_undo {
-        true => format!("to continue: {undo}"),
-        false => format!(
-            "'{}' restores the unfinished files, '{undo}' undoes the whole run",
-            place.sweep(&run.name),
-        ),
+    if run.in_undo {
+        return format!("to continue: {undo}");
     }
+    format!(
+        "'{}' restores the unfinished files, '{undo}' undoes the whole run",
+        place.sweep(&run.name),
+    )
 }

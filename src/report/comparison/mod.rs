@@ -1,13 +1,12 @@
 //! How a comparison of sides is written down. `docs/reference/compare.md` says what each format promises.
 
-mod names;
-mod renamed;
 mod rows;
 mod text;
 
 use std::io::{self, Write};
 
 use super::Layout;
+use super::bare::no_comment;
 use crate::compare::{ComparedEntry, Comparison, EntryPlace, Mark};
 use crate::tree::{EntryKind, Special};
 
@@ -21,26 +20,8 @@ pub enum Format {
     Json,
     /// The same, one object a line.
     NdJson,
-    /// A table.
-    Csv,
     /// Bare names that end in NUL.
     Nul,
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Json, Self::NdJson, Self::Csv, Self::Nul];
-
-    /// What the user types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::NdJson => "ndjson",
-            Self::Csv => "csv",
-            Self::Nul => "nul",
-        }
-    }
 }
 
 /// Which entries are shown.
@@ -57,19 +38,6 @@ pub enum Only {
 }
 
 impl Only {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Here, Self::There, Self::Moved, Self::Changed];
-
-    /// What the user types.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Here => "here",
-            Self::There => "there",
-            Self::Moved => "moved",
-            Self::Changed => "changed",
-        }
-    }
-
     fn shows(self, line: &ComparedEntry) -> bool {
         let is_moved = |mark| matches!(mark, Mark::Moved(_));
         let first = line.marks.first();
@@ -90,12 +58,10 @@ pub struct Shown<'a> {
     pub only: Option<Only>,
     /// Where relative paths start.
     pub folder: &'a [u8],
-    /// The filters that narrow the question, as they were typed.
-    pub filters: &'a [String],
+    /// Filters narrow the question.
+    pub is_filtered: bool,
     /// Bare names are relative to their side.
     pub relative: bool,
-    /// Characters in a line of the terminal that text is shown on.
-    pub columns: Option<usize>,
 }
 
 /// Writes a comparison.
@@ -107,8 +73,7 @@ pub fn write(format: Format, shown: &Shown<'_>, out: &mut dyn Write) -> io::Resu
         Format::Text => text::write(shown, out),
         Format::Json => rows::write_json(Layout::Document, shown, out),
         Format::NdJson => rows::write_json(Layout::Lines, shown, out),
-        Format::Csv => rows::write_table(shown, out),
-        Format::Nul => names::write(shown, out),
+        Format::Nul => write_names(shown, out),
     }
 }
 
@@ -159,4 +124,47 @@ impl Shown<'_> {
     fn has_two_sides(&self) -> bool {
         self.comparison.sides.len() == 2
     }
+}
+
+/// Names and nothing else, each ended by NUL, for `rsync --files-from` and `xargs`.
+fn write_names(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for line in shown.lines() {
+        // What copies a folder by its name alone copies nothing in it.
+        if let EntryPlace::Folder(folder, ..) = line.place {
+            below(shown, line.side, folder, out)?;
+            continue;
+        }
+        name(shown, line.side, &shown.path(line), out)?;
+    }
+    Ok(())
+}
+
+/// Writes everything in a folder.
+fn below(shown: &Shown<'_>, side: u32, folder: u32, out: &mut dyn Write) -> io::Result<()> {
+    let tree = shown.comparison.tree();
+    let mut path = Vec::new();
+    for folder in tree.below(folder) {
+        if tree.is_empty_folder(folder) {
+            tree.relative_path(folder, &mut path);
+            name(shown, side, &path, out)?;
+        }
+        for file in tree.names_in(folder) {
+            name(shown, side, &tree.path_of_name(file), out)?;
+        }
+        for other in tree.others_in(folder) {
+            tree.relative_path_of(folder, other.name, &mut path);
+            name(shown, side, &path, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn name(shown: &Shown<'_>, side: u32, relative: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    if shown.relative {
+        out.write_all(no_comment(relative))?;
+        out.write_all(relative)?;
+    } else {
+        out.write_all(&shown.whole_path(side, relative))?
+    }
+    out.write_all(b"\0")
 }

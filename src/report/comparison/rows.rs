@@ -1,12 +1,12 @@
-//! For programs: one JSON document, one object a line, or a table. They have the same rows.
+//! For programs: one JSON document, or one object a line. They have the same rows.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
 use crate::file::Raw;
-use crate::report::csv::Cells;
 use crate::report::{Layout, Name, Objects, SCHEMA};
 
 use super::Shown;
@@ -77,45 +77,6 @@ fn word(mark: Mark) -> &'static str {
     }
 }
 
-/// A table: one row for each entry.
-pub fn write_table(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let has_metadata = shown.comparison.tree().has_metadata();
-    write!(
-        out,
-        "sign,side,kind,size,files,path,encoding,other_path,other_encoding,reason"
-    )?;
-    for side in 0..shown.comparison.sides.len() {
-        write!(out, ",on_{side}")?;
-    }
-    write!(
-        out,
-        "{}\r\n",
-        if has_metadata { ",other_metadata" } else { "" }
-    )?;
-    let mut cells = Cells::default();
-    for line in shown.lines() {
-        let row = Row::of(shown, line);
-        match row.sign {
-            // Spreadsheets take a bare sign for a formula.
-            Some(sign) => cells.text(&format!("'{sign}")),
-            None => cells.empty(),
-        }
-        cells.cell(row.side);
-        cells.cell(row.kind);
-        cells.maybe(row.size);
-        cells.maybe(row.files);
-        cells.path(Some(&row.path.0));
-        cells.path(row.at.iter().flatten().next().map(|path| &path.0[..]));
-        cells.text(row.reason.unwrap_or_default());
-        row.on.iter().for_each(|word| cells.cell(word));
-        if has_metadata {
-            cells.cell(row.other_metadata.join(" "));
-        }
-        cells.end(out)?;
-    }
-    Ok(())
-}
-
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
     format: &'static str,
@@ -124,7 +85,7 @@ struct HeaderRecord<'a> {
     folder: Name<'a>,
     answer: &'static str,
     one_way: bool,
-    filters: &'a [String],
+    is_filtered: bool,
     sides: Vec<SideRecord<'a>>,
     obstacles: Vec<FactRecord>,
     notes: Vec<FactRecord>,
@@ -133,16 +94,8 @@ struct HeaderRecord<'a> {
 #[derive(Serialize)]
 struct SideRecord<'a> {
     path: Name<'a>,
-    files: u64,
-    bytes: u64,
-    elsewhere_files: u64,
-    elsewhere_bytes: u64,
-    only_files: u64,
-    only_bytes: u64,
-    others: u64,
-    others_only: u64,
-    unanswered: u64,
-    left_out: u64,
+    #[serde(flatten)]
+    side: &'a Side,
 }
 
 #[derive(Serialize)]
@@ -155,10 +108,6 @@ struct FactRecord {
     reason: Option<String>,
 }
 
-/// What ends the document.
-#[derive(Serialize)]
-struct NoKeys {}
-
 pub fn write_json(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut objects = Objects::new(layout, "entry", "entries");
     objects.begin(out, "comparison", &header(shown))?;
@@ -166,45 +115,32 @@ pub fn write_json(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io:
         objects.item(out, &Row::of(shown, line))?;
     }
     match layout {
-        Layout::Document => objects.end_document(out, &NoKeys {}),
+        Layout::Document => objects.end_document(out, &HashMap::<&str, u8>::new()),
         Layout::Lines => Ok(()),
     }
 }
 
 fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
     let comparison = shown.comparison;
-    let side = |(root, side): (&'a crate::tree::Root, &Side)| SideRecord {
-        path: Name::new(&root.path),
-        files: side.files.count,
-        bytes: side.files.bytes,
-        elsewhere_files: side.elsewhere.count,
-        elsewhere_bytes: side.elsewhere.bytes,
-        only_files: side.only.count,
-        only_bytes: side.only.bytes,
-        others: side.others,
-        others_only: side.others_only,
-        unanswered: side.unanswered,
-        left_out: side.left_out,
-    };
+    let roots = comparison.tree().roots().iter();
+    let sides = roots.zip(&comparison.sides);
+    let sides = sides.map(|(root, side)| SideRecord {
+        path: Name(&root.path),
+        side,
+    });
     HeaderRecord {
         format: "seekless-compare",
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        folder: Name::new(shown.folder),
+        folder: Name(shown.folder),
         answer: match comparison.answer() {
             ComparisonAnswer::Yes => "yes",
             ComparisonAnswer::No => "no",
             ComparisonAnswer::Unknown => "unknown",
         },
         one_way: comparison.question().one_way,
-        filters: shown.filters,
-        sides: comparison
-            .tree()
-            .roots()
-            .iter()
-            .zip(&comparison.sides)
-            .map(side)
-            .collect(),
+        is_filtered: shown.is_filtered,
+        sides: sides.collect(),
         obstacles: comparison.obstacles.iter().map(obstacle).collect(),
         notes: comparison.notes.iter().map(note).collect(),
     }

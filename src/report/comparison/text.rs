@@ -1,25 +1,19 @@
 //! For people: totals first, then a line for each entry that is not the same on all sides.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Sum};
 use crate::report::escape::escape;
-use crate::report::fit::write_fitting;
 use crate::units::{Bytes, count, plural};
 
 use super::Shown;
-use super::renamed::{self, RenamedFolder};
 
 pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let comparison = shown.comparison;
     let roots = comparison.tree().roots();
-    if !shown.filters.is_empty() {
-        writeln!(
-            out,
-            "Compared only what these filters include: {}",
-            shown.filters.join(" ")
-        )?;
+    if shown.is_filtered {
+        writeln!(out, "Compared only what the filters include.")?;
     }
     let others = if shown.has_two_sides() {
         "the other side"
@@ -34,7 +28,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             sum(side.elsewhere),
             sum(side.only)
         );
-        write_fitting(out, [said], shown.columns)?;
+        writeln!(out, "{said}")?;
     }
     let lines: Vec<&ComparedEntry> = shown
         .lines()
@@ -43,7 +37,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
             line.marks.iter().any(is_other) || !comparison.differing(line).is_empty()
         })
         .collect();
-    let mut renamed = renamed::all(shown, lines.iter().copied());
+    let mut renamed = renamed_folders(shown, lines.iter().copied());
     if !lines.is_empty() {
         writeln!(out)?;
     }
@@ -56,7 +50,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         {
             continue;
         }
-        let folder = renamed::of(shown, line);
+        let folder = renamed_of(shown, line);
         match folder.and_then(|of| Some((renamed.get_mut(&of)?.take(), of))) {
             None => entry(shown, line, on, out)?,
             Some((Some(files), folder)) => renamed_folder(&folder, files, out)?,
@@ -69,15 +63,15 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     if !lines.is_empty() {
         writeln!(out)?;
-        write_fitting(out, [legend(shown)], shown.columns)?;
+        writeln!(out, "{}", legend(shown))?;
     }
     let first = roots
         .first()
         .map_or_else(Default::default, |root| escape(&root.path));
-    let included = if shown.filters.is_empty() {
-        ""
-    } else {
+    let included = if shown.is_filtered {
         " that the filters include"
+    } else {
+        ""
     };
     let said = match (comparison.answer(), comparison.question().one_way) {
         (ComparisonAnswer::Unknown, _) => "The question could not be answered in full.".to_owned(),
@@ -91,7 +85,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         (ComparisonAnswer::No, false) => "Something is on one side only.".to_owned(),
     };
     writeln!(out)?;
-    write_fitting(out, [said], shown.columns)
+    writeln!(out, "{said}")
 }
 
 /// What the signs mean.
@@ -104,9 +98,7 @@ fn legend(shown: &Shown<'_>) -> String {
         }
         _ => "= the same, - not there".to_owned(),
     };
-    format!(
-        "Signs: > the same content at another path, * other content at the same path, {missing}, ! not compared"
-    )
+    format!("Signs: > at another path, * other content at the path, {missing}, ! not compared")
 }
 
 /// One line for the files that moved with their folder.
@@ -165,4 +157,91 @@ fn entry(
         write!(out, " (different metadata: {})", differing.join(", "))?;
     }
     writeln!(out)
+}
+
+/// A folder of a side, and where its files lie on the other one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct RenamedFolder {
+    side: u32,
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+/// All folders of which several files moved between two sides: one file alone says more by its own name.
+fn renamed_folders<'l>(
+    shown: &Shown<'_>,
+    lines: impl Iterator<Item = &'l ComparedEntry>,
+) -> HashMap<RenamedFolder, Option<Sum>> {
+    let tree = shown.comparison.tree();
+    let mut folders: HashMap<RenamedFolder, Vec<u32>> = HashMap::new();
+    for line in lines {
+        if let (Some(folder), EntryPlace::Name(name)) = (renamed_of(shown, line), line.place) {
+            folders.entry(folder).or_default().push(tree.file_of(name));
+        }
+    }
+    folders.retain(|_, names| names.len() > 1);
+    let folders = folders.into_iter().map(|(folder, mut files)| {
+        files.sort_unstable();
+        files.dedup();
+        let bytes = files.iter().map(|&file| tree.size(file));
+        let sum = Sum {
+            count: files.len() as u64,
+            bytes: bytes.fold(0, u64::saturating_add),
+        };
+        (folder, Some(sum))
+    });
+    folders.collect()
+}
+
+/// The folder that a file moved with: the paths without the names at their ends that are the same.
+fn renamed_of(shown: &Shown<'_>, line: &ComparedEntry) -> Option<RenamedFolder> {
+    // What else is said of a file needs its line.
+    if !shown.has_two_sides() || !shown.comparison.differing(line).is_empty() {
+        return None;
+    }
+    let (from, to) = (
+        shown.path(line),
+        shown.comparison.tree().path_of_name(line.moved()?),
+    );
+    let (from, to) = apart(&from, &to)?;
+    Some(RenamedFolder {
+        side: line.side,
+        from: from.to_vec(),
+        to: to.to_vec(),
+    })
+}
+
+/// Two paths without the names at their ends that are the same; `None` if the last ones are not.
+fn apart<'p>(one: &'p [u8], other: &'p [u8]) -> Option<(&'p [u8], &'p [u8])> {
+    let last = |path: &'p [u8]| match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&path[..0], path),
+    };
+    let ((one_above, one_name), (other_above, other_name)) = (last(one), last(other));
+    if one_name != other_name || one.is_empty() {
+        return None;
+    }
+    apart(one_above, other_above).or(Some((one_above, other_above)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn the_folder_is_what_differs_of_two_paths() {
+        for (one, other, folders) in [
+            ("a/x", "b/x", Some(("a", "b"))),
+            ("a/b/c/x", "a/B/c/x", Some(("a/b", "a/B"))),
+            ("x", "b/x", Some(("", "b"))),
+            ("b/a/x", "a/x", Some(("b", ""))),
+            ("a/x", "b/y", None),
+            ("x", "y", None),
+        ] {
+            let found = apart(one.as_bytes(), other.as_bytes());
+            let folders =
+                folders.map(|(one, other): (&str, &str)| (one.as_bytes(), other.as_bytes()));
+            assert_eq!(found, folders, "{one} {other}");
+        }
+    }
 }

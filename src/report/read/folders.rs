@@ -9,7 +9,7 @@ use serde_json::Deserializer;
 use super::{BadLine, ReadError, without_byte_order_mark};
 use crate::file::Raw;
 use crate::folders::CanGo;
-use crate::report::folders::{COLUMNS, FORMAT};
+use crate::report::folders::FORMAT;
 use crate::report::json::known_schema;
 
 /// The line that a user can append if the report is complete.
@@ -19,9 +19,9 @@ const END: &str = r#"{"type":"summary"}"#;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFolders {
     /// Where relative paths start.
-    pub folder: Vec<u8>,
+    pub folder: Raw,
     /// The paths that were compared.
-    pub roots: Vec<Vec<u8>>,
+    pub roots: Vec<Raw>,
     /// The folders that are still listed and can go, in their order.
     pub pairs: Vec<ReadPair>,
     /// The same folders of which all but one can go, group by group.
@@ -68,7 +68,6 @@ pub fn is_of_folders(start: &[u8]) -> bool {
     };
     // The quotes tell it from a path that holds the name.
     first.contains(&format!("\"format\":\"{FORMAT}\""))
-        || first.starts_with(COLUMNS)
         || first.starts_with("# seekless ") && first.ends_with(" folders")
 }
 
@@ -131,8 +130,8 @@ pub fn read_folders(mut input: impl Read) -> Result<ReadFolders, ReadError> {
 
 impl ReadFolders {
     fn begin(&mut self, header: HeaderIn) {
-        self.folder = header.folder.0;
-        self.roots = header.roots.into_iter().map(|root| root.0).collect();
+        self.folder = header.folder;
+        self.roots = header.roots;
     }
 
     fn add(&mut self, entry: EntryIn) {

@@ -1,13 +1,10 @@
-//! Reads the JSON formats one set at a time, so that a report may be longer than the memory.
+//! Reads the JSON formats: lines one set at a time, so that such a report may be longer than the memory.
 
-use std::fmt;
+use std::borrow::Cow;
 use std::io::Read;
 
 use serde::Deserialize;
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
-    Visitor,
-};
+use serde::de::Error as _;
 
 use super::{BadLine, Each, Ending, Frame, ReadError, ReadSet};
 use crate::report::Header;
@@ -68,79 +65,28 @@ pub fn read_lines(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> 
     frame.whole(line, END)
 }
 
-/// Reads what `json` wrote.
+/// Reads what `json` wrote: its keys may come in any order, and further ones are passed over.
 pub fn read_document(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
-    let mut json = serde_json::Deserializer::from_reader(input);
-    let frame = json.deserialize_map(Document(each))?;
-    json.end()?;
-    Ok(frame)
-}
-
-/// A document: its keys may come in any order, and further ones are passed over.
-struct Document<'a>(Each<'a>);
-
-impl<'de> Visitor<'de> for Document<'_> {
-    type Value = Frame;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a report of seekless")
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default, deserialize_with = "known_format")]
+        format: Cow<'static, str>,
+        #[serde(default, deserialize_with = "known_schema")]
+        schema: u32,
+        header: Option<Header>,
+        #[serde(default)]
+        sets: Vec<SetIn>,
+        summary: Option<SummaryIn>,
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Frame, A::Error> {
-        let mut frame = Frame::default();
-        let (mut has_format, mut has_schema) = (false, false);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "format" => {
-                    known_format(map.next_value::<String>()?.into_deserializer())?;
-                    has_format = true;
-                }
-                "schema" => {
-                    known_schema(map.next_value::<u32>()?.into_deserializer())?;
-                    has_schema = true;
-                }
-                "header" => frame.header = Some(map.next_value()?),
-                "sets" => map.next_value_seed(Sets {
-                    header: frame.header.as_ref(),
-                    each: &mut *self.0,
-                })?,
-                "summary" => frame.ending = map.next_value::<SummaryIn>()?.into(),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        if has_format && has_schema {
-            Ok(frame)
-        } else {
-            Err(A::Error::custom(BadLine::Foreign))
-        }
+    let read: Document = serde_json::from_reader(input)?;
+    if read.format.is_empty() || read.schema == 0 {
+        return Err(serde_json::Error::custom(BadLine::Foreign).into());
     }
-}
-
-/// The array of sets, handed on one by one.
-struct Sets<'a> {
-    header: Option<&'a Header>,
-    each: Each<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Sets<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Sets<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of sets")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sets: A) -> Result<(), A::Error> {
-        while let Some(set) = sets.next_element::<SetIn>()? {
-            (self.each)(self.header, set.into());
-        }
-        Ok(())
-    }
+    let header = read.header;
+    let sets = read.sets.into_iter();
+    sets.for_each(|set| each(header.as_ref(), set.into()));
+    Ok(Frame {
+        header,
+        ending: read.summary.map_or(Ending::Unsaid, Ending::from),
+    })
 }

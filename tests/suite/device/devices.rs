@@ -107,7 +107,7 @@ fn the_table_shows_every_captured_system() {
         text.extend(format!("=== {case}\n").bytes());
         let volumes = listed(&case);
         let volumes: Vec<_> = volumes.iter().collect();
-        write_table(&mut text, &volumes, None).expect("written");
+        write_table(&mut text, &volumes).expect("written");
     }
     insta::assert_snapshot!(String::from_utf8(text).expect("text"));
 }

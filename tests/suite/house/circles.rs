@@ -16,13 +16,13 @@ const SUB_ROOMS: [(&str, &[&str]); 7] = [
     (
         "cli",
         &[
-            "terminal", "args", "front", "resolve", "answers", "undo", "act", "find", "tools",
+            "terminal", "args", "front", "resolve", "undo", "act", "find", "tools",
         ],
     ),
     ("decide", &["machine"]),
     ("engine", &["session"]),
     ("read", &["stream", "compare", "scheduler"]),
-    ("report", &["comparison", "output", "folders", "read"]),
+    ("report", &["comparison", "output", "read"]),
     ("scan", &["walk"]),
 ];
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
-use std::time::{Duration, SystemTime};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use regex::Regex;
 
@@ -28,8 +28,8 @@ fn root_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for found in item.captures_iter(&source) {
         let path = found[3].trim();
-        // `main.rs` is a program like others.
-        if found[1].contains("#[cfg(feature = \"internals\")]") || path == "cli::main as program" {
+        // Tests and `main.rs` look inside.
+        if found[1].contains("#[doc(hidden)]") {
             continue;
         }
         let last = match path.split_once('{') {
@@ -225,34 +225,48 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
 /// Each of these would find nothing, or everything, for a reason that its caller did not mean.
 #[test]
 fn nonsense_is_an_error_and_not_an_empty_answer() {
-    use seekless::{Action, Compare, ErrorKind, Folders, Search};
+    use seekless::{Action, Bytes, Compare, ErrorKind, Filter, Folders, Search};
     let (_folder, path) = tree();
     let search = || Search::new([path.join("tree")]);
-    let now = SystemTime::now();
-    let (hour, day) = (Duration::from_secs(3600), Duration::from_secs(86400));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = i64::try_from(now.expect("after 1970").as_nanos()).expect("before 2262");
+    let (hour, day) = (3600 * 1_000_000_000, 86_400 * 1_000_000_000);
     let sides = || Compare::new([path.join("tree"), path.join("tree/a")]);
     let sets = search().run().expect("searched");
     assert_eq!(sets.sets.len(), 1);
+    let sizes = |min, max| Filter {
+        min_size: Some(Bytes(min)),
+        max_size: Some(Bytes(max)),
+        ..Filter::default()
+    };
+    let times = |newer, older| Filter {
+        newer_ns: Some(newer),
+        older_ns: Some(older),
+        ..Filter::default()
+    };
+    let empty = |filter| Filter {
+        keep_empty: true,
+        ..filter
+    };
+    let found = |filter: Filter| search().filter(filter).run();
+    let compared = |filter: Filter| sides().filter(filter).run().map(drop);
     let action = |copies| Action::remove().copies(copies).plan(&sets).map(drop);
     let folders = |percent| Folders::new([&path]).min_overlap(percent).run().map(drop);
     for (said, wrong) in [
         ("1 level or more", search().max_depth(0).run().map(drop)),
-        ("1 level or more", search().max_depth(0).start().map(drop)),
         (
-            "swap the two sizes",
-            search().min_size(5).max_size(4).run().map(drop),
+            "1 level or more",
+            search().max_depth(0).each(drop).map(drop),
         ),
-        (
-            "swap the two sizes",
-            sides().min_size(5).max_size(4).run().map(drop),
-        ),
-        ("include them", search().max_size(0).run().map(drop)),
-        ("omit one", search().empty(true).min_size(1).run().map(drop)),
-        ("in the past", search().newer(now + day).run().map(drop)),
-        ("in the past", sides().newer(now + day).run().map(drop)),
+        ("swap the two sizes", found(sizes(5, 4)).map(drop)),
+        ("swap the two sizes", compared(sizes(5, 4))),
+        ("include them", found(sizes(0, 0)).map(drop)),
+        ("omit one", found(empty(sizes(1, 9))).map(drop)),
+        ("in the past", found(times(now + day, i64::MAX)).map(drop)),
+        ("in the past", compared(times(now + day, i64::MAX))),
         (
             "swap the two times",
-            search().newer(now - hour).older(now - day).run().map(drop),
+            found(times(now - hour, now - day)).map(drop),
         ),
         ("two different ones", search().isolate(true).run().map(drop)),
         ("at least one copy", action(0)),
@@ -263,11 +277,15 @@ fn nonsense_is_an_error_and_not_an_empty_answer() {
         assert!(wrong.to_string().contains(said), "{wrong}");
         assert_eq!(wrong.kind(), ErrorKind::Setting, "{wrong}");
     }
-    let fitting = search().max_depth(1).min_size(4).max_size(4);
-    let fitting = fitting.newer(now - day).older(now + day).run();
+    let fitting = Filter {
+        newer_ns: Some(now - day),
+        older_ns: Some(now + day),
+        ..sizes(4, 4)
+    };
+    let fitting = search().max_depth(1).filter(fitting).run();
     assert_eq!(fitting.expect("searched").sets.len(), 1);
-    let empty = search().empty(true).max_size(0).run();
-    assert!(empty.expect("searched").sets.is_empty());
+    let none = found(empty(sizes(0, 0)));
+    assert!(none.expect("searched").sets.is_empty());
     assert!(action(1).is_ok() && action(2).is_ok());
     assert!(folders(1).is_ok() && folders(100).is_ok());
 }
@@ -277,11 +295,8 @@ fn nonsense_is_an_error_and_not_an_empty_answer() {
 fn what_is_to_be_done_can_move_to_another_thread() {
     fn moves<T: Send>() {}
     moves::<seekless::Search<'_>>();
-    moves::<seekless::Searching<'_>>();
     moves::<seekless::Compare<'_>>();
     moves::<seekless::Folders<'_>>();
-    moves::<seekless::Probe<'_>>();
-    moves::<seekless::ProbeFindings>();
     moves::<seekless::Action>();
     moves::<seekless::Plan<'_>>();
     moves::<seekless::Undo<'_>>();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::common::{Tree, noise};
 use rustix::fs::{Advice, fadvise};
-use seekless::{Compare, Folders, Probe, Problem, Progress, Search, Summary};
+use seekless::{Cancel, Compare, Folders, Problem, Progress, Search, Summary};
 
 /// The time after which work that nobody waits for counts as endless.
 const ENDLESS: Duration = Duration::from_secs(120);
@@ -47,13 +47,12 @@ fn slow(tree: &Tree) -> Search<'static> {
 }
 
 #[test]
-fn a_search_ends_when_nobody_takes_its_sets() {
+fn a_search_ends_when_it_is_cancelled() {
     let tree = short_and_long();
     let summary: Summary = ends(move || {
-        let mut searching = slow(&tree).start().expect("begun");
-        searching.next().expect("a set").expect("found");
-        drop(slow(&tree).start());
-        searching.summary()
+        let cancel = Cancel::new();
+        let search = slow(&tree).cancel(&cancel);
+        search.each(|_| cancel.cancel()).expect("searched")
     });
     assert!(summary.incomplete);
 }
@@ -67,12 +66,7 @@ fn a_search_ends_when_a_callback_panics() {
             let search = Search::new([tree.root(), &gone]).bytes_per_second(RATE);
             let search = search.on_progress(move |_| assert_ne!(at, "progress"));
             let search = search.on_problem(move |_| assert_ne!(at, "problem"));
-            let each = || {
-                search
-                    .start()
-                    .expect("begun")
-                    .for_each(|_| assert_ne!(at, "set"))
-            };
+            let each = || search.each(|_| assert_ne!(at, "set"));
             catch_unwind(AssertUnwindSafe(each)).is_err()
         });
         assert!(panicked, "{at}");
@@ -114,15 +108,4 @@ fn a_comparison_ends_when_a_callback_panics() {
             ends(move || catch_unwind(AssertUnwindSafe(|| compared(&tree, of, at))).is_err());
         assert!(panicked, "{of}, {at}");
     }
-}
-
-#[test]
-fn a_probe_ends_when_its_callback_panics() {
-    let tree = short_and_long();
-    let panicked = ends(move || {
-        let probe = Probe::new(tree.root()).time(Duration::MAX);
-        let probe = probe.on_progress(|_| panic!("the caller's"));
-        catch_unwind(AssertUnwindSafe(|| probe.run())).is_err()
-    });
-    assert!(panicked);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::Tree;
 use crate::common::children::own_process;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use seekless::{Action, Compare, Folders, Journals, Probe, Search};
+use seekless::{Action, Compare, Folders, Journals, Search};
 
 /// The environment variable that tells a child to work.
 const WORK: &str = "SEEKLESS_TEST_LIBRARY_PROCESS";
@@ -103,8 +103,5 @@ fn do_everything() {
     let folders = Folders::new([tree.root()]).io_idle(true);
     folders.on_progress(|_| {}).run().expect("compared");
     stays(&before, "a comparison of folders");
-    let probe = Probe::new(tree.root()).time(Duration::from_millis(300));
-    probe.run().expect("measured");
-    stays(&before, "a probe");
     println!("all done");
 }

@@ -37,7 +37,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--threads floppy:1 t", "'floppy:1' for '--threads", "ssd"),
     ("--threads dev:/dev/nope:1 t", "/dev/nope", "its disks are"),
     ("--newer 5 t", "--newer", "3d"),
-    ("--newer 2024-13 t", "2024-13", "2024-05"),
+    ("--newer 2024-13 t", "2024-13", "2024-05-01"),
     ("--older tomorrow t", "tomorrow", "today"),
     ("--ext *.x t", "'*.x' for '--ext", "write --ext x"),
     ("--name [ t", "\"[\"", "\\["),
@@ -163,13 +163,12 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("t -delete", "-d", "whole number"),
     // Slips.
     ("-q remove t", "remove", "The command is the first word"),
+    ("REMOVE A", "", "seekless remove'?"),
     ("remove --dry-rum t", "--dry-rum", "'--dry-run'"),
     ("undo a b", "b", "seekless undo --help"),
     ("remove --trash=no t", "--trash", "--help"),
     ("--nope t", "--nope", "--help"),
     // Commands of other programs, and slips in commands and options.
-    ("remov A B", "", "seekless remove"),
-    ("REMOVE A", "", "seekless remove'?"),
     ("-r .", "'-r'", "--help"),
     ("--delete .", "'--delete'", "--help"),
     ("--minsize=1k .", "'--minsize'", "'--min-size'"),
@@ -280,11 +279,8 @@ fn sizes_and_times_are_understood_or_refused_with_the_right_form() {
         ("--min-size 1,5M", "a b"),
         ("--min-size 1.5M", "a b"),
         ("--newer today", "a b"),
-        ("--newer yesterday", "a b"),
-        ("--newer 2024", "a b"),
-        ("--newer 2024-05", "a b"),
         ("--newer -5d", "a b"),
-        ("--older 2024", "c d"),
+        ("--older 2024-01-01", "c d"),
     ] {
         let line = format!("-q -f nul {options} .");
         seekless(tree.root(), &line).run().exits(0).finds([found]);

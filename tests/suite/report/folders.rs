@@ -122,13 +122,6 @@ fn text_and_tables_say_the_same() {
            ./c/x\n    \
              5.0 kB, 1 file, same contents as ./a b\n"
     );
-    let table = seekless(tree.root(), "folders -f csv .").run().exits(0);
-    assert_eq!(
-        table.stdout_text(),
-        "entry,can_go,verdict,places,shared,shared_of,only_here_files,only_here_bytes,files,bytes,gain,noise,links,path,encoding,other,other_encoding\r\n\
-         1,all-but-one,same-contents,1,,,,,1,5000,5000,1,1,\"./a b\",text,\"./c/x\",text\r\n\
-         1,all-but-one,same-contents,1,,,,,1,5000,5000,0,0,\"./c/x\",text,\"./a b\",text\r\n"
-    );
     let lines = seekless(tree.root(), "folders -f ndjson .").run().exits(0);
     let kinds: Vec<Value> = lines
         .stdout_text()

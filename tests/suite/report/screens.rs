@@ -1,4 +1,4 @@
-//! Each screen as it is shown on terminals of 40, 80 and 200 columns.
+//! Each screen as it is shown on a terminal of 80 columns.
 //!
 //! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress.rs` progress:
 //! these depend on the machine or on time.
@@ -10,8 +10,6 @@ use crate::common::Tree;
 use crate::common::stage::Stage;
 use crate::common::terminal::{converse, show};
 use regex::Regex;
-
-const WIDTHS: [u16; 3] = [40, 80, 200];
 
 /// Photos and notes with copies in two generations of a backup. Sizes are whole blocks, as most file systems give them.
 fn stage() -> Stage {
@@ -40,7 +38,7 @@ type Asked = Option<(&'static str, &'static str)>;
 const NO: Asked = Some(("[y/N] ", "n\n"));
 
 /// What a run shows, without the times and names of runs.
-fn screen(stage: &Stage, arguments: &str, columns: u16, asked: Asked) -> String {
+fn screen(stage: &Stage, arguments: &str, asked: Asked) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
     command
         // The journal and the list of runs show the command as it was typed.
@@ -54,8 +52,8 @@ fn screen(stage: &Stage, arguments: &str, columns: u16, asked: Asked) -> String 
         .env("NO_COLOR", "1")
         .env("TERM", "dumb");
     let said = match asked {
-        Some((prompt, typed)) => converse(command, columns, prompt, typed).1,
-        None => show(command, columns, true),
+        Some((prompt, typed)) => converse(command, 80, prompt, typed).1,
+        None => show(command, 80, true),
     };
     let root = stage.tree.root().canonicalize().expect("the tree is there");
     let said = said
@@ -68,72 +66,53 @@ fn screen(stage: &Stage, arguments: &str, columns: u16, asked: Asked) -> String 
     time.replace_all(&said, "2026-11-22 12:00:00").into_owned()
 }
 
-/// The screens of a run at all widths, one below the other.
-fn screens(stage: &Stage, arguments: &str, asked: Asked) -> String {
-    let screens = WIDTHS.map(|columns| {
-        let screen = screen(stage, arguments, columns, asked);
-        format!("=== {columns} columns\n{screen}")
-    });
-    screens.concat()
-}
-
 #[test]
 fn a_plan_ends_with_its_totals_and_the_question() {
-    let shown = screens(
+    let shown = screen(
         &stage(),
         "remove --no-progress --protect *.raw --keep best-name Pictures",
         NO,
     );
-    for screen in shown.split("=== ").skip(1) {
-        let (above, _) = screen.split_once("[y/N]").expect("a question");
-        let (_, totals) = above.split_once("To remove: ").expect("totals");
-        let (_, left) = totals.split_once("--protect").expect("what is left alone");
-        assert!(left.contains("cannot be undone"), "{screen}");
-    }
+    let (above, _) = shown.split_once("[y/N]").expect("a question");
+    let (_, totals) = above.split_once("To remove: ").expect("totals");
+    let (_, left) = totals.split_once("--protect").expect("what is left alone");
+    assert!(left.contains("cannot be undone"), "{shown}");
     insta::assert_snapshot!(shown);
 }
 
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
     let arguments = "remove --trash --no-progress .";
-    insta::assert_snapshot!(screens(&stage(), arguments, NO));
+    insta::assert_snapshot!(screen(&stage(), arguments, NO));
 }
 
 #[test]
 fn a_plan_is_shown() {
     let arguments = "remove --dry-run --no-progress .";
-    insta::assert_snapshot!(screens(&stage(), arguments, None));
+    insta::assert_snapshot!(screen(&stage(), arguments, None));
 }
 
 #[test]
 fn each_set_is_asked_about() {
     let stage = stage();
-    let shown = WIDTHS.map(|columns| {
-        let asked = Some(("help] ", "?\na\nq\n"));
-        let shown = screen(
-            &stage,
-            "remove --ask --no-progress Pictures",
-            columns,
-            asked,
-        );
-        let shown = shown.replace("help] ", "help]\n");
-        let (_, sets) = shown.split_once("Set 1 ").expect("a set");
-        format!("=== {columns} columns\nSet 1 {sets}")
-    });
-    insta::assert_snapshot!(shown.concat());
+    let asked = Some(("help] ", "?\na\nq\n"));
+    let shown = screen(&stage, "remove --ask --no-progress Pictures", asked);
+    let shown = shown.replace("help] ", "help]\n");
+    let at = shown.find("Set 1 ").expect("a set");
+    insta::assert_snapshot!(&shown[at..]);
 }
 
 #[test]
 fn runs_are_listed_and_undone_after_a_question() {
     let stage = stage();
-    screen(&stage, "hardlink --yes --no-progress Pictures", 80, None);
-    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", None));
-    insta::assert_snapshot!("undo", screens(&stage, "undo", NO));
+    screen(&stage, "hardlink --yes --no-progress Pictures", None);
+    insta::assert_snapshot!("undo_list", screen(&stage, "undo --list", None));
+    insta::assert_snapshot!("undo", screen(&stage, "undo", NO));
 }
 
 #[test]
 fn folders_are_compared() {
-    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", None));
+    insta::assert_snapshot!(screen(&stage(), "folders --no-progress .", None));
 }
 
 #[test]
@@ -141,6 +120,6 @@ fn sides_are_compared() {
     let arguments = "compare --no-progress --one-way Pictures backup";
     // Whether two folders are on one disk depends on the machine.
     let disk = Regex::new(r"Note: \w+ and \w+ are on one\s+physical disk .*\n").expect("a pattern");
-    let shown = screens(&stage(), arguments, None);
+    let shown = screen(&stage(), arguments, None);
     insta::assert_snapshot!(disk.replace_all(&shown, ""));
 }

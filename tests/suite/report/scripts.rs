@@ -158,15 +158,11 @@ fn said_after_waiting(tree: &Tree, command: &str) -> String {
 fn progress_can_be_read_where_there_is_no_terminal() {
     let tree = tree();
     let plain = first_line_while_waiting(&tree, "remove --dry-run --progress plain");
-    assert!(
-        plain.starts_with("plan 0 files, ") && plain.ends_with(" elapsed"),
-        "{plain}"
-    );
+    assert!(plain.ends_with(" s: plan : 0 files, 0 B"), "{plain}");
     let json = first_line_while_waiting(&tree, "remove --dry-run --progress json");
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["type"], "progress");
     assert_eq!(json["stages"][0]["stage"], "plan");
-    assert_eq!(json["stages"][0]["seconds_left"], serde_json::Value::Null);
     let json = first_line_while_waiting(&tree, "find --progress json");
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["stages"][0]["stage"], "report");

@@ -19,10 +19,12 @@ fn bind(tree: &Tree, source: &str, place: &str) -> Mounted {
 
 /// Every verdict on `me` and what lies in it, by a report of what is below a folder.
 fn verdicts(top: &Path) -> Vec<String> {
-    let run = seekless(top, "folders -f csv .").run();
-    let table = run.exits(0).stdout_text();
-    let of_me = |line: &&str| line.contains(",\"./me") && !line.contains("not-fully-seen");
-    table.lines().filter(of_me).map(str::to_owned).collect()
+    let report = seekless(top, "folders -f json .").run().exits(0).json();
+    let entries = report["entries"].as_array().expect("entries").iter();
+    let folders = entries.flat_map(|entry| entry["folders"].as_array().expect("folders"));
+    let folders = folders.map(|folder| folder.to_string());
+    let of_me = |folder: &String| folder.contains("\"./me") && !folder.contains("not-fully-seen");
+    folders.filter(of_me).collect()
 }
 
 #[test]

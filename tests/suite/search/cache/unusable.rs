@@ -20,7 +20,7 @@ fn a_damaged_file_and_one_of_another_version_cost_its_rows_once_and_no_line() {
         let find = trees.iter().fold(find, |find, tree| find.arg(tree.root()));
         let run = find.run().exits(0);
         assert_eq!(run.stderr_text(), "");
-        let cached = run.json()["summary"]["cached_files"].as_u64();
+        let cached = run.json()["summary"]["cached"]["files"].as_u64();
         cached.unwrap_or_default()
     };
     assert_eq!((cached(), cached()), (0, 4));

@@ -152,17 +152,21 @@ fn no_change_after_the_last_read_leaves_a_verdict_on_a_folder() {
             continue;
         }
         tree.tick();
-        let run = seekless(tree.root(), "folders -f csv -o answer.csv a b");
+        let run = seekless(tree.root(), "folders -f json -o answer.json a b");
         let stopped = Stopped::start(run, 1);
         change(&tree);
         stopped.ends().exits(1);
-        let answer = fs::read_to_string(tree.path("answer.csv")).expect("written");
+        let answer = fs::read(tree.path("answer.json")).expect("written");
+        let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+        let entries = answer["entries"].as_array().expect("entries").iter();
+        let folders = entries.flat_map(|entry| entry["folders"].as_array().expect("folders"));
+        let folders: Vec<_> = folders.collect();
         let is_whole = |side: &str| {
             let whole = ["identical", "same-contents", "contained"];
-            let verdicts = whole.map(|verdict| format!(",{verdict},"));
-            let of_side = |line: &&str| line.contains(&format!(",\"{side}\",text,"));
-            let mut lines = answer.lines().filter(of_side);
-            lines.any(|line| verdicts.iter().any(|verdict| line.contains(verdict)))
+            let mut of_side = folders
+                .iter()
+                .filter(|folder| folder["path"]["text"] == side);
+            of_side.any(|folder| whole.iter().any(|verdict| folder["verdict"] == *verdict))
         };
         assert!(!is_whole("b"), "{what}: {answer}");
         // What came is no reason against the other side.

@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use crate::cli::terminal::console::Console;
-use crate::cli::terminal::sanitize;
+use crate::cli::terminal::console;
 use crate::cli::terminal::watch::{self, End};
 
 /// The answer.
@@ -16,10 +15,10 @@ pub enum Reply {
 }
 
 /// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
-pub fn ask(console: &Console, question: &str) -> Reply {
-    let question = sanitize::message(question).into_owned();
+pub fn ask(question: &str) -> Reply {
+    let question = console::message(question).into_owned();
     watch::ending(End::Leaves("", ""), || {
-        console.aside(|| {
+        console::aside(|| {
             let mut stderr = io::stderr().lock();
             // Where stderr is closed there is nobody to ask, and no answer will come.
             let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
@@ -33,16 +32,16 @@ pub fn ask(console: &Console, question: &str) -> Reply {
 }
 
 /// Asks whether something may be done. If not, says that nothing was.
-pub fn is_agreed(console: &Console, question: &str) -> bool {
-    let reply = ask(console, question);
+pub fn is_agreed(question: &str) -> bool {
+    let reply = ask(question);
     if matches!(&reply, Reply::Said(answer) if is_yes(answer)) {
         return true;
     }
     // The terminal is in the middle of a line.
     if reply == Reply::Ended {
-        console.line("");
+        console::line("");
     }
-    console.line("The answer was not y or yes: nothing was changed.");
+    console::line("The answer was not y or yes: nothing was changed.");
     false
 }
 

@@ -1,41 +1,126 @@
-//! For people.
-//!
-//! ```text
-//! 4.2 MB can go, 2 folders:
-//!   photos
-//!     4.2 MB, 12 files, contained in backup/photos
-//!     # and 1 more folder
-//! ```
-//!
-//! A path ends its line, so that no name can be taken for something else.
+//! How answers about folders are written down.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::FolderReport;
-use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, Places};
-use crate::report::escape::escape;
-use crate::report::fit::{fitting, whole, write_fitting};
-use crate::report::{BOLD, FAINT};
+use serde::Serialize;
+
+use super::escape::escape;
+use super::{BOLD, FAINT, Layout, Name, Objects, SCHEMA, Style};
+use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, Places};
 use crate::units::{Bytes, count, counted, plural};
 
-pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+/// The name of the format in its header.
+pub(super) const FORMAT: &str = "seekless-folders";
+
+/// One format of these reports.
+#[derive(Clone, Copy, Debug)]
+pub struct FolderFormat {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// A description in one line.
+    pub about: &'static str,
+    /// Writes an answer.
+    pub write: fn(&mut dyn Write, &FolderReport<'_>) -> io::Result<()>,
+}
+
+/// An answer, and what was asked.
+pub struct FolderReport<'a> {
+    /// The answer.
+    pub answer: &'a FoldersAnswer,
+    /// The names that are noise.
+    pub noise: &'a [String],
+    /// Where relative paths start.
+    pub folder: &'a [u8],
+    /// The paths that were compared.
+    pub roots: &'a [Vec<u8>],
+    /// The least overlap that gets a line, in percent.
+    pub min_overlap: u8,
+    /// How it looks, as text.
+    pub style: Style,
+}
+
+/// Every format there is; the first is the default.
+pub const FOLDER_FORMATS: &[FolderFormat] = &[
+    FolderFormat {
+        name: "text",
+        about: "a list to read: folders by entry, and how they compare",
+        write: write_text,
+    },
+    FolderFormat {
+        name: "json",
+        about: "one document with all details; can be read back",
+        write: |out, report| write_json(Layout::Document, out, report),
+    },
+    FolderFormat {
+        name: "ndjson",
+        about: "the same data, one entry per line; can be edited and read back",
+        write: |out, report| write_json(Layout::Lines, out, report),
+    },
+];
+
+#[derive(Serialize)]
+struct HeaderRecord<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    folder: Name<'a>,
+    roots: Vec<Name<'a>>,
+    min_overlap: u8,
+    noise: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SummaryRecord {
+    entries: usize,
+    folders: usize,
+    files: usize,
+}
+
+fn write_json(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    let answer = report.answer;
+    let header = HeaderRecord {
+        format: FORMAT,
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        folder: Name(report.folder),
+        roots: Name::all(report.roots),
+        min_overlap: report.min_overlap,
+        noise: report.noise,
+    };
+    let summary = SummaryRecord {
+        entries: answer.entries.len(),
+        folders: answer.folders,
+        files: answer.files,
+    };
+    let mut objects = Objects::new(layout, "entry", "entries");
+    objects.begin(out, "header", &header)?;
+    for entry in &answer.entries {
+        objects.item(out, entry)?;
+    }
+    objects.end(out, "summary", &summary)
+}
+
+/// For people. A path ends its line, so that no name can be taken for something else.
+///
+/// ```text
+/// 4.2 MB can go, 2 folders:
+///   photos
+///     4.2 MB, 12 files, contained in backup/photos
+///     # and 1 more folder
+/// ```
+fn write_text(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     let style = &report.style;
     let comment = |out: &mut dyn Write, indent: &str, text: &str| {
         let (faint, plain) = style.paint(FAINT);
-        fitting(
-            [format!("{indent}# {text}")],
-            style.columns.unwrap_or(usize::MAX),
-        )
-        .iter()
-        .try_for_each(|line| writeln!(out, "{faint}{line}{plain}"))
+        writeln!(out, "{faint}{indent}# {text}{plain}")
     };
-    if style.columns.is_none() {
+    if !style.on_terminal {
         // A later report may replace what names seekless.
-        comment(
+        writeln!(
             out,
-            "",
-            concat!("seekless ", env!("CARGO_PKG_VERSION"), " folders"),
+            concat!("# seekless ", env!("CARGO_PKG_VERSION"), " folders")
         )?;
     }
     let noise = report.noise.iter();
@@ -47,17 +132,9 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         let (bold, plain) = style.paint(BOLD);
         writeln!(out, "\n{bold}{}{plain}", head(entry))?;
         for line in &entry.folders {
-            writeln!(
-                out,
-                "  {}",
-                escape(line.path.as_os_str().as_encoded_bytes())
-            )?;
+            writeln!(out, "  {}", shown(&line.path))?;
             let (bytes, verdict) = (Bytes(line.bytes), verdict(line));
-            write_fitting(
-                out,
-                [format!("    {bytes}, {}, {verdict}", files(line.files))],
-                style.columns,
-            )?;
+            writeln!(out, "    {bytes}, {}, {verdict}", files(line.files))?;
             for remark in remarks(line) {
                 comment(out, "    ", &remark)?;
             }
@@ -115,11 +192,7 @@ fn verdict(line: &FolderFinding) -> String {
                 "not fully seen: what was seen is also elsewhere, but not {}: {}{}",
                 counted(unseen.count as u64, "entry", "entries"),
                 named.join(", "),
-                if unseen.count > named.len() {
-                    ", …"
-                } else {
-                    ""
-                }
+                rest(unseen.count - named.len())
             )
         }
     }
@@ -135,8 +208,7 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
         FolderVerdict::Overlaps { overlap, .. } => {
             let named: Vec<_> = overlap.only_here.iter().map(|path| shown(path)).collect();
             if !named.is_empty() {
-                let is_all = overlap.only_here_files == named.len();
-                let rest = if is_all { "" } else { ", …" };
+                let rest = rest(overlap.only_here_files - named.len());
                 remarks.push(format!("only here: {}{rest}", named.join(", ")));
             }
             if overlap.bounded {
@@ -174,11 +246,15 @@ fn more_folders(number: usize, at_least: bool) -> String {
     format!("{least}{folders}")
 }
 
+/// Stands for what is not named.
+fn rest(number: usize) -> &'static str {
+    if number > 0 { ", …" } else { "" }
+}
+
 fn files(number: usize) -> String {
     counted(number as u64, "file", "files")
 }
 
-/// A path that is not broken at its spaces.
-fn shown(path: &Path) -> String {
-    whole(&escape(path.as_os_str().as_encoded_bytes()))
+fn shown(path: &Path) -> Cow<'_, str> {
+    escape(path.as_os_str().as_encoded_bytes())
 }

@@ -1,4 +1,4 @@
-//! Arguments of `seekless probe`.
+//! Arguments of `seekless probe` and `cache`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,8 +7,7 @@ use clap::Args;
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
-use super::common::DocumentArgs;
-use super::definition::{named, number};
+use super::common::{DocumentArgs, named, number};
 use super::read::LimitArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -90,3 +89,32 @@ fn scratch(text: &str) -> Result<Bytes, String> {
         Err(error) => Err(error.to_string()),
     }
 }
+
+#[derive(Args, Debug)]
+pub struct CacheArgs {
+    /// Use the cache in DIR, as in 'find --cache DIR' [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+
+    /// Remove the whole cache
+    ///
+    /// Other files in the folder stay, and so does a cache that a search is using. To remove the cache of one file
+    /// system, remove its file.
+    #[arg(long, conflicts_with = "format")]
+    pub clear: bool,
+
+    #[command(flatten)]
+    pub document: DocumentArgs,
+}
+
+pub const CACHE_EXAMPLES: &str = "\
+Examples:
+  seekless cache                                show the cache of each file system
+  seekless cache --cache /mnt/backup/.seekless  show the cache in another folder
+  seekless cache --clear                        remove the whole cache
+
+Exit status:
+  0    done
+  1    done, but something could not be read or removed; stderr names it
+  2    usage error, or the folder cannot be used, or nothing could be done
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";

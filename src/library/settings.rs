@@ -1,32 +1,42 @@
-//! The settings that searches and comparisons share: how files are read, and who hears of it.
+//! The settings that searches and comparisons share: which files take part, how they are read, and who hears of it.
 
-use std::convert::Infallible;
+use std::env;
+use std::time::SystemTime;
 
-use crossbeam_channel::Sender;
-
-use super::beside::Beside;
 use super::error::{Cause, Error};
+use super::nanoseconds;
 use super::watch::Watch;
 use crate::action::Reads;
 use crate::engine::{self, Config, LEAST_MEMORY, LEAST_RATE};
 use crate::event::Problem;
 use crate::read::PageUse;
+use crate::scan::FilterSpec;
+use crate::scan::filter::Filter;
 use crate::tree::{Scope, Tree};
+
+/// The filter, unless no file can pass it. Relative patterns start in the current folder.
+pub(super) fn built(spec: &FilterSpec, wants_empty: bool) -> Result<Filter, Error> {
+    let mut spec = spec.clone();
+    if spec.working_folder.as_os_str().is_empty() {
+        spec.working_folder = env::current_dir().unwrap_or_default();
+    }
+    let checked = spec.check(nanoseconds(SystemTime::now()), wants_empty);
+    checked.map_err(Cause::from)?;
+    Ok(spec.build().map_err(Cause::from)?)
+}
 
 /// Classifies the files of a comparison, beside the calling thread. The problems that the caller does not hear of are
 /// returned.
 pub(super) fn classified(
-    config: Config,
+    config: &Config,
     scope: Scope,
     mut watch: Watch<'_>,
 ) -> Result<(Tree, Vec<Problem>), Error> {
-    let mut work = Beside::start(&watch.cancel, move |to_here, listener, control| {
-        let _: Sender<Infallible> = to_here;
-        engine::classify(&config, scope, listener, control)
-    })?;
-    // Nothing is sent before the end.
-    let None = work.next(&mut watch);
-    Ok((work.end().map_err(Cause::from)?, watch.problems))
+    let tree = watch.during::<(), _>(
+        |()| (),
+        |listener, control| engine::classify(config, scope, listener, control),
+    )?;
+    Ok((tree.map_err(Cause::from)?, watch.problems))
 }
 
 /// Checks the settings that all runs share.
@@ -51,6 +61,12 @@ pub(super) fn check_rate(bytes_per_second: Option<u64>) -> Result<(), Error> {
 /// The methods of a builder with the fields `config` and `watch`.
 macro_rules! reading_settings {
     () => {
+        /// Ends early when this is cancelled. The result is then incomplete.
+        pub fn cancel(mut self, cancel: &crate::library::Cancel) -> Self {
+            self.watch.cancel = cancel.clone();
+            self
+        }
+
         /// Limits reading to this many bytes per second and device: at least 1 kB (1,000 bytes). The limit does not
         /// apply to cached data or to listing folders. By default, nothing is limited.
         pub fn bytes_per_second(mut self, bytes: u64) -> Self {

@@ -4,13 +4,11 @@ use std::convert::Infallible;
 
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
 use seekless::report::escape::escape;
-use seekless::report::fit::fitting;
 use seekless::units::{Bytes, count};
 
-use super::question::{self, Reply};
 use crate::cli::front::option_words::typed;
-use crate::cli::resolve::act::ActRun;
-use crate::cli::terminal::console::Console;
+use crate::cli::terminal::console;
+use crate::cli::terminal::question::{self, Reply};
 
 /// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +23,8 @@ enum Wish {
     Unclear(String),
 }
 
-const KEYS: &str =
-    "[Enter = as marked, numbers, a = keep all, r = follow the rules, q = quit, ? = help]";
-
-/// Columns for a space and a short answer.
-const ANSWER: usize = 5;
+const QUESTION: &str = "Which files to keep? [Enter = as marked, numbers, a = keep all, r = follow the rules, q = quit, \
+? = help]";
 
 const HELP: [&str; 5] = [
     "Enter      keep the file marked with *, as the rules decide",
@@ -40,12 +35,7 @@ const HELP: [&str; 5] = [
 ];
 
 /// Asks for each set in which something would be done.
-pub fn each_set(plan: &mut Plan, console: &Console, run: &ActRun) {
-    let width = run.talk.columns.unwrap_or(usize::MAX);
-    // The answer is typed behind the question.
-    let question = format!("Which files to keep? {KEYS}");
-    let mut question = fitting([question], width.saturating_sub(ANSWER));
-    let last_line = question.pop().unwrap_or_default();
+pub fn each_set(plan: &mut Plan) {
     let mut number = 0;
     let mut for_all = None;
     let Ok(()) = plan.reconsider::<Infallible>(|set, total| {
@@ -53,10 +43,9 @@ pub fn each_set(plan: &mut Plan, console: &Console, run: &ActRun) {
         if let Some(choice) = &for_all {
             return Ok(Choice::clone(choice));
         }
-        show(console, run, set, number, total);
+        show(set, number, total);
         loop {
-            question.iter().for_each(|line| console.line(line));
-            let wish = match question::ask(console, &last_line) {
+            let wish = match question::ask(QUESTION) {
                 Reply::Ended => Wish::ChooseForAll(Choice::Undecided),
                 Reply::Said(answer) => understand(&answer, set.files.len()),
             };
@@ -66,16 +55,16 @@ pub fn each_set(plan: &mut Plan, console: &Console, run: &ActRun) {
                     for_all = Some(choice.clone());
                     return Ok(choice);
                 }
-                Wish::Help => console.lines(fitting(HELP.map(str::to_owned), width)),
-                Wish::Unclear(why) => console.line(&why),
+                Wish::Help => HELP.iter().copied().for_each(console::line),
+                Wish::Unclear(why) => console::line(&why),
             }
         }
     });
 }
 
-fn show(console: &Console, run: &ActRun, set: &SetPlan, number: u64, total: usize) {
-    console.line("");
-    console.line(&format!(
+fn show(set: &SetPlan, number: u64, total: usize) {
+    console::line("");
+    console::line(&format!(
         "Set {} of {}: {} files of {}",
         count(number),
         count(total as u64),
@@ -90,14 +79,10 @@ fn show(console: &Console, run: &ActRun, set: &SetPlan, number: u64, total: usiz
         };
         for (nth, name) in file.names.iter().enumerate() {
             let mark = if nth == 0 { mark } else { '=' };
-            console.line(&format!(
-                "  {:2} {mark} {}",
-                index + 1,
-                escape(&run.links.as_given(&name.path))
-            ));
+            console::line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
         }
         if let Fate::Keep(why) = &file.fate {
-            console.line(&format!("         {}", typed(why)));
+            console::line(&format!("         {}", typed(why)));
         }
     }
 }
