@@ -9,9 +9,9 @@ use crate::sys::memory::aligned;
 
 use super::{Failed, File};
 
-/// Bytes of each file that are compared at a time: a block of two files is in the second-level
-/// cache when it is compared.
-const BLOCK: usize = 64 << 10;
+/// Bytes of each cached file that are compared at a time: a block of two files is in the second-level cache when it is
+/// compared.
+pub const BLOCK: usize = 64 << 10;
 
 /// Minimum size of a class of files, of one length and equal at both ends, that may well differ. Smaller classes are
 /// most likely copies, and are read from front to back.
@@ -32,15 +32,15 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// A comparison of files of this length, none of which was read.
-    pub fn new(files: Vec<File<'a>>, len: u64) -> Self {
+    /// A comparison of files of this length, none of which was read, this many bytes of each at a time.
+    pub fn new(files: Vec<File<'a>>, len: u64, block: usize) -> Self {
         Self {
-            blocks: Blocks::new(files.len(), len),
+            blocks: Blocks::new(files.len(), len, block as u64),
             read: 0,
             told_apart: false,
             classes: vec![files],
             failed: Vec::new(),
-            buffers: [(); 2].map(|()| aligned(BLOCK)),
+            buffers: [(); 2].map(|()| aligned(block)),
         }
     }
 
@@ -104,7 +104,7 @@ fn next_read<'a>(
     failed: &mut Vec<Failed<'a>>,
 ) -> Option<File<'a>> {
     let mut file = files.next()?;
-    while let Some(failure) = file.read(&mut buffer[..len], offset) {
+    while let Some(failure) = file.read(buffer, len, offset) {
         file = file.fail(failure, failed).or_else(|| files.next())?;
     }
     Some(file)
@@ -116,13 +116,14 @@ struct Blocks {
     parts: [Range<u64>; 2],
     /// The part that was read last.
     at: usize,
+    /// Length of a block, bytes.
+    block: u64,
 }
 
 impl Blocks {
     /// The blocks of this many files of this length, bytes. The files of a large class are read from their middle and
     /// from their beginning on.
-    fn new(files: usize, len: u64) -> Self {
-        let block = BLOCK as u64;
+    fn new(files: usize, len: u64, block: u64) -> Self {
         let middle = if files >= LARGE_CLASS {
             len / 2 / block * block
         } else {
@@ -131,6 +132,7 @@ impl Blocks {
         Self {
             parts: [middle..len, 0..middle],
             at: 1,
+            block,
         }
     }
 
@@ -144,7 +146,7 @@ impl Blocks {
             self.at = 1 - self.at;
         }
         let part = &mut self.parts[self.at];
-        let len = (part.end - part.start).min(BLOCK as u64);
+        let len = (part.end - part.start).min(self.block);
         let offset = part.start;
         part.start += len;
         (len > 0).then_some((offset, len as usize))
@@ -161,7 +163,7 @@ mod tests {
         for files in [2, LARGE_CLASS] {
             for len in [0, 1, block, block + 1, 7 * block + 3] {
                 for told_apart in [false, true] {
-                    let mut blocks = Blocks::new(files, len);
+                    let mut blocks = Blocks::new(files, len, block);
                     let all = std::iter::from_fn(|| blocks.next(told_apart));
                     let mut all: Vec<_> = all.collect();
                     if files == 2 {

@@ -1,8 +1,8 @@
 //! Compares files of one length with each other.
 //!
 //! On cached files this is faster than any strong hash, so the search compares such files instead of hashing them: all
-//! advance together, and each byte is read once (`lock_step`). `--verify` compares the files of a set with the first one,
-//! and an action its two files (`pair`).
+//! advance together, and each byte is read once (`lock_step`). `--verify` compares the files of a set in the same way,
+//! but reads every byte (`verify`). An action compares its two files (`pair`).
 
 mod lock_step;
 mod pair;
@@ -26,7 +26,7 @@ use super::holes::Holes;
 use super::open_file::OpenFile;
 use super::reader::{Reader, expected, is_expected, is_unwritten, refused};
 use super::task::{Ask, Batch, Completion, Failure, Outcome, Task};
-use lock_step::Comparison;
+use lock_step::{BLOCK, Comparison};
 
 pub use pair::{Unequal, Which, equal};
 
@@ -63,14 +63,13 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Fills a buffer with the bytes at this offset; returns the failure, if that cannot be.
-    fn read(&mut self, buffer: &mut [u8], offset: u64) -> Option<Failure> {
-        let len = buffer.len();
+    /// Fills the beginning of a buffer with this many bytes from this offset on; returns the failure, if that cannot be.
+    fn read(&mut self, buffer: &mut [u8], len: usize, offset: u64) -> Option<Failure> {
         if self.access.stopped() {
             return Some(Failure::Refused(Errno::CANCELED));
         }
         if self.holes.cover(self.open.fd, offset, len as u64) {
-            buffer.fill(0);
+            buffer[..len].fill(0);
             return None;
         }
         match self.open.read(self.access, 0, buffer, len, offset) {
@@ -95,9 +94,10 @@ pub fn run<F: Fold>(
     batch: &Batch,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
-    let (answers, left) = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        true => verify::run(reader, batch),
-        false => search(reader, batch),
+    let (answers, left) = if batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
+        verify::run(reader, batch)
+    } else {
+        search(reader, batch)
     };
     // Send fails only after the run ended.
     let _ignored = done.send(answers);
@@ -125,7 +125,8 @@ fn search<F: Fold>(
         same_blocks: Vec::new(),
     });
     let files = gather_by_blocks(reader, files.collect());
-    compare(files, &mut answers);
+    let failed = compare(files, BLOCK, |class, bytes| settle(class, bytes, &mut answers));
+    answers.extend(failed.into_iter().map(|(task, failure)| failed_with(task, failure)));
     (answers, opened.into_iter().map(|(_, fd, _)| fd).collect())
 }
 
@@ -134,6 +135,10 @@ fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
         ticket: task.ticket,
         outcome,
     }
+}
+
+fn failed_with<D>(task: &Task, failure: Failure) -> Completion<D> {
+    completion(task, Outcome::Failed(failure))
 }
 
 /// Opens the files that can be opened; `None` if descriptors run out.
@@ -147,7 +152,7 @@ fn open_all<'a, F: Fold>(
         let opened = reader.open(task, batch.name(task), true)?;
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push((task, fd, now)),
-            Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
+            Err(failure) => answers.push(failed_with(task, failure)),
         }
     }
     Some(files)
@@ -179,23 +184,28 @@ fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Ve
     gathered
 }
 
-/// Compares files to their end and answers for each.
-fn compare<D>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
+/// Compares files to their end, this many bytes of each at a time. `settle` gets the files that are equal to each other
+/// and to no others, and the number of bytes read of each. Returns the files that could not be read.
+fn compare<'a>(
+    files: Vec<File<'a>>,
+    block: usize,
+    mut settle: impl FnMut(&[File<'a>], u64),
+) -> Vec<Failed<'a>> {
     let len = files.first().map_or(0, |file| file.task.expect.size);
     if files.len() == 1 {
-        return settle(&files, 0, answers);
+        settle(&files, 0);
+        return Vec::new();
     }
-    let mut comparison = Comparison::new(files, len);
+    let mut comparison = Comparison::new(files, len, block);
     while let Some(alone) = comparison.step() {
         for file in alone {
-            settle(&[file], comparison.read, answers);
+            settle(&[file], comparison.read);
         }
     }
     for class in &comparison.classes {
-        settle(class, comparison.read, answers);
+        settle(class, comparison.read);
     }
-    let failed = comparison.failed.into_iter();
-    answers.extend(failed.map(|(task, failure)| completion(task, Outcome::Failed(failure))));
+    comparison.failed
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.

@@ -186,7 +186,7 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
     }
 }
 
-/// Three files are open at a time: what differs is told from the first, in whichever round it comes.
+/// Eight files are compared at a time: what differs is told from the first, in whichever round it comes.
 #[test]
 fn the_files_of_a_set_are_all_compared_with_the_first() {
     const SIZE: usize = 200_001;
@@ -196,20 +196,26 @@ fn the_files_of_a_set_are_all_compared_with_the_first() {
         vec![1, 2],
         vec![4, 7, 8],
         vec![1, 2, 3, 4, 5, 6, 7, 8],
+        vec![9, 17, 18],
+        (1..20).collect(),
     ] {
         let mark = |i: usize| match differing.contains(&i) {
             true => (SIZE - 1 - i % 2, 1),
             false => (0, 0),
         };
-        let marks: Vec<_> = (0..9).map(mark).collect();
-        let expected: Vec<_> = (0..9).map(|i| Ok(!differing.contains(&i))).collect();
+        let marks: Vec<_> = (0..20).map(mark).collect();
+        let expected: Vec<_> = (0..20).map(|i| Ok(!differing.contains(&i))).collect();
         assert_eq!(verify(&marks, SIZE, |_| ()), expected, "{differing:?}");
     }
 }
 
 #[test]
 fn the_next_file_takes_the_place_of_a_first_one_that_is_gone_or_has_changed() {
-    for (spoilt, why) in [(0, Failure::Vanished), (2, Failure::Changed)] {
+    for (spoilt, why) in [
+        (0, Failure::Vanished),
+        (2, Failure::Changed),
+        (9, Failure::Vanished),
+    ] {
         let spoil = |folder: &Path| match why {
             Failure::Vanished => (0..=spoilt).for_each(|i| {
                 fs::remove_file(folder.join(format!("f{i}"))).expect("removed");
@@ -222,10 +228,10 @@ fn the_next_file_takes_the_place_of_a_first_one_that_is_gone_or_has_changed() {
             }),
         };
         // The last one differs.
-        let marks: Vec<_> = (0..7).map(|i| (10, u8::from(i == 6))).collect();
-        let expected = (0..7).map(|i| match i {
+        let marks: Vec<_> = (0..20).map(|i| (10, u8::from(i == 19))).collect();
+        let expected = (0..20).map(|i| match i {
             _ if i <= spoilt => Err(why),
-            6 => Ok(false),
+            19 => Ok(false),
             _ => Ok(true),
         });
         let expected: Vec<_> = expected.collect();

@@ -3,135 +3,114 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::io::Errno;
-
+use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
+use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
-use crate::read::reader::{Reader, expected, is_expected, refused};
-use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
+use crate::read::reader::{Reader, is_expected};
+use crate::read::task::{Batch, Completion, Outcome, Task};
 
-use super::{Unequal, Which, completion, equal};
+use super::{File, compare, completion, failed_with};
 
-/// Compares the files of a batch with the first of them that can be read. Returns an answer for each, and descriptors to
-/// be closed after these are sent.
+/// Maximum number of files that are compared at a time: each is open.
+const TOGETHER: usize = 8;
+
+/// Compares the files of a batch with the first of them that can be read, some at a time. Returns an answer for each, and
+/// descriptors to be closed after these are sent.
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
 ) -> (Vec<Completion<F::Digest>>, Vec<OwnedFd>) {
-    let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    // Files that are equal to each other, and the bytes read of each. The others are compared with the first of them.
+    let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
+    // Files that are equal to each other, and the bytes read of each. The next files are compared with the first of them.
     let mut same: VecDeque<(&Task, u64)> = VecDeque::new();
-    let mut first: Option<OpenFile<OwnedFd>> = None;
     let mut left = Vec::new();
-    while let Some(task) = waiting.pop_front() {
-        let number = waiting.len();
-        while first.is_none()
-            && let Some((task, _)) = same.front()
-        {
-            match open(reader, batch, task) {
-                Ok(file) => first = Some(file),
-                Err(failure) => {
-                    answers.push(completion(task, Outcome::Failed(failure)));
-                    same.pop_front();
-                }
-            }
-        }
-        let file = match open(reader, batch, task) {
-            Ok(file) => file,
-            Err(failure) => {
-                answers.push(completion(task, Outcome::Failed(failure)));
+    while !waiting.is_empty() {
+        let base = same.front().map(|&(task, _)| task);
+        base.into_iter().for_each(|task| waiting.push_front(task));
+        let (opened, failed) = open(reader, batch, &mut waiting);
+        answers.extend(failed);
+        let mut equal = compared(reader, &opened, &mut answers);
+        left = opened.into_iter().map(|(_, fd)| fd).collect();
+        // The files keep their order, so the first one is in the first group.
+        let first = equal.first().and_then(|group| group.first());
+        if let Some(base) = base {
+            if first.is_none_or(|(task, _)| task.ticket != base.ticket) {
+                // It cannot be read any more: the next one takes its place.
+                same.pop_front();
+                let again = equal.into_iter().flatten().map(|(task, _)| task);
+                again.rev().for_each(|task| waiting.push_front(task));
                 continue;
             }
-        };
-        left.clear();
-        let (Some(base), Some((base_task, read))) = (&first, same.front_mut()) else {
-            same.push_back((task, 0));
-            // Most likely, it is in the page cache when it is read again.
-            first = Some(match number {
-                0 | 1 => file,
-                _ => file.read_again(&reader.settings.access),
-            });
-            continue;
-        };
-        match compare(reader, [(base_task, base), (task, &file)]) {
-            Ok(is_equal) => {
-                let bytes = task.expect.size;
-                *read += bytes;
-                file.leave(bytes);
-                match is_equal {
-                    true => same.push_back((task, bytes)),
-                    false => {
-                        let equal = false;
-                        answers.push(completion(task, Outcome::Verified { equal, bytes }));
-                    }
-                }
-            }
-            Err((Which::Second, failure)) => {
-                answers.push(completion(task, Outcome::Failed(failure)));
-            }
-            Err((Which::First, failure)) => {
-                answers.push(completion(base_task, Outcome::Failed(failure)));
-                same.pop_front();
-                left.extend(first.take().map(|file| file.fd));
-                waiting.push_front(task);
-            }
+            let read = equal[0].remove(0).1;
+            same[0].1 += read;
         }
-        left.push(file.fd);
+        let mut groups = equal.into_iter();
+        same.extend(groups.next().unwrap_or_default());
+        let others = groups.flatten();
+        answers.extend(others.map(|(task, bytes)| answer(task, false, bytes)));
     }
-    if let Some(file) = first {
-        file.leave(same.front().map_or(0, |(task, _)| task.expect.size));
-        left.push(file.fd);
-    }
-    let equal = true;
-    let same = same.into_iter();
-    answers.extend(same.map(|(task, bytes)| completion(task, Outcome::Verified { equal, bytes })));
+    answers.extend(same.into_iter().map(|(task, bytes)| answer(task, true, bytes)));
     (answers, left)
 }
 
-fn open<F: Fold>(
-    reader: &mut Reader<F>,
-    batch: &Batch,
-    task: &Task,
-) -> Result<OpenFile<OwnedFd>, Failure> {
-    let opened = reader.open(task, batch.name(task), false);
-    let fd = opened.unwrap_or(Err(Failure::Refused(Errno::MFILE)))?;
-    let size = expected(task, fd.as_fd())?.size;
-    let access = &reader.settings.access;
-    Ok(OpenFile::whole(fd, size, task.device, access))
+fn answer<D>(task: &Task, equal: bool, bytes: u64) -> Completion<D> {
+    completion(task, Outcome::Verified { equal, bytes })
 }
 
-/// True if two files are equal; the one that failed, if one did.
-fn compare<F: Fold>(
-    reader: &Reader<F>,
-    files: [(&Task, &OpenFile<OwnedFd>); 2],
-) -> Result<bool, (Which, Failure)> {
-    let [(first, first_file), (second, second_file)] = files;
-    let go_on = |_: &[u8], _| match reader.stopped() {
-        true => Err(Failure::Refused(Errno::CANCELED)),
-        false => Ok(()),
-    };
-    let access = &reader.settings.access;
-    let len = first.expect.size;
-    let compared = equal([first_file, second_file], access, len, go_on);
-    let of = |which| match which {
-        Which::First => (first, first_file.fd.as_fd()),
-        Which::Second => (second, second_file.fd.as_fd()),
-    };
-    let is_equal = match compared {
-        Ok(()) => true,
-        Err(Unequal::Differ(_)) => false,
-        // Shorter than the scan said: cut off meanwhile.
-        Err(Unequal::Short(which)) => return Err((which, Failure::Changed)),
-        Err(Unequal::Unreadable(which, error)) => {
-            let (task, fd) = of(which);
-            return Err((which, refused(task, fd, error)));
+/// Opens the next files: two at least, and more as far as descriptors are free.
+fn open<'a, F: Fold>(
+    reader: &mut Reader<F>,
+    batch: &'a Batch,
+    waiting: &mut VecDeque<&'a Task>,
+) -> (Vec<(&'a Task, OwnedFd)>, Vec<Completion<F::Digest>>) {
+    let (mut files, mut failed) = (Vec::new(), Vec::new());
+    while files.len() < TOGETHER
+        && let Some(&task) = waiting.front()
+        && let Some(opened) = reader.open(task, batch.name(task), files.len() > 1)
+    {
+        waiting.pop_front();
+        match opened.and_then(|fd| is_expected(task, fd.as_fd()).map(|()| fd)) {
+            Ok(fd) => files.push((task, fd)),
+            Err(failure) => failed.push(failed_with(task, failure)),
         }
-        Err(Unequal::Stopped(failure)) => return Err((Which::Second, failure)),
-    };
-    for which in [Which::First, Which::Second] {
-        let (task, fd) = of(which);
-        is_expected(task, fd).map_err(|failure| (which, failure))?;
     }
-    Ok(is_equal)
+    (files, failed)
+}
+
+/// The groups of equal files among these, and the bytes read of each file. Groups and files are in the order of the files.
+fn compared<'a, F: Fold>(
+    reader: &Reader<F>,
+    opened: &[(&'a Task, OwnedFd)],
+    answers: &mut Vec<Completion<F::Digest>>,
+) -> Vec<Vec<(&'a Task, u64)>> {
+    let access = &reader.settings.access;
+    let files = opened.iter().map(|(task, fd)| File {
+        task,
+        access,
+        open: OpenFile::whole(fd.as_fd(), task.expect.size, task.device, access),
+        holes: Holes::of(false),
+        same_blocks: Vec::new(),
+        unwritten: false,
+    });
+    let files: Vec<File<'_>> = files.collect();
+    let block = files.iter().filter_map(|file| file.open.turn).max();
+    let mut groups: Vec<Vec<(&Task, u64)>> = Vec::new();
+    let failed = compare(files, block.unwrap_or(PIECE), |class, bytes| {
+        let mut group = Vec::with_capacity(class.len());
+        for file in class {
+            file.open.leave(file.task.expect.size);
+            match is_expected(file.task, file.open.fd) {
+                Ok(()) => group.push((file.task, bytes)),
+                Err(failure) => answers.push(failed_with(file.task, failure)),
+            }
+        }
+        groups.push(group);
+    });
+    answers.extend(failed.into_iter().map(|(task, failure)| failed_with(task, failure)));
+    groups.retain(|group| !group.is_empty());
+    let place = |of: &Task| opened.iter().position(|(task, _)| task.ticket == of.ticket);
+    groups.sort_by_key(|group| place(group[0].0));
+    groups
 }
