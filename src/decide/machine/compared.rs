@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass, WaitingId};
+use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
 use crate::decide::file_map::removed;
 use crate::decide::keys::Content;
 use crate::file::FileIndex;
@@ -17,9 +17,8 @@ use crate::hash::ContentToken;
 use super::{Machine, Want};
 
 /// Files of a tail class that wait for each other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct WaitingClass {
-    class: ClassId,
     /// Files in the order of arrival.
     pub(super) files: Vec<FileIndex>,
     /// Number of the comparison in progress.
@@ -78,13 +77,9 @@ impl Machine {
         if !comparable && !is_told {
             return ClassState::Whole { any: false };
         }
-        let id = WaitingId(self.waiting.add(WaitingClass {
-            class,
-            files: Vec::new(),
-            comparison: 0,
-        }));
-        self.waiting_of_size.entry(size).or_default().push(id);
-        ClassState::Waiting(id)
+        self.waiting.insert(class, WaitingClass::default());
+        self.waiting_of_size.entry(size).or_default().push(class);
+        ClassState::Waiting
     }
 
     /// True if comparing a file costs no seeks: its samples were in the page cache, or known.
@@ -94,28 +89,27 @@ impl Machine {
     }
 
     /// Called when no file of the size is being read: continues with a class whose files waited for each other.
-    pub(super) fn is_complete(&mut self, size: ClassId, id: WaitingId) {
-        let Some(waiting) = self.waiting.get(id.0) else {
+    pub(super) fn is_complete(&mut self, size: ClassId, class: ClassId) {
+        let Some(waiting) = self.waiting.get_mut(&class) else {
             return;
         };
         let files = mem::take(&mut waiting.files);
-        let class = waiting.class;
         if let Some(state) = self.by_tail.state(class) {
             *state = ClassState::Whole { any: false };
         }
         let is_told = files.iter().any(|file| self.told.contains_key(file));
         let groups = self.by_token(&files);
         if files.is_empty() || self.are_told_apart(&files) {
-            self.waiting.take(id.0);
+            self.waiting.remove(&class);
             return self.join_told(size, groups);
         }
         let comparable = files.iter().all(|&file| self.may_be_compared(file));
         let most = self.comparing.map_or(0, |comparing| comparing.most);
         if comparable && groups.len() <= most && !self.are_digests_known(&groups) {
-            self.waiting_of_size.entry(size).or_default().push(id);
-            return self.compare_one_of_each(size, id, groups);
+            self.waiting_of_size.entry(size).or_default().push(class);
+            return self.compare_one_of_each(size, class, groups);
         }
-        self.waiting.take(id.0);
+        self.waiting.remove(&class);
         if is_told {
             for group in groups {
                 self.read_one_of(size, group);
@@ -160,17 +154,22 @@ impl Machine {
             && told.all(|group| group.iter().any(|file| has_digest(file) == Some(true)))
     }
 
-    fn compare_one_of_each(&mut self, size: ClassId, id: WaitingId, groups: Vec<Vec<FileIndex>>) {
+    fn compare_one_of_each(
+        &mut self,
+        size: ClassId,
+        class: ClassId,
+        groups: Vec<Vec<FileIndex>>,
+    ) {
         self.comparisons_begun += 1;
         let run = self.comparing.map_or(0, |comparing| comparing.run);
-        if let Some(waiting) = self.waiting.get(id.0) {
+        if let Some(waiting) = self.waiting.get_mut(&class) {
             waiting.comparison = run.wrapping_add(self.comparisons_begun);
         }
         let mut compared = Vec::with_capacity(groups.len());
         for group in groups {
             let mut others = group.into_iter();
             let Some(first) = others.next() else { continue };
-            self.awaited.insert(first, Awaited::Comparison(id));
+            self.awaited.insert(first, Awaited::Comparison(class));
             self.stands_for(first, others.collect());
             compared.push(first);
         }
@@ -201,8 +200,8 @@ impl Machine {
             self.unread.count(self.file_table.size(file));
         }
         let size = self.size_class(file);
-        if let Some(Awaited::Comparison(id)) = removed(&mut self.awaited, &file)
-            && let Some(waiting) = self.waiting.get(id.0)
+        if let Some(Awaited::Comparison(class)) = removed(&mut self.awaited, &file)
+            && let Some(waiting) = self.waiting.get_mut(&class)
         {
             let token = ContentToken::new(waiting.comparison, with.0);
             let before = self.told.get(&file).copied();
@@ -240,8 +239,8 @@ impl Machine {
             return;
         };
         match awaited {
-            Some(Awaited::Comparison(id)) => {
-                if let Some(waiting) = self.waiting.get(id.0) {
+            Some(Awaited::Comparison(class)) => {
+                if let Some(waiting) = self.waiting.get_mut(&class) {
                     waiting.files.extend(others);
                 }
             }

@@ -16,7 +16,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize};
 use super::chain::Chain;
-use super::class::{Awaited, BlocksId, ClassId, Numbered, WaitingId};
+use super::class::{Awaited, ClassId, SampleClass};
 use super::file_map::{FileMap, FileSet, removed};
 use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
@@ -54,8 +54,8 @@ pub struct Machine {
     comparing: Option<Comparing>,
     sharing: SharingRule,
     /// Classes whose files may lie in the same blocks.
-    blocks: Numbered<BlocksClass>,
-    blocks_of_size: HashMap<ClassId, Vec<BlocksId>>,
+    blocks: HashMap<SampleClass, BlocksClass>,
+    blocks_of_size: HashMap<ClassId, Vec<SampleClass>>,
     /// Contents of files that were read for all that lie in their blocks.
     first_contents: FileMap<Content>,
     unread: Unread,
@@ -63,9 +63,9 @@ pub struct Machine {
     recalled: FileSet,
     /// Files whose samples were in the page cache.
     cached: FileSet,
-    /// Classes whose files wait for each other.
-    waiting: Numbered<WaitingClass>,
-    waiting_of_size: HashMap<ClassId, Vec<WaitingId>>,
+    /// Tail classes whose files wait for each other.
+    waiting: HashMap<ClassId, WaitingClass>,
+    waiting_of_size: HashMap<ClassId, Vec<ClassId>>,
     comparisons: Vec<Vec<FileIndex>>,
     /// Number of comparisons requested so far.
     comparisons_begun: u128,

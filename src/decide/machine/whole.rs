@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass};
+use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
 use crate::decide::file_map::removed;
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, ContentKey};
@@ -26,8 +26,8 @@ impl Machine {
     pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
         let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
         if self.sharing.may_spare(bytes, volume) {
-            let id = self.blocks_class(size, class);
-            self.awaited.insert(file, Awaited::Blocks(id));
+            self.query_blocks(size, class);
+            self.awaited.insert(file, Awaited::Blocks(class));
             self.want(size, file, Want::Blocks);
         } else {
             self.is_whole(size, class);
@@ -39,47 +39,46 @@ impl Machine {
     pub(super) fn is_whole(&mut self, size: ClassId, class: SampleClass) {
         match self.state(class) {
             Some(ClassState::Whole { any }) => *any = true,
-            Some(&mut ClassState::Blocks(id)) => {
-                let file = self.blocks.get(id.0).and_then(BlocksClass::reads);
-                self.read_for_others(size, id, file);
+            Some(ClassState::Blocks) => {
+                let file = self.blocks.get_mut(&class).and_then(BlocksClass::reads);
+                self.read_for_others(size, class, file);
             }
             _ => {}
         }
     }
 
-    /// The class as one whose files are checked for shared blocks.
-    fn blocks_class(&mut self, size: ClassId, class: SampleClass) -> BlocksId {
+    /// Makes a class one whose files are checked for shared blocks, if it is not.
+    fn query_blocks(&mut self, size: ClassId, class: SampleClass) {
         let any = match self.state(class) {
-            Some(&mut ClassState::Blocks(id)) => return id,
+            Some(ClassState::Blocks) => return,
             Some(&mut ClassState::Whole { any }) => any,
             _ => false,
         };
         let all_spared = !any && self.sharing.spares_all();
-        let id = BlocksId(self.blocks.add(BlocksClass::new(all_spared)));
+        self.blocks.insert(class, BlocksClass::new(all_spared));
         if let Some(state) = self.state(class) {
-            *state = ClassState::Blocks(id);
+            *state = ClassState::Blocks;
         }
-        self.blocks_of_size.entry(size).or_default().push(id);
-        id
+        self.blocks_of_size.entry(size).or_default().push(class);
     }
 
     /// Requests files that lie in the same blocks as others.
     fn read_for_others(
         &mut self,
         size: ClassId,
-        id: BlocksId,
+        class: SampleClass,
         files: impl IntoIterator<Item = FileIndex>,
     ) {
         for file in files {
-            self.awaited.insert(file, Awaited::Blocks(id));
+            self.awaited.insert(file, Awaited::Blocks(class));
             self.want(size, file, Want::Content);
         }
     }
 
     /// The next read of files that are equal as far as samples show.
     pub(super) fn after_tail(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
-        if let Some(&mut ClassState::Waiting(id)) = self.by_tail.state(class)
-            && let Some(waiting) = self.waiting.get(id.0)
+        if let Some(ClassState::Waiting) = self.by_tail.state(class)
+            && let Some(waiting) = self.waiting.get_mut(&class)
         {
             return waiting.files.extend(files);
         }
@@ -94,8 +93,8 @@ impl Machine {
         if !self.scan_done || self.by_size.class(size).pending > 0 {
             return;
         }
-        for id in removed(&mut self.waiting_of_size, &size).unwrap_or_default() {
-            self.is_complete(size, id);
+        for class in removed(&mut self.waiting_of_size, &size).unwrap_or_default() {
+            self.is_complete(size, class);
         }
         if self.by_size.class(size).pending == 0 {
             self.advance_blocks(size);
@@ -107,41 +106,41 @@ impl Machine {
 
     /// Continues with files that may lie in the same blocks.
     fn advance_blocks(&mut self, size: ClassId) {
-        let mut ids = removed(&mut self.blocks_of_size, &size).unwrap_or_default();
-        ids.retain(|&id| {
-            let Some(class) = self.blocks.get(id.0) else {
+        let mut classes = removed(&mut self.blocks_of_size, &size).unwrap_or_default();
+        classes.retain(|&class| {
+            let Some(files) = self.blocks.get_mut(&class) else {
                 return false;
             };
-            let step = class.idle(&mut self.first_contents);
-            if class.is_over() {
-                self.blocks.take(id.0);
+            let step = files.idle(&mut self.first_contents);
+            if files.is_over() {
+                self.blocks.remove(&class);
             }
             for file in step.look_again {
-                self.awaited.insert(file, Awaited::Blocks(id));
+                self.awaited.insert(file, Awaited::Blocks(class));
                 self.want(size, file, Want::BlocksAgain);
             }
-            self.read_for_others(size, id, step.read);
+            self.read_for_others(size, class, step.read);
             for (file, content) in step.have {
                 if content != Content::Of(file) {
                     self.unread.count(self.file_table.size(file));
                 }
                 self.join_content(size, file, content);
             }
-            self.blocks.get(id.0).is_some()
+            self.blocks.contains_key(&class)
         });
-        if !ids.is_empty() {
-            self.blocks_of_size.insert(size, ids);
+        if !classes.is_empty() {
+            self.blocks_of_size.insert(size, classes);
         }
     }
 
     /// Takes the digest of the blocks that a file lies in, `None` if there is none.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
-        if let Some(Awaited::Blocks(id)) = removed(&mut self.awaited, &file)
-            && let Some(class) = self.blocks.get(id.0)
+        if let Some(Awaited::Blocks(class)) = removed(&mut self.awaited, &file)
+            && let Some(files) = self.blocks.get_mut(&class)
         {
-            let read = class.seen(file, blocks);
-            self.read_for_others(size, id, read);
+            let read = files.seen(file, blocks);
+            self.read_for_others(size, class, read);
         }
         self.settle(size);
     }
