@@ -105,7 +105,8 @@ impl TestData {
         let mut scheduler = Scheduler::new(self.settings(&stop), fold);
         let policy = manner.policy(at_a_time, cores);
         let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, policy);
-        let mut describe = |job: Job<TestSpan>, batch: &mut Batch| self.task(job.want, batch);
+        let mut describe =
+            |job: &mut Job<TestSpan>, _: bool, batch: &mut Batch| self.task(job.want, batch);
         let completions = scheduler.completions().clone();
         let mut load = Load::default();
         let mut meter = Meter::new(
@@ -128,12 +129,12 @@ impl TestData {
             // No reader is to wait for the next.
             while !is_over && scheduler.outstanding() < 4 * at_a_time {
                 let Some(part) = places.next() else { break };
-                let job = Job {
+                scheduler.push(Job {
                     file: FileIndex(part.file as u32),
+                    volume,
                     want: part,
                     bulk: manner == Manner::Streams,
-                };
-                scheduler.push(volume, job, None);
+                });
             }
             scheduler.dispatch(&mut describe);
             if scheduler.outstanding() == 0 {

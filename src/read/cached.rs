@@ -71,17 +71,9 @@ impl<F: Fold> Reader<F> {
         if self.uncached_bytes(task, fd) == Some(0) {
             return self.read_now(task, fd);
         }
-        let start = task.spans[0].offset;
-        // Where files may share blocks the kernel looks up each extent's other owners: one will do.
-        let place = match task.device.shares_blocks {
-            true => extents::first_position(fd, start).map(|position| (position, false)),
-            false => extents::position_and_wholeness(fd, start),
-        };
-        let (position, in_one) = place.unwrap_or((task.expect.ino, false));
+        let position = extents::first_position(fd, task.spans[0].offset);
         Outcome::NotCached {
-            offset: start,
-            position,
-            in_one,
+            position: position.unwrap_or(task.expect.ino),
         }
     }
 

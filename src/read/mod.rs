@@ -42,6 +42,6 @@ pub use page_use::PageUse;
 pub use reader::ReadSettings;
 
 pub use crate::sys::ring::is_available as has_rings;
-pub use scheduler::{Asker, Finished, Job, Lane, OnVolume, Scheduler};
+pub use scheduler::{Finished, Job, Lane, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket, Unwritten};

@@ -10,9 +10,10 @@ use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
 use crate::sys::{extents, page_cache};
 
-use super::scheduler::{Finished, Job, Lane, OnVolume, Scheduler};
-use super::task::{Batch, Failure, Outcome, Span};
-use super::testing::{Hashing, bytes, failure, fingerprint, forget_pages, in_time, settings, task};
+use super::open_file::Device;
+use super::scheduler::{Finished, Job, Lane, Scheduler};
+use super::task::{Batch, Failure, Outcome, Span, Task};
+use super::testing::{Hashing, bytes, failure, fingerprint, in_time, settings, task};
 
 const POOLS: Policy = Policy {
     random_threads: 2,
@@ -59,27 +60,32 @@ impl TestAsker {
     }
 
     fn ask(&mut self, volume: VolumeId, file: usize, bulk: bool) {
-        let job = Job {
-            file: FileIndex(file as u32),
-            want: "all of it",
+        self.scheduler.push(Job {
             bulk,
-        };
-        self.scheduler.push(volume, job, Some(0));
+            ..job(volume, file)
+        });
     }
 
     fn dispatch(&mut self) {
         let (files, described) = (&self.files, &mut self.described);
         let (in_flight, most) = (&mut self.in_flight, &mut self.most);
         self.scheduler
-            .dispatch(&mut |job: Job<&'static str>, batch: &mut Batch| {
+            .dispatch(&mut |job: &mut Job<&'static str>, _, batch: &mut Batch| {
                 let (name, expect) = &files[job.file.0 as usize];
-                described.push(job);
+                described.push(*job);
                 let count = in_flight.entry(job.bulk).or_insert(0);
                 *count += 1;
                 let highest = most.entry(job.bulk).or_insert(0);
                 *highest = (*highest).max(*count);
                 let spans = [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len });
-                task(batch, 0, name, *expect, spans)
+                let device = Device {
+                    volume: job.volume,
+                    ..Device::default()
+                };
+                Task {
+                    device,
+                    ..task(batch, 0, name, *expect, spans)
+                }
             });
     }
 
@@ -117,7 +123,7 @@ impl TestAsker {
                 panic!("{f:?}");
             };
             assert_eq!((digests, bytes), ([Some(digest), None], size as u64));
-            assert_eq!((f.job.want, f.volume), ("all of it", volume));
+            assert_eq!((f.job.want, f.job.volume), ("all of it", volume));
         }
         let mut ids: Vec<_> = finished.iter().map(|f| f.job.file).collect();
         ids.sort_unstable();
@@ -142,7 +148,7 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
             let mut note = |finished: Finished<&'static str, Digest>| {
                 let is_read = match finished.outcome {
                     Outcome::Failed(failure) => {
-                        assert_eq!((failure, finished.volume), (Failure::Unanswered, dead));
+                        assert_eq!((failure, finished.job.volume), (Failure::Unanswered, dead));
                         false
                     }
                     _ => true,
@@ -155,10 +161,7 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
                 match file % 6 {
                     // Three files that are compared with each other.
                     3 => {
-                        let set = (file..file + 3).map(|file| OnVolume {
-                            volume: of(file),
-                            job: job(file),
-                        });
+                        let set = (file..file + 3).map(|file| job(of(file), file));
                         asker.scheduler.push_set(0, set.collect());
                     }
                     0..3 => asker.ask(of(file), file, file % 2 == 0),
@@ -196,9 +199,10 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
     });
 }
 
-fn job(file: usize) -> Job<&'static str> {
+fn job(volume: VolumeId, file: usize) -> Job<&'static str> {
     Job {
         file: FileIndex(file as u32),
+        volume,
         want: "all of it",
         bulk: true,
     }
@@ -305,39 +309,6 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
     });
 }
 
-/// Each file is read twice, as by two stages.
-#[test]
-fn where_a_file_lies_is_asked_once() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[50_000; 30]);
-        let lane = Lane::Disk("sdz".into());
-        let disk = asker.scheduler.add_volume(&"sdz".into(), lane, DISK);
-        asker.scheduler.scan_done();
-        let mut rounds = Vec::new();
-        let mut forgotten = 0;
-        for _ in 0..2 {
-            for i in 0..30 {
-                forgotten += usize::from(forget_pages(&folder.path().join(format!("f{i}"))));
-                asker.ask(disk, i, false);
-            }
-            let finished = asker.all();
-            asker.check(&finished, disk);
-            assert_eq!(finished.len(), 30);
-            let mut visits = [0; 30];
-            for job in asker.described.drain(..) {
-                visits[job.file.0 as usize] += 1;
-            }
-            rounds.push(visits);
-        }
-        // Looked up and swept, then only swept; what the page cache kept was not swept.
-        let swept: Vec<usize> = (0..30).filter(|&i| rounds[0][i] == 2).collect();
-        assert!(swept.len() > 20 || forgotten < 60, "{rounds:?}");
-        assert!(swept.iter().all(|&i| rounds[1][i] == 1), "{rounds:?}");
-        asker.scheduler.join();
-    });
-}
-
 #[test]
 fn a_disk_waits_for_its_own_scan_only() {
     in_time(|| {
@@ -358,7 +329,7 @@ fn a_disk_waits_for_its_own_scan_only() {
         let mut early = Vec::new();
         while early.iter().filter(|volume| **volume == disks[1]).count() < 10 {
             asker.dispatch();
-            early.extend(asker.wait().iter().map(|finished| finished.volume));
+            early.extend(asker.wait().iter().map(|finished| finished.job.volume));
         }
         let others = early.len() - 10;
         // What is in the page cache never waits, and the kernel may keep it there.

@@ -191,15 +191,11 @@ pub enum Outcome<D> {
         /// A digest of all its blocks; `None` if the blocks may have moved or are not shared.
         places: Option<PlacesDigest>,
     },
-    /// It is not in the page cache (only on request). The position on its disk, bytes.
+    /// It is not in the page cache (only on request).
     NotCached {
-        /// Offset of the first requested byte in the file.
-        offset: u64,
-        /// Its physical position, or the inode number if the file system does not report the
+        /// Position of the first requested byte on its disk, or the inode number if the file system does not report the
         /// position.
         position: u64,
-        /// The file is known to be in one piece.
-        in_one: bool,
     },
     /// It is in the page cache and cannot be dropped (only if the request was for bytes from the disk).
     StaysCached,

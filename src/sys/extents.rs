@@ -64,42 +64,14 @@ impl<const N: usize> Default for Request<N> {
 /// Byte position of the first extent at or after `offset`; `None` where there is none (holes,
 /// inline data, not yet allocated) or the file system does not tell.
 pub fn first_position(fd: impl AsFd, offset: u64) -> Option<u64> {
-    start::<1>(fd, offset).map(|(position, _)| position)
-}
-
-/// The same, and whether all of the file from there on follows in one piece, for which the kernel is asked once as well.
-pub fn position_and_wholeness(fd: impl AsFd, offset: u64) -> Option<(u64, bool)> {
-    start::<MANY>(fd, offset)
-}
-
-fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, bool)> {
-    let mut request = Request::<N> {
+    let mut request = Request::<1> {
         start: offset,
         length: u64::MAX - offset,
-        count: N as u32,
+        count: 1,
         ..Request::default()
     };
-    let extents = ask(fd, &mut request)?;
-    let first = extents.first()?;
-    let position = (first.flags & UNKNOWN == 0 && first.physical != 0).then_some(first.physical)?;
-    Some((position, is_one_piece(extents)))
-}
-
-/// True if these are all extents of a file, and they follow one another.
-fn is_one_piece(extents: &[RawExtent]) -> bool {
-    let written: Vec<_> = extents
-        .iter()
-        .filter(|e| e.flags & UNWRITTEN == 0)
-        .collect();
-    // A compressed one is shorter on the device than it says: the next begins within it.
-    let goes_on = |pair: &[&RawExtent]| {
-        let [before, extent] = pair else { return false };
-        let end = before.physical.saturating_add(before.length);
-        (before.physical..=end).contains(&extent.physical)
-    };
-    !written.is_empty()
-        && written.windows(2).all(goes_on)
-        && extents.last().is_some_and(|last| last.flags & LAST != 0)
+    let first = ask(fd, &mut request)?.first()?;
+    (first.flags & UNKNOWN == 0 && first.physical != 0).then_some(first.physical)
 }
 
 /// A run of a file's bytes on its device.

@@ -21,7 +21,9 @@ use crate::engine::tally::Stage;
 impl Session<'_> {
     /// Takes a read that ended at this time.
     pub fn finished(&mut self, finished: &Finished<Want, Digest>, now: Instant) {
-        let Job { file, want, .. } = finished.job;
+        let Job {
+            file, volume, want, ..
+        } = finished.job;
         let size = self.machine.file_table().size(file);
         let stage = Stage::of(want);
         self.tally.ended(stage, now);
@@ -33,7 +35,7 @@ impl Session<'_> {
             _ => 0,
         };
         if want != Want::BlocksAgain {
-            self.tally.done(finished.volume, stage, wanted, read);
+            self.tally.done(volume, stage, wanted, read);
         }
         if want == Want::Verify {
             return self.verified(file, finished.outcome);

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
-use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::read::{Ask, Asker, Batch, Job, OnVolume, Span, Task, Ticket, UNDECIDED, Unwritten};
+use crate::read::{Ask, Batch, Job, Span, Task, Ticket, UNDECIDED, Unwritten};
 
 use super::Session;
 use crate::engine::mechanisms::Mechanism;
@@ -47,14 +46,16 @@ impl Session<'_> {
         for group in self.machine.comparisons() {
             self.ask_for_set(0, &group, Want::Comparison);
         }
-        self.scheduler.dispatch(&mut JobAsker {
+        let mut describer = Describer {
             machine: &mut self.machine,
             volumes: &self.volumes,
             tally: &mut self.tally,
             sample_only: &self.sample_only,
             cache: self.cached.cache.as_deref(),
             reads_on: self.config.uses(Mechanism::ReadOn),
-        });
+        };
+        self.scheduler
+            .dispatch(&mut |job, is_at_head, batch| describer.describe(job, is_at_head, batch));
     }
 
     /// Requests a read.
@@ -66,14 +67,12 @@ impl Session<'_> {
             self.tally
                 .wanted(volume, Stage::of(want), wanted_bytes(want, size));
         }
-        let job = Job {
+        self.scheduler.push(Job {
             file,
+            volume,
             want,
             bulk: want == Want::Content && size > SMALL,
-        };
-        let [first, _] = spans(want, size);
-        let offset = (first.len > 0).then_some(first.offset);
-        self.scheduler.push(volume, job, offset);
+        });
     }
 
     /// Requests the comparison of files of one length with each other. Disks with a head compare sets in the order of
@@ -84,9 +83,12 @@ impl Session<'_> {
             let volume = self.volumes.of(file_table.volume(file));
             let size = file_table.size(file);
             self.tally.wanted(volume, Stage::of(want), size);
-            let bulk = true;
-            let job = Job { file, want, bulk };
-            OnVolume { volume, job }
+            Job {
+                file,
+                volume,
+                want,
+                bulk: true,
+            }
         });
         self.scheduler.push_set(position, set.collect());
     }
@@ -115,8 +117,8 @@ pub fn wanted_bytes(want: Want, size: u64) -> u64 {
     }
 }
 
-/// Answers the scheduler's questions about jobs.
-struct JobAsker<'a> {
+/// Describes jobs that are about to be read.
+struct Describer<'a> {
     machine: &'a mut Machine,
     volumes: &'a Volumes,
     tally: &'a mut Tally,
@@ -125,77 +127,63 @@ struct JobAsker<'a> {
     reads_on: bool,
 }
 
-impl Asker<Want> for JobAsker<'_> {
-    fn describe(&mut self, job: Job<Want>, batch: &mut Batch) -> Task {
+impl Describer<'_> {
+    /// The task of a job, which may be replaced by a better read of its file. `is_at_head`: the head of a disk is about to
+    /// reach the file.
+    fn describe(&mut self, job: &mut Job<Want>, is_at_head: bool, batch: &mut Batch) -> Task {
+        let Job { file, volume, .. } = *job;
+        let instead = if is_at_head {
+            self.is_read_on(job).then_some(Want::HeadAndContent)
+        } else {
+            let is_first = job.want.is_first_sample();
+            (is_first && self.machine.is_read_whole(file)).then_some(Want::Whole)
+        };
+        let size = self.machine.file_table().size(file);
+        if let Some(want) = instead {
+            let stage = |want| (Stage::of(want), wanted_bytes(want, size));
+            self.tally.moved(volume, stage(job.want), stage(want));
+            job.want = want;
+        }
+        let want = job.want;
         let file_table = self.machine.file_table();
-        let Job { file, want, .. } = job;
         let dev = file_table.volume(file);
-        let volume = self.volumes.of(dev);
-        let name = batch.add_name(file_table.first_name(file));
+        let is = || FileState::of(file, file_table);
+        let is_stored = self.cache.is_some_and(|cache| cache.learns(dev, &is()));
         Task {
             ticket: Ticket::default(),
             file,
             device: self.volumes.device(volume),
             dir: file_table.dir(file),
-            name,
+            name: batch.add_name(file_table.first_name(file)),
             expect: file_table.fingerprint(file),
             numbering: file_table.numbering(dev),
-            spans: spans(want, file_table.size(file)),
+            spans: spans(want, size),
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
                 Want::Verify => Ask::EveryByte,
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
-            unwritten: match self.is_stored(file) {
-                true => Unwritten::Queried,
-                false => Unwritten::Ignored,
+            unwritten: if is_stored {
+                Unwritten::Queried
+            } else {
+                Unwritten::Ignored
             },
         }
     }
 
-    /// Reads a short file whole at once if it will probably be needed whole.
-    fn choose(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
-        if !job.want.is_first_sample() || !self.machine.is_read_whole(job.file) {
-            return job;
-        }
-        self.read_instead(volume, job, Want::Whole)
-    }
-
-    /// Reads a file whole while the head is there, if it will probably be needed whole.
-    fn revise(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
-        let file = job.file;
-        if job.want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
-            return job;
+    /// True if a file is best read whole while the head is there, since it will probably be needed whole.
+    fn is_read_on(&self, &Job { file, volume, want, .. }: &Job<Want>) -> bool {
+        if want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
+            return false;
         }
         let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {
-            return job;
+            return false;
         };
         let size = self.machine.file_table().size(file);
         // With other heads of its size at hand, its own will say whether to read on.
         let will_be_known = size > UNDECIDED && self.machine.knows_heads(file);
-        if !will_be_known && !cost.is_read_on(size.saturating_sub(HEAD), odds) {
-            return job;
-        }
-        self.read_instead(volume, job, Want::HeadAndContent)
-    }
-}
-
-impl JobAsker<'_> {
-    /// True if the cache stores the results of reads of a file.
-    fn is_stored(&self, file: FileIndex) -> bool {
-        let file_table = self.machine.file_table();
-        let is = || FileState::of(file, file_table);
-        self.cache
-            .is_some_and(|cache| cache.learns(file_table.volume(file), &is()))
-    }
-
-    /// The job with another read instead of a sample.
-    fn read_instead(&mut self, volume: VolumeId, job: Job<Want>, want: Want) -> Job<Want> {
-        let size = self.machine.file_table().size(job.file);
-        let stage = |want| (Stage::of(want), wanted_bytes(want, size));
-        self.tally.moved(volume, stage(job.want), stage(want));
-        Job { want, ..job }
+        will_be_known || cost.is_read_on(size.saturating_sub(HEAD), odds)
     }
 }
 

@@ -3,14 +3,13 @@
 use crate::read::elevator::Elevator;
 use crate::read::task::{Batch, BatchKind};
 
-use super::job::{Asker, OnVolume};
-use super::under_way::{PoolIndex, UnderWay, Visit};
+use super::under_way::{Describe, Job, PoolIndex, UnderWay, Visit};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
 pub(super) struct Disk<W> {
     /// Reads that wait for the head of the disk.
-    waiting: Elevator<OnVolume<W>>,
+    waiting: Elevator<Job<W>>,
     in_flight: usize,
     window: usize,
     /// The pool that reads the disk.
@@ -29,8 +28,8 @@ impl<W: Copy> Disk<W> {
     }
 
     /// Takes a job for data at this position.
-    pub fn push(&mut self, position: u64, waiting: OnVolume<W>) {
-        self.waiting.push(position, waiting);
+    pub fn push(&mut self, position: u64, job: Job<W>) {
+        self.waiting.push(position, job);
     }
 
     /// The number of jobs that wait here.
@@ -54,7 +53,7 @@ impl<W: Copy> Disk<W> {
     }
 
     /// Takes all waiting jobs, with their positions.
-    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, OnVolume<W>)> + use<W> {
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Job<W>)> + use<W> {
         self.waiting.take_all()
     }
 
@@ -68,9 +67,9 @@ impl<W: Copy> Disk<W> {
     pub fn next_batch(
         &mut self,
         is_ready: bool,
-        asker: &mut dyn Asker<W>,
+        describe: &mut Describe<'_, W>,
         under_way: &mut UnderWay<W>,
-        mut begun: impl FnMut(OnVolume<W>),
+        mut begun: impl FnMut(Job<W>),
     ) -> Option<Batch> {
         if self.in_flight > self.window / 2 {
             return None;
@@ -85,13 +84,12 @@ impl<W: Copy> Disk<W> {
             ..Batch::default()
         };
         while self.in_flight < self.window
-            && let Some(mut waiting) = self.waiting.pop()
+            && let Some(job) = self.waiting.pop()
         {
-            waiting.job = asker.revise(waiting.volume, waiting.job);
             let visit = (Visit::Swept, self.pool);
-            under_way.begin(waiting, visit, asker, &mut batch);
+            under_way.begin(job, visit, describe, &mut batch);
             self.in_flight += 1;
-            begun(waiting);
+            begun(job);
         }
         (!batch.tasks.is_empty()).then_some(batch)
     }

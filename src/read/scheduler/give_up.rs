@@ -10,8 +10,7 @@ use crate::read::task::Failure;
 
 use super::Scheduler;
 use super::disk::Disk;
-use super::job::{Finished, Job, OnVolume};
-use super::under_way::{Handed, PoolIndex, RANDOM, SEQUENTIAL, Visit};
+use super::under_way::{Finished, Handed, Job, PoolIndex, RANDOM, SEQUENTIAL, Visit};
 use super::volume::VolumeQueues;
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
@@ -35,7 +34,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             }
             for job in volume.take_waiting() {
                 self.ended
-                    .push_back(Finished::failed(id, job, Failure::Unanswered));
+                    .push_back(Finished::failed(job, Failure::Unanswered));
             }
         }
         // In the place of each thread that is lost, another one reads.
@@ -60,9 +59,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Ends the jobs that readers have as interrupted, whether or not the readers return.
     pub fn interrupt(&mut self) {
-        for Handed { job, volume, .. } in self.recall() {
+        for Handed { job, .. } in self.recall() {
             let failure = Failure::Refused(Errno::CANCELED);
-            self.ended.push_back(Finished::failed(volume, job, failure));
+            self.ended.push_back(Finished::failed(job, failure));
         }
     }
 
@@ -74,11 +73,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Takes all jobs from their readers.
     fn recall(&mut self) -> Vec<Handed<W>> {
         let recalled = self.under_way.recall();
-        for Handed {
-            job, volume, visit, ..
-        } in &recalled
-        {
-            let volume = &mut self.volumes[volume.at()];
+        for Handed { job, visit, .. } in &recalled {
+            let volume = &mut self.volumes[job.volume.at()];
             volume.ended(job.bulk);
             match visit {
                 Visit::LookedUp => volume.placed(),
@@ -98,16 +94,11 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Hands over jobs once more that were taken from their readers.
     fn push_again(&mut self, recalled: Vec<Handed<W>>) {
-        let mut sets: BTreeMap<u32, Vec<OnVolume<W>>> = BTreeMap::new();
-        for Handed {
-            job, volume, visit, ..
-        } in recalled
-        {
+        let mut sets: BTreeMap<u32, Vec<Job<W>>> = BTreeMap::new();
+        for Handed { job, visit, .. } in recalled {
             match visit {
-                Visit::Compared { set, .. } => {
-                    sets.entry(set).or_default().push(OnVolume { volume, job });
-                }
-                _ => self.push(volume, job, None),
+                Visit::Compared { set, .. } => sets.entry(set).or_default().push(job),
+                _ => self.push(job),
             }
         }
         // Their order among the sets on a disk is not known any more.
@@ -117,25 +108,24 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Ends the jobs of volumes that were given up and wait for the head of a disk.
     fn leave_elevators(&mut self) {
         for disk in &mut self.disks {
-            for (position, waiting) in disk.take_all() {
-                let OnVolume { volume, job } = waiting;
-                if self.volumes[volume.at()].is_given_up {
+            for (position, job) in disk.take_all() {
+                if self.volumes[job.volume.at()].is_given_up {
                     self.ended
-                        .push_back(Finished::failed(volume, job, Failure::Unanswered));
+                        .push_back(Finished::failed(job, Failure::Unanswered));
                 } else {
-                    disk.push(position, waiting);
+                    disk.push(position, job);
                 }
             }
         }
     }
 
     /// Ends a job at once if the run gave up on its volume; else returns the job.
-    pub(super) fn unless_given_up(&mut self, volume: VolumeId, job: Job<W>) -> Option<Job<W>> {
-        if !self.has_given_up(volume) {
+    pub(super) fn unless_given_up(&mut self, job: Job<W>) -> Option<Job<W>> {
+        if !self.has_given_up(job.volume) {
             return Some(job);
         }
         self.ended
-            .push_back(Finished::failed(volume, job, Failure::Unanswered));
+            .push_back(Finished::failed(job, Failure::Unanswered));
         None
     }
 

@@ -11,10 +11,8 @@
 
 mod disk;
 mod give_up;
-mod job;
 mod memory;
 mod pace;
-mod positions;
 mod sets;
 mod under_way;
 mod volume;
@@ -37,12 +35,11 @@ use super::worker::Shape;
 
 use disk::Disk;
 use memory::RANDOM_SLOT;
-use positions::Positions;
 use sets::Readers;
-use under_way::{Handed, PoolIndex, RANDOM, SEQUENTIAL, UnderWay, Visit};
+use under_way::{Describe, Handed, PoolIndex, RANDOM, SEQUENTIAL, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
-pub use job::{Asker, Finished, Job, OnVolume};
+pub use under_way::{Finished, Job};
 pub use volume::Lane;
 
 /// The router of all jobs.
@@ -62,7 +59,6 @@ pub struct Scheduler<F: Fold, W> {
     under_way: UnderWay<W>,
     /// Jobs that ended without a reader.
     ended: VecDeque<Finished<W, F::Digest>>,
-    positions: Positions,
     began: Instant,
     /// Volumes whose disks turned out to have a head since they were last asked for.
     changes: Vec<(VolumeId, Duration)>,
@@ -83,7 +79,6 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             scanned: HashSet::new(),
             under_way: UnderWay::new(settings.recalls.clone()),
             ended: VecDeque::new(),
-            positions: Positions::default(),
             began: Instant::now(),
             changes: Vec::new(),
             settings,
@@ -175,19 +170,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         disk
     }
 
-    /// Takes a job for a file on a volume, with the offset of its first byte in the file, if the job reads bytes.
-    ///
-    /// If a disk has a head and an earlier stage queried the file's position on it, the position is not queried again.
-    pub fn push(&mut self, volume: VolumeId, job: Job<W>, offset: Option<u64>) {
-        let Some(job) = self.unless_given_up(volume, job) else {
-            return;
-        };
-        let queues = &mut self.volumes[volume.at()];
-        let disk = queues.disk.map(|disk| &mut self.disks[disk.0]);
-        let position = offset.and_then(|offset| self.positions.of(job.file, offset));
-        match (disk, position) {
-            (Some(disk), Some(position)) => disk.push(position, OnVolume { volume, job }),
-            _ => queues.push(job),
+    /// Takes a job.
+    pub fn push(&mut self, job: Job<W>) {
+        if let Some(job) = self.unless_given_up(job) {
+            self.volumes[job.volume.at()].push(job);
         }
     }
 
@@ -222,11 +208,11 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     }
 
     /// Hands over as many tasks as the devices have room for.
-    pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
+    pub fn dispatch(&mut self, describe: &mut Describe<'_, W>) {
         let under_way = &mut self.under_way;
-        for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
+        for volume in &mut self.volumes {
             for bulk in [false, true] {
-                while let Some((pool, batch)) = volume.next_batch(id, bulk, asker, under_way) {
+                while let Some((pool, batch)) = volume.next_batch(bulk, describe, under_way) {
                     self.readers[pool.0].pool.send(batch);
                 }
             }
@@ -238,14 +224,14 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             let (disk, volumes) = (&mut self.disks[d.0], &mut self.volumes);
             let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
             let is_ready = own.all(VolumeQueues::all_placed);
-            let begun = |one: OnVolume<W>| volumes[one.volume.at()].begun(one.job.bulk, 1);
-            if let Some(batch) = disk.next_batch(is_ready, asker, &mut self.under_way, begun) {
+            let begun = |job: Job<W>| volumes[job.volume.at()].begun(job.bulk, 1);
+            if let Some(batch) = disk.next_batch(is_ready, describe, &mut self.under_way, begun) {
                 self.readers[disk.pool.0].pool.send(batch);
             }
         }
         for at in 0..self.readers.len() {
             if !self.readers[at].sets.is_empty() {
-                self.dispatch_sets(PoolIndex(at), asker);
+                self.dispatch_sets(PoolIndex(at), describe);
             }
         }
     }
@@ -262,29 +248,15 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         completion: Completion<F::Digest>,
     ) -> Option<Finished<W, F::Digest>> {
         let Completion { ticket, outcome } = completion;
-        let Handed {
-            job,
-            volume: id,
-            visit,
-            pool,
-        } = self.under_way.end(ticket)?;
-        let volume = &mut self.volumes[id.at()];
+        let Handed { job, visit, pool } = self.under_way.end(ticket)?;
+        let volume = &mut self.volumes[job.volume.at()];
         volume.ended(job.bulk);
         match visit {
             Visit::LookedUp => {
                 volume.placed();
-                if let Outcome::NotCached {
-                    offset,
-                    position,
-                    in_one,
-                } = outcome
-                {
-                    if offset == 0 {
-                        self.positions.keep(job.file, position, in_one);
-                    }
+                if let Outcome::NotCached { position } = outcome {
                     if let Some(disk) = volume.disk {
-                        let waiting = OnVolume { volume: id, job };
-                        self.disks[disk.0].push(position, waiting);
+                        self.disks[disk.0].push(position, job);
                     }
                     return None;
                 }
@@ -310,15 +282,11 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     _ => None,
                 };
                 if let Some(each) = each {
-                    self.has_a_head(id, each);
+                    self.has_a_head(job.volume, each);
                 }
             }
         }
-        Some(Finished {
-            job,
-            volume: id,
-            outcome,
-        })
+        Some(Finished { job, outcome })
     }
 
     /// The job that a reader has under this ticket.

@@ -6,15 +6,14 @@ use crate::read::pool::Pool;
 use crate::read::task::{Batch, BatchKind};
 
 use super::Scheduler;
-use super::job::{Asker, OnVolume};
-use super::under_way::{PoolIndex, SEQUENTIAL, Visit};
+use super::under_way::{Describe, Job, PoolIndex, SEQUENTIAL, Visit};
 use super::volume::{AHEAD, DiskIndex, VolumeQueues};
 
 /// A pool, and the sets of files that its threads compare.
 pub(super) struct Readers<F: Fold, W> {
     pub pool: Pool<F>,
     /// Sets that wait, by their positions.
-    pub sets: Elevator<Vec<OnVolume<W>>>,
+    pub sets: Elevator<Vec<Job<W>>>,
     /// Number of sets that the threads have.
     pub comparing: usize,
 }
@@ -33,12 +32,12 @@ impl<F: Fold, W> Readers<F, W> {
 impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// Takes jobs for files of one length, to compare the files with each other. Sets with one reader come in the order
     /// of these positions.
-    pub fn push_set(&mut self, position: u64, mut set: Vec<OnVolume<W>>) {
-        set.retain(|one| self.unless_given_up(one.volume, one.job).is_some());
+    pub fn push_set(&mut self, position: u64, mut set: Vec<Job<W>>) {
+        set.retain(|job| self.unless_given_up(*job).is_some());
         if set.is_empty() {
             return;
         }
-        let mut volumes = set.iter().map(|one| &self.volumes[one.volume.at()]);
+        let mut volumes = set.iter().map(|job| &self.volumes[job.volume.at()]);
         let apart = volumes.clone().find(|volume| volume.is_apart());
         let disk = volumes.find_map(|volume| volume.disk);
         let readers = match (apart, disk) {
@@ -50,7 +49,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     }
 
     /// Hands over sets as far as their readers have room for them.
-    pub(super) fn dispatch_sets(&mut self, at: PoolIndex, asker: &mut dyn Asker<W>) {
+    pub(super) fn dispatch_sets(&mut self, at: PoolIndex, describe: &mut Describe<'_, W>) {
         let threads = self.readers[at.0].pool.threads();
         let most = match self.disks.iter().position(|disk| disk.pool == at) {
             Some(disk) if !self.has_ended_sweeps(DiskIndex(disk)) => 0,
@@ -68,13 +67,14 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 kind: BatchKind::Compare,
                 ..Batch::default()
             };
-            for (nth, one) in set.into_iter().enumerate() {
+            for (nth, job) in set.into_iter().enumerate() {
                 let visit = Visit::Compared {
                     set: number,
                     is_first: nth == 0,
                 };
-                self.under_way.begin(one, (visit, at), asker, &mut batch);
-                self.volumes[one.volume.at()].begun(one.job.bulk, 1);
+                self.under_way
+                    .begin(job, (visit, at), describe, &mut batch);
+                self.volumes[job.volume.at()].begun(job.bulk, 1);
             }
             readers.pool.send(batch);
         }

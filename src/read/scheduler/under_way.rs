@@ -1,10 +1,8 @@
-//! Jobs in the hands of readers. Each has a ticket, which the reader returns with the result.
+//! Jobs, and those in the hands of readers. Each of these has a ticket, which the reader returns with the result.
 
 use crate::device::VolumeId;
-use crate::read::open_file::Device;
-use crate::read::task::{Ask, Batch, Recalls, Task, Ticket};
-
-use super::job::{Asker, Job, OnVolume};
+use crate::file::FileIndex;
+use crate::read::task::{Ask, Batch, Failure, Outcome, Recalls, Task, Ticket};
 
 /// A pool's number in the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,13 +14,46 @@ pub(super) const RANDOM: PoolIndex = PoolIndex(0);
 /// The pool for whole files of all volumes without pools of their own.
 pub(super) const SEQUENTIAL: PoolIndex = PoolIndex(1);
 
+/// A part of a file to be read. It waits here, and returns with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job<W> {
+    /// The file.
+    pub file: FileIndex,
+    /// The volume of the file.
+    pub volume: VolumeId,
+    /// The request, in the terms of the caller.
+    pub want: W,
+    /// It has more bytes than a random read should have: for the sequential pool.
+    pub bulk: bool,
+}
+
+/// The caller's description of a job that is about to be read: its task, with its name added to the batch. The caller may
+/// replace the request by a better one; it is told whether the head of a disk is about to reach the file. The scheduler
+/// sets the ticket.
+pub type Describe<'d, W> = dyn FnMut(&mut Job<W>, bool, &mut Batch) -> Task + 'd;
+
+/// The end of a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<W, D> {
+    /// The job.
+    pub job: Job<W>,
+    /// The outcome.
+    pub outcome: Outcome<D>,
+}
+
+impl<W, D> Finished<W, D> {
+    /// A job that ended without a reader.
+    pub(super) fn failed(job: Job<W>, failure: Failure) -> Self {
+        let outcome = Outcome::Failed(failure);
+        Self { job, outcome }
+    }
+}
+
 /// A job that a reader has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handed<W> {
     /// The job.
     pub job: Job<W>,
-    /// Its volume.
-    pub volume: VolumeId,
     /// The purpose of the read.
     pub visit: Visit,
     /// The readers that have it.
@@ -74,22 +105,16 @@ impl<W: Copy> UnderWay<W> {
     /// Adds a job's task to a batch for a reader.
     pub fn begin(
         &mut self,
-        OnVolume { volume, job }: OnVolume<W>,
+        mut job: Job<W>,
         (visit, pool): (Visit, PoolIndex),
-        asker: &mut dyn Asker<W>,
+        describe: &mut Describe<'_, W>,
         batch: &mut Batch,
     ) {
-        let task = asker.describe(job, batch);
-        let handed = Handed {
-            job,
-            volume,
-            visit,
-            pool,
-        };
-        let ask = match (visit, task.ask) {
-            (Visit::LookedUp, Ask::Bytes) => Ask::BytesIfCached,
-            (_, ask) => ask,
-        };
+        let mut task = describe(&mut job, visit == Visit::Swept, batch);
+        if visit == Visit::LookedUp && task.ask == Ask::Bytes {
+            task.ask = Ask::BytesIfCached;
+        }
+        let handed = Handed { job, visit, pool };
         let ticket = match self.free.pop() {
             Some(free) => free,
             None => {
@@ -98,18 +123,9 @@ impl<W: Copy> UnderWay<W> {
             }
         };
         self.jobs[ticket as usize] = Some(handed);
-        let ticket = Ticket(self.first.wrapping_add(ticket));
+        task.ticket = Ticket(self.first.wrapping_add(ticket));
         batch.recalls = self.recalls.count();
-        let device = Device {
-            volume,
-            ..task.device
-        };
-        batch.tasks.push(Task {
-            ticket,
-            device,
-            ask,
-            ..task
-        });
+        batch.tasks.push(task);
     }
 
     /// The job of a returned ticket; `None` if no reader has it.

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::device::{Policy, VolumeId};
+use crate::device::Policy;
 use crate::read::task::{Batch, BatchKind};
 
-use super::job::{Asker, Job, OnVolume};
 use super::pace::Pace;
-use super::under_way::{PoolIndex, RANDOM, UnderWay, Visit};
+use super::under_way::{Describe, Job, PoolIndex, RANDOM, UnderWay, Visit};
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
@@ -56,7 +55,7 @@ pub(super) struct VolumeQueues<W> {
     busy: Duration,
 }
 
-/// Jobs of one kind in the order of arrival, in eight bytes each if the request takes three.
+/// Jobs of one kind in the order of arrival, in eight bytes each if the request takes one.
 #[derive(Debug)]
 struct Queue<W> {
     waiting: VecDeque<Job<W>>,
@@ -210,12 +209,11 @@ impl<W: Copy> VolumeQueues<W> {
         self.busy + now.unwrap_or_default()
     }
 
-    /// The next tasks of one queue with their pool, if there is room for them; this volume has the number `volume`.
+    /// The next tasks of one queue with their pool, if there is room for them.
     pub fn next_batch(
         &mut self,
-        volume: VolumeId,
         bulk: bool,
-        asker: &mut dyn Asker<W>,
+        describe: &mut Describe<'_, W>,
         under_way: &mut UnderWay<W>,
     ) -> Option<(PoolIndex, Batch)> {
         let on_disk = self.disk.is_some();
@@ -231,9 +229,10 @@ impl<W: Copy> VolumeQueues<W> {
             (false, false) => {
                 let window = policy.random_threads * policy.depth * AHEAD;
                 // Shared out evenly when there are few.
-                let most = match self.is_apart() {
-                    true => 1,
-                    false => (window / policy.random_threads.max(1) / 2).clamp(1, BATCH),
+                let most = if self.is_apart() {
+                    1
+                } else {
+                    (window / policy.random_threads.max(1) / 2).clamp(1, BATCH)
                 };
                 (window, most)
             }
@@ -253,9 +252,10 @@ impl<W: Copy> VolumeQueues<W> {
             return None;
         }
         let mut batch = Batch {
-            kind: match bulk && !on_disk {
-                true => BatchKind::Bulk,
-                false => BatchKind::Scattered,
+            kind: if bulk && !on_disk {
+                BatchKind::Bulk
+            } else {
+                BatchKind::Scattered
             },
             ..Batch::default()
         };
@@ -265,8 +265,7 @@ impl<W: Copy> VolumeQueues<W> {
             Visit::Pooled
         };
         for job in queue.waiting.drain(..count) {
-            let job = asker.choose(volume, job);
-            under_way.begin(OnVolume { volume, job }, (visit, pool), asker, &mut batch);
+            under_way.begin(job, (visit, pool), describe, &mut batch);
         }
         queue.give_back();
         self.begun(bulk, count);
@@ -277,9 +276,10 @@ impl<W: Copy> VolumeQueues<W> {
     }
 
     fn queue(&mut self, bulk: bool) -> &mut Queue<W> {
-        match bulk {
-            true => &mut self.bulk,
-            false => &mut self.scattered,
+        if bulk {
+            &mut self.bulk
+        } else {
+            &mut self.scattered
         }
     }
 }
@@ -287,13 +287,15 @@ impl<W: Copy> VolumeQueues<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::VolumeId;
     use crate::file::FileIndex;
 
     #[test]
     fn a_queue_that_has_run_empty_gives_its_memory_back() {
         let job = |file| Job {
             file: FileIndex(file),
-            want: [0_u8; 3],
+            volume: VolumeId(0),
+            want: 0_u8,
             bulk: false,
         };
         assert_eq!(size_of_val(&job(0)), 8, "what waits is small");
