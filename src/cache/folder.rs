@@ -9,7 +9,7 @@ use std::path::{self, Path};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::CacheError;
+use super::CacheError;
 use crate::file::trust::Distrust;
 use crate::file::{OwnFolder, RouteError};
 use crate::sys::{stat, statfs, sync};

@@ -57,29 +57,13 @@ fn head_of(kind: u8, payload: &[u8], seed: u64) -> [u8; HEAD] {
     head[..8].copy_from_slice(&WORD);
     head[8..10].copy_from_slice(&[VERSION, kind]);
     head[12..16].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-    head[16..].copy_from_slice(&check(seed ^ u64::from(kind), payload));
+    let mut check = blake3::Hasher::new();
+    check
+        .update(&seed.to_le_bytes())
+        .update(&[kind])
+        .update(payload);
+    head[16..].copy_from_slice(&check.finalize().as_bytes()[..8]);
     head
-}
-
-/// A checksum of 64 bits that detects damage, and no more: the folder belongs to its user alone.
-///
-/// Each step can be undone, so damage within one word always shows.
-fn check(seed: u64, payload: &[u8]) -> [u8; 8] {
-    let (words, rest) = payload.as_chunks::<8>();
-    let last = rest
-        .iter()
-        .rfold(0, |word, byte| word << 8 | u64::from(*byte));
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let all = [payload.len() as u64]
-        .into_iter()
-        .chain(words)
-        .chain([last]);
-    let mixed = all.fold(seed, |mixed, word| {
-        // An odd number: the fraction of the golden ratio.
-        let mixed = (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    });
-    mixed.to_le_bytes()
 }
 
 /// The file that a row belongs to: its subvolume and its inode number, or two numbers computed from its path.

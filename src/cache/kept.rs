@@ -7,11 +7,11 @@ use std::time::UNIX_EPOCH;
 
 use crate::heartbeat::current;
 
-use super::error::CacheError;
+use super::CacheError;
 use super::folder::CacheFolder;
-use super::merge::NEW;
 use super::rows::{self, Rows};
 use super::volume;
+use super::writer::NEW;
 
 /// The stored data of one file system.
 #[derive(Debug)]

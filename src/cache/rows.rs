@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::CacheError;
+use super::CacheError;
 use super::folder::CacheFolder;
 use super::frame::{self, Day, Entry, HEAD, Key, Kind, WORD};
 use super::row::Row;

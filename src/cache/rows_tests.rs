@@ -9,9 +9,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::frame::{Day, Key, push_row};
-use super::merge::merge;
 use super::row::{FileState, Row, RowPart};
 use super::rows::Rows;
+use super::writer::merge;
 use super::writer::{Target, Writer};
 use super::*;
 use crate::hash::SampleDigest;

@@ -12,14 +12,14 @@ use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::DevIndex;
 use crate::heartbeat::{current, within};
 
-use super::error::CacheError;
+use super::CacheError;
 use super::folder::{CacheFolder, Choice};
 use super::frame::{Day, Key};
-use super::merge::merge;
 use super::row::{FileState, Row, RowPart};
 use super::rows::Rows;
 use super::rule::{self, Trust};
 use super::volume::{NotCached, VolumeKey};
+use super::writer::merge;
 use super::writer::{Target, Writer};
 
 /// The use of a cache by a run.

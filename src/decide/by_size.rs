@@ -5,9 +5,8 @@ use hashbrown::HashTable;
 
 use crate::file::{FileIndex, FileTable};
 
-use super::chain::{Chain, Held};
-use super::class::ClassId;
-use super::keys::mixed;
+use super::by_file::{Chain, Held, mixed};
+use super::keyed_join::ClassId;
 
 /// The files of one size.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,12 +1,9 @@
 //! From found files to duplicate sets: a state machine without I/O and without threads.
 
+mod by_file;
 mod by_size;
-mod chain;
-mod class;
 mod copies;
-mod file_map;
 mod keyed_join;
-mod keys;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
@@ -14,13 +11,11 @@ mod odds;
 mod rules;
 mod shared_blocks;
 mod summary;
-mod verdict;
 
 pub use crate::event::LeftOut;
-pub use class::ClassId;
 pub use copies::{BadCopies, Copies};
-pub use machine::{Comparing, Effect, Equality, HEAD, Machine, TAIL, Told, Want};
-pub use rules::{Counting, FirstVisit, TailRule};
+pub use keyed_join::ClassId;
+pub use machine::{Equality, Machine, Told};
+pub use rules::{Comparing, Counting, Effect, FirstVisit, HEAD, TAIL, TailRule, Want};
 pub use shared_blocks::SharedBlocks;
-pub use summary::{DeviceTally, StageTally, Summary, Unread};
-pub use verdict::{DuplicateSet, Member};
+pub use summary::{DeviceTally, DuplicateSet, Member, StageTally, Summary, Unread};

@@ -92,9 +92,10 @@ impl Odds {
         let expected = f64::from(others) / 2_f64.powi(exponent as i32);
         let accident = (1.0 - DUPLICATED) * (1.0 - (-expected).exp());
         let odds = DUPLICATED / (DUPLICATED + accident);
-        match sharing_class(sharing) == SHARINGS - 1 {
-            true => odds.min(MANY_PRIOR),
-            false => odds,
+        if sharing_class(sharing) == SHARINGS - 1 {
+            odds.min(MANY_PRIOR)
+        } else {
+            odds
         }
     }
 }

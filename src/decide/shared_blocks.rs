@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::PlacesDigest;
 
-use super::file_map::FileMap;
-use super::keys::Content;
+use super::by_file::FileMap;
+use super::keyed_join::Content;
 
 /// The files whose blocks are queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +102,10 @@ impl BlocksClass {
     pub fn new(all_spared: bool) -> Self {
         Self {
             candidates: HashMap::new(),
-            first_file: match all_spared {
-                true => FirstFile::MayWait,
-                false => FirstFile::IsRead,
+            first_file: if all_spared {
+                FirstFile::MayWait
+            } else {
+                FirstFile::IsRead
             },
             phase: Phase::Gathering,
         }

@@ -1,15 +1,15 @@
 //! All settings of a run, fixed before it starts.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cache::CacheUse;
 use crate::decide::{Copies, Counting};
-use crate::device::Overrides;
+use crate::device::{Inner, Mounts, Overrides};
+use crate::heartbeat::{current, within};
 use crate::read::PageUse;
 use crate::scan::filter::Filter;
-
-use super::mechanisms::Mechanism;
 use crate::units::Bytes;
 
 /// Default time to wait for a file system that does not answer.
@@ -141,4 +141,96 @@ impl From<PathBuf> for Root {
     fn from(path: PathBuf) -> Self {
         Self { path, id: None }
     }
+}
+
+/// A mechanism that makes a run fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Scattered reads through a ring, instead of by many threads.
+    Ring,
+    /// Folders kept open, so that files are opened by their name alone.
+    OpenFolders,
+    /// Tails sampled before whole files are read.
+    Tails,
+    /// On spinning disks, files read on after their heads where a second visit would probably cost more.
+    ReadOn,
+    /// Short files read whole at once where this is likely to be necessary.
+    WholeAtOnce,
+    /// Large cached files compared with each other, and only as far as they are equal.
+    LockStep,
+    /// Files in the same blocks known as equal.
+    SharedBlocks,
+    /// Reading ahead: announced to the kernel, or left to its readahead.
+    ReadAhead,
+    /// Reads past the page cache of data that is hardly read a second time.
+    PastCache,
+    /// Holes hashed without being read.
+    Holes,
+    /// Files read while folders are still being listed.
+    Overlap,
+}
+
+/// Each mechanism with its name on the command line.
+pub const MECHANISMS: [(Mechanism, &str); 11] = [
+    (Mechanism::Ring, "ring"),
+    (Mechanism::OpenFolders, "open-folders"),
+    (Mechanism::Tails, "tails"),
+    (Mechanism::ReadOn, "read-on"),
+    (Mechanism::WholeAtOnce, "whole-at-once"),
+    (Mechanism::LockStep, "lock-step"),
+    (Mechanism::SharedBlocks, "shared-blocks"),
+    (Mechanism::ReadAhead, "read-ahead"),
+    (Mechanism::PastCache, "past-cache"),
+    (Mechanism::Holes, "holes"),
+    (Mechanism::Overlap, "overlap"),
+];
+
+/// A root lies in another one.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: lies in {}; compare it with what is outside that folder", inner.display(), outer.display())]
+pub struct Nested {
+    inner: PathBuf,
+    outer: PathBuf,
+}
+
+/// Where a root lies: its real path, and its place on its file system.
+struct Place(PathBuf, Option<Inner>);
+
+impl Place {
+    /// `None` if its file system does not say so in time: the search says why it sees nothing there.
+    fn of(path: &Path, mounts: &Mounts, patience: Duration) -> Option<Self> {
+        let path = path.to_owned();
+        let real = within(Some(patience), move || std::fs::canonicalize(path));
+        let real = real.ok()?.ok()?;
+        let inner = mounts.inner(real.as_os_str().as_bytes());
+        Some(Self(real, inner))
+    }
+
+    /// True if everything in the other one is in this one, too.
+    fn holds(&self, other: &Self) -> bool {
+        let by_mount = self.1.as_ref().zip(other.1.as_ref());
+        other.0.starts_with(&self.0) || by_mount.is_some_and(|(here, there)| here.holds(there))
+    }
+}
+
+/// Refuses roots of which one lies in another one. The same root twice is for the caller to see.
+pub fn check_nesting(roots: &[Root], patience: Duration) -> Result<(), Nested> {
+    let mounts = Mounts::read();
+    let place = |root: &Root| {
+        let _call = current::limited_call(&root.path);
+        Place::of(&root.path, &mounts, patience)
+    };
+    let places: Vec<Option<Place>> = roots.iter().map(place).collect();
+    for (outer, here) in roots.iter().zip(&places) {
+        for (inner, there) in roots.iter().zip(&places) {
+            if let (Some(here), Some(there)) = (here, there)
+                && here.holds(there)
+                && !there.holds(here)
+            {
+                let (inner, outer) = (inner.path.clone(), outer.path.clone());
+                return Err(Nested { inner, outer });
+            }
+        }
+    }
+    Ok(())
 }

@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::io;
 use std::mem;
+use std::sync::Arc;
 
 use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary, Want};
+use crate::device::VolumeId;
 use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
 
 use crate::read::Scheduler;
 
-use super::ambiguous::ambiguous;
-use super::blake3_fold::Blake3;
 use super::config::Config;
+use super::members::{ambiguous, reclaimable};
 use super::order::{self, SetFacts, SetNames, SetOrder};
-use super::reclaim;
 use super::volumes::Volumes;
 
 /// The time at which sets are handed over.
@@ -43,7 +43,17 @@ pub struct Known<'r> {
     pub machine: &'r Machine,
     pub dirs: &'r DirTable,
     pub volumes: &'r Volumes,
-    pub scheduler: &'r Scheduler<Blake3, Want>,
+    pub scheduler: &'r Scheduler<Want>,
+}
+
+impl Known<'_> {
+    fn volume(&self, file: FileIndex) -> VolumeId {
+        self.volumes.of(self.machine.file_table().volume(file))
+    }
+
+    fn is_given_up(&self, file: FileIndex) -> bool {
+        self.scheduler.has_given_up(self.volume(file))
+    }
 }
 
 /// A set before its members are written out.
@@ -153,17 +163,12 @@ impl<'a> Deliverer<'a> {
         mut files: Vec<FileIndex>,
         known: &Known<'_>,
     ) -> io::Result<()> {
-        let Known {
-            machine,
-            dirs,
-            volumes,
-            scheduler,
-        } = *known;
+        let Known { machine, dirs, .. } = *known;
         let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
         // Files on a volume that does not answer cannot be acted on.
         let before = files.len();
-        files.retain(|&file| !scheduler.has_given_up(volumes.of(file_table.volume(file))));
+        files.retain(|&file| !known.is_given_up(file));
         self.summary.left_out.unanswered += (before - files.len()) as u64;
         if !self.is_reported(&files, known) {
             return Ok(());
@@ -207,25 +212,17 @@ impl<'a> Deliverer<'a> {
     }
 
     fn hand_over(&mut self, mut draft: Draft, known: &Known<'_>) -> io::Result<()> {
-        let Known {
-            machine,
-            dirs,
-            volumes,
-            ..
-        } = *known;
+        let Known { machine, dirs, .. } = *known;
         let file_table = machine.file_table();
-        let any_shares = volumes.any_shares_extents();
+        let any_shares = known.volumes.any_shares_extents();
         let sharing = |file| {
-            if any_shares {
-                volumes.sharing(file_table.volume(file))
-            } else {
-                None
-            }
+            let shares = any_shares.then(|| known.volumes.sharing(file_table.volume(file)));
+            shares.flatten()
         };
         let kept = self.staying(&draft.files, file_table, dirs);
         let stays = |file| kept(file) || !machine.is_any_newer(&[file]);
         let mut managed = 0_u64;
-        draft.about.reclaimable = reclaim::reclaimable(
+        draft.about.reclaimable = reclaimable(
             file_table,
             dirs,
             &draft.files,
@@ -263,7 +260,7 @@ impl<'a> Deliverer<'a> {
     /// Hands over the sets that were kept for the end.
     pub fn finish(&mut self, known: &Known<'_>) -> io::Result<()> {
         let file_table = known.machine.file_table();
-        let KeptSets { mut sets, files } = mem::take(&mut self.kept);
+        let KeptSets { sets, files } = mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
@@ -277,8 +274,8 @@ impl<'a> Deliverer<'a> {
                 _ => 0,
             },
         };
-        order::sort_sets(
-            &mut sets,
+        let sets = order::sort_sets(
+            sets,
             |kept| order.key(&facts(kept)),
             |kept| kept.files(&files),
             file_table,
@@ -338,16 +335,11 @@ impl<'a> Deliverer<'a> {
         files: &[FileIndex],
         known: &Known<'_>,
     ) -> io::Result<()> {
-        let Known {
-            machine,
-            dirs,
-            volumes,
-            ..
-        } = *known;
+        let Known { machine, dirs, .. } = *known;
         let replicas = self.replicas(files, known);
         let set = &mut self.set;
         let file_table = machine.file_table();
-        let ambiguous = ambiguous(files, file_table, dirs, volumes);
+        let ambiguous = ambiguous(files, file_table, dirs, known.volumes);
         let mut several = files
             .iter()
             .filter(|&&file| file_table.has_further_names(file));
@@ -378,7 +370,7 @@ impl<'a> Deliverer<'a> {
                 links: file_table.links(file).into(),
                 mtime_ns: fingerprint.mtime_ns,
                 allocated: file_table.allocated(file),
-                disk: std::sync::Arc::clone(volumes.disks(volumes.of(file_table.volume(file)))),
+                disk: Arc::clone(known.volumes.disks(known.volume(file))),
                 root: dirs.root(best.0),
             };
         }

@@ -180,12 +180,12 @@ pub fn sort(
 
 /// Sorts sets by their key; ties are broken by the place and the path of their first files.
 pub fn sort_sets<'f, T, B: Ord>(
-    sets: &mut [T],
+    sets: Vec<T>,
     better: impl Fn(&T) -> B,
     files: impl Fn(&T) -> &'f [FileIndex],
     file_table: &FileTable,
     dirs: &DirTable,
-) {
+) -> Vec<T> {
     let first = |set: &T| files(set)[0];
     let several = sets
         .iter()
@@ -200,41 +200,18 @@ pub fn sort_sets<'f, T, B: Ord>(
         best.unwrap_or_else(|| (file_table.dir(file), file_table.first_name(file)))
     };
     let ranks = Ranks::new(sets.iter().map(|set| shown(first(set)).0), dirs);
-    let by_path = |&(x, a): &(u32, FileIndex), &(y, b): &(u32, FileIndex)| {
-        ranks.compare((x, shown(a)), (y, shown(b)))
-    };
     // The keys are computed once: most of the facts about a file are not in the processor's caches.
-    sets.sort_by_cached_key(&better);
-    for tied in sets.chunk_by_mut(|a, b| better(a) == better(b)) {
-        tied.sort_by_cached_key(|set| {
-            let (dir, _) = shown(first(set));
-            By((ranks.of(dir), first(set)), &by_path)
-        });
-    }
+    let keyed = sets.into_iter().map(|set| {
+        let file = first(&set);
+        (better(&set), ranks.of(shown(file).0), file, set)
+    });
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort_by(|(a, a_rank, a_file, _), (b, b_rank, b_file, _)| {
+        let by_path = || ranks.compare((*a_rank, shown(*a_file)), (*b_rank, shown(*b_file)));
+        a.cmp(b).then_with(by_path)
+    });
+    keyed.into_iter().map(|(.., set)| set).collect()
 }
-
-/// A key that a function compares.
-struct By<'f, K, F>(K, &'f F);
-
-impl<K, F: Fn(&K, &K) -> Ordering> Ord for By<'_, K, F> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.1)(&self.0, &other.0)
-    }
-}
-
-impl<K, F: Fn(&K, &K) -> Ordering> PartialOrd for By<'_, K, F> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<K, F: Fn(&K, &K) -> Ordering> PartialEq for By<'_, K, F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<K, F: Fn(&K, &K) -> Ordering> Eq for By<'_, K, F> {}
 
 /// The ranks of some folders in their order, so that most paths are compared once and not for each file.
 struct Ranks<'c> {
@@ -378,10 +355,10 @@ mod tests {
 
             let better = |set: &[FileIndex; 1]| Reverse(set[0].0 % 3);
             let mut expected: Vec<[FileIndex; 1]> = sorted.into_iter().map(|file| [file]).collect();
-            let mut sets = expected.clone();
+            let sets = expected.clone();
             let shared: Vec<[FileIndex; 1]> = (0..files.len() as u32).map(|n| [FileIndex(n)]).collect();
             let files = |set: &[FileIndex; 1]| &shared[set[0].0 as usize][..];
-            sort_sets(&mut sets, better, files, &file_table, &dirs);
+            let sets = sort_sets(sets, better, files, &file_table, &dirs);
             expected.sort_by_key(|set| (better(set), place(set[0])));
             prop_assert_eq!(sets, expected);
         }

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Order, Policy, Volume, VolumeId};
+use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Policy, Volume, VolumeId};
 use crate::file::DevIndex;
-use crate::read::{Device, Fold, Lane, Scheduler, has_rings};
+use crate::read::{Device, Lane, Scheduler, has_rings};
 use crate::sys::extents;
 
-use super::memory::Memory;
+use super::limits::{Memory, fitting_descriptors, seeks_in};
 
 /// The device map, and the volumes of a run. Their numbers are also those of the scheduler.
 pub struct Volumes {
@@ -83,12 +83,7 @@ impl Volumes {
 
     /// Records the device number that got the file table's next number, and prepares its volume for reads. Returns true
     /// if reads from it cost seeks.
-    pub fn place<F: Fold, W: Copy>(
-        &mut self,
-        dev: u64,
-        path: &Path,
-        scheduler: &mut Scheduler<F, W>,
-    ) -> bool {
+    pub fn place<W: Copy>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<W>) -> bool {
         let id = self.device_map.volume(dev, path);
         self.by_dev.push(id);
         while self.ready.len() <= id.at() {
@@ -103,7 +98,7 @@ impl Volumes {
     }
 
     /// Adds the next volume to the scheduler.
-    fn make_ready<F: Fold, W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<F, W>) {
+    fn make_ready<W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<W>) {
         let volume = self.device_map.get(id);
         let disks: Arc<str> = volume.disks().into();
         let mut way = |policy: &Policy| {
@@ -268,15 +263,6 @@ fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Ar
     executor
 }
 
-/// True if reads are best done in order of position.
-fn seeks_in(policy: &Policy) -> bool {
-    policy.order == Order::Physical
-}
-
-/// Number of threads that replace rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files.
-/// Two rings with 64 reads in flight each took 2.7 s, and 8 threads up to 3.9 s.
-const MOST_THREADS: usize = 64;
-
 /// True if two files of this volume lie in the same blocks where `FIEMAP` reports the same positions.
 ///
 /// Positions on btrfs are those of an address space of its own that spans all its devices. bcachefs reports positions
@@ -286,34 +272,5 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
         "btrfs" => true,
         "xfs" => File::open(path).is_ok_and(extents::xfs_shares_blocks),
         _ => false,
-    }
-}
-
-/// A volume's policy as far as memory allows. A disk with a head has so few reads in flight that its policy is not cut.
-pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Policy {
-    let wanted = fitting_descriptors(policy, open_files, rings);
-    match seeks_in(policy) {
-        true => wanted,
-        false => memory.fit(wanted),
-    }
-}
-
-/// A volume's policy as far as the number of files that can be open allows.
-pub fn fitting_descriptors(policy: &Policy, open_files: usize, rings: bool) -> Policy {
-    // Without rings what is in flight is threads.
-    let (threads, depth) = match rings || seeks_in(policy) {
-        true => (policy.random_threads, policy.depth),
-        false => ((policy.random_threads * policy.depth).min(MOST_THREADS), 1),
-    };
-    let random_threads = threads.clamp(1, open_files.max(1));
-    let sequential_threads = policy.sequential_threads.clamp(1, open_files.max(1));
-    Policy {
-        random_threads,
-        depth: depth.clamp(1, (open_files / random_threads).max(1)),
-        sequential_threads,
-        sequential_depth: policy
-            .sequential_depth
-            .clamp(1, (open_files / sequential_threads).max(1)),
-        ..*policy
     }
 }

@@ -2,10 +2,6 @@
 
 mod compute;
 mod digest;
-mod places;
-mod token;
 
-pub use compute::{Digest, Running};
-pub use digest::{BadDigest, ContentDigest, SampleDigest};
-pub use places::{Places, PlacesDigest};
-pub use token::ContentToken;
+pub use compute::{Digest, Fold, Heads, Running};
+pub use digest::{BadDigest, ContentDigest, ContentToken, Places, PlacesDigest, SampleDigest};

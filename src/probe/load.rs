@@ -8,10 +8,11 @@ use rustix::io::Errno;
 
 use crate::device::Policy;
 use crate::file::{FileIndex, Numbering};
+use crate::hash::Fold;
 use crate::heartbeat::Watchlist;
 use crate::read::{
-    Access, Ask, Batch, Device, Failure, Fold, Job, Lane, Outcome, ReadSettings, Recalls,
-    Scheduler, Span, Task, Ticket, Unwritten, has_rings,
+    Access, Ask, Batch, Device, Failure, Job, Lane, Outcome, ReadSettings, Recalls, Scheduler,
+    Span, Task, Ticket, has_rings,
 };
 
 use super::control::Control;
@@ -100,8 +101,11 @@ impl TestData {
     ) -> Load {
         let start = Instant::now();
         let stop = Arc::new(AtomicBool::new(false));
-        let fold = Counter::default();
-        let bytes = Arc::clone(&fold.0);
+        let bytes = Arc::new(AtomicU64::new(0));
+        let fold = Fold {
+            counted: Some(Arc::clone(&bytes)),
+            ..Fold::default()
+        };
         let mut scheduler = Scheduler::new(self.settings(&stop), fold);
         let policy = manner.policy(at_a_time, cores);
         let volume = scheduler.add_volume(&DEVICE.into(), Lane::Pools, policy);
@@ -201,7 +205,7 @@ impl TestData {
             spans: [Span { offset, len }, Span { offset, len: 0 }],
             ask: Ask::BytesFromDisk,
             may_end_early: false,
-            unwritten: Unwritten::Ignored,
+            is_stored: false,
         }
     }
 }
@@ -245,35 +249,6 @@ impl Meter {
             0.0 => 0.0,
             seconds => (self.last.0 - done) as f64 / seconds,
         }
-    }
-}
-
-/// Counts bytes; they are not looked at.
-#[derive(Clone, Debug, Default)]
-struct Counter(Arc<AtomicU64>);
-
-impl Counter {
-    fn count(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
-}
-
-impl Fold for Counter {
-    type State = ();
-    type Digest = ();
-
-    fn feed(&self, (): &mut (), bytes: &[u8]) {
-        self.count(bytes.len() as u64);
-    }
-
-    fn finish(&self, (): (), _: bool) {}
-
-    fn at_once(&self, bytes: &[u8], _: bool) {
-        self.count(bytes.len() as u64);
-    }
-
-    fn feed_zeros(&self, (): &mut (), len: u64) {
-        self.count(len);
     }
 }
 

@@ -4,8 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::sys::{extents, page_cache, pread};
 
-use super::buffer::PIECE;
-use super::fold::Fold;
+use super::access::PIECE;
 use super::open_file::uncached_bytes;
 use super::reader::{Reader, finished, is_expected, is_whole};
 use super::task::{Ask, Outcome, SPANS, Span, Task};
@@ -14,10 +13,10 @@ use super::task::{Ask, Outcome, SPANS, Span, Task};
 /// sample. The search is likely to read shorter files as a whole next.
 const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
-impl<F: Fold> Reader<F> {
+impl Reader {
     /// Reads short spans if all of them are in the page cache; `None` if they have to be read from a disk. Then the
     /// descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes.
-    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
         // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
         let is_limited = self.settings.access.budgets.are_limited();
         let is_short = |span: &Span| span.len <= PIECE as u64;
@@ -42,7 +41,7 @@ impl<F: Fold> Reader<F> {
     }
 
     /// As [`Self::read_cached`], where a read does not show it.
-    fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+    fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
         if task.ask == Ask::BytesFromDisk || self.uncached_bytes(task, fd) != Some(0) {
             return is_expected(task, fd).err().map(Outcome::Failed);
         }
@@ -63,11 +62,7 @@ impl<F: Fold> Reader<F> {
     }
 
     /// Answers for a task that must not touch the disk.
-    pub(super) fn cached_or_position(
-        &mut self,
-        task: &Task,
-        fd: BorrowedFd<'_>,
-    ) -> Outcome<F::Digest> {
+    pub(super) fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
         if self.uncached_bytes(task, fd) == Some(0) {
             return self.read_now(task, fd);
         }

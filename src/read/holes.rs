@@ -108,9 +108,10 @@ fn rounded(run: Option<DataOrHole>, offset: u64) -> DataOrHole {
                 u64::MAX => end,
                 end => end / align * align,
             };
-            match end >= offset.saturating_add(SHORT) {
-                true => DataOrHole { is_hole: true, end },
-                false => data((offset / align * align).saturating_add(BACK_OFF)),
+            if end >= offset.saturating_add(SHORT) {
+                DataOrHole { is_hole: true, end }
+            } else {
+                data((offset / align * align).saturating_add(BACK_OFF))
             }
         }
         Some(DataOrHole { end, .. }) => {

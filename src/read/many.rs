@@ -11,16 +11,16 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::device::VolumeId;
+use crate::hash::{Digest, Running};
 use crate::heartbeat::current;
 use crate::sys::ring::Ring;
 
-use super::fold::Fold;
 use super::reader::{Reader, finished, is_whole, refused};
-use super::source::Source;
+use super::task::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
 /// A file being read.
-struct RingFile<F: Fold> {
+struct RingFile {
     task: Task,
     fd: Arc<OwnedFd>,
     /// Next piece to request.
@@ -28,9 +28,9 @@ struct RingFile<F: Fold> {
     offset: u64,
     /// Slots in the order of the file.
     asked: VecDeque<usize>,
-    state: F::State,
+    state: Running,
     folded: u64,
-    digests: [Option<F::Digest>; SPANS],
+    digests: [Option<Digest>; SPANS],
     failure: Option<Failure>,
 }
 
@@ -53,20 +53,20 @@ impl Piece {
 }
 
 /// The ring and its reads.
-pub struct Many<F: Fold> {
+pub struct Many {
     ring: Ring,
     slot_size: usize,
     free: Vec<usize>,
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has at least one piece in flight.
-    files: Vec<Option<RingFile<F>>>,
+    files: Vec<Option<RingFile>>,
     /// The number of requests so far.
     requests: u64,
     /// The file with pieces to request: the next file begins when all pieces of this one are requested.
     current: Option<usize>,
 }
 
-impl<F: Fold> Many<F> {
+impl Many {
     /// A ring with nothing in flight, of this many slots, each of this many bytes.
     pub fn new(ring: Ring, slots: usize, slot_size: usize) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl<F: Fold> Many<F> {
     }
 
     /// Carries out tasks as long as there are any; false if the ring failed before.
-    pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
+    pub fn run(&mut self, reader: &mut Reader, source: &mut Source<'_>) -> bool {
         loop {
             self.fill(reader, source);
             source.flush();
@@ -112,7 +112,7 @@ impl<F: Fold> Many<F> {
     }
 
     /// Begins as many tasks as there is room for.
-    fn fill(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    fn fill(&mut self, reader: &mut Reader, source: &mut Source<'_>) {
         loop {
             while let (false, Some(file)) = (self.free.is_empty(), self.current) {
                 self.ask(file, reader);
@@ -135,8 +135,8 @@ impl<F: Fold> Many<F> {
         &mut self,
         mut task: Task,
         opened: Result<OwnedFd, Failure>,
-        reader: &mut Reader<F>,
-        source: &mut Source<'_, F>,
+        reader: &mut Reader,
+        source: &mut Source<'_>,
     ) {
         let fd = match opened {
             Ok(fd) => fd,
@@ -157,7 +157,7 @@ impl<F: Fold> Many<F> {
             task,
             fd: Arc::new(fd),
             asked: VecDeque::new(),
-            state: F::State::default(),
+            state: Running::default(),
             folded: 0,
             digests: [None; SPANS],
             failure: None,
@@ -167,7 +167,7 @@ impl<F: Fold> Many<F> {
     }
 
     /// Requests a file's next piece.
-    fn ask(&mut self, place: usize, reader: &Reader<F>) {
+    fn ask(&mut self, place: usize, reader: &Reader) {
         let (Some(slot), Some(file)) = (self.free.pop(), self.files[place].as_mut()) else {
             return;
         };
@@ -205,8 +205,8 @@ impl<F: Fold> Many<F> {
         &mut self,
         slot: usize,
         result: std::io::Result<usize>,
-        reader: &Reader<F>,
-        source: &mut Source<'_, F>,
+        reader: &Reader,
+        source: &mut Source<'_>,
     ) {
         let piece = &mut self.pieces[slot];
         let place = piece.file;
@@ -249,7 +249,7 @@ impl<F: Fold> Many<F> {
     }
 
     /// Folds the pieces that have arrived in order, and ends the file when all have arrived.
-    fn fold(&mut self, place: usize, reader: &Reader<F>, source: &mut Source<'_, F>) {
+    fn fold(&mut self, place: usize, reader: &Reader, source: &mut Source<'_>) {
         let Some(file) = self.files[place].as_mut() else {
             return;
         };
@@ -295,7 +295,7 @@ impl<F: Fold> Many<F> {
     }
 
     /// Reads the requested pieces without the ring after the ring itself failed (the kernel may be out of memory).
-    fn give_up(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    fn give_up(&mut self, reader: &mut Reader, source: &mut Source<'_>) {
         for file in self.files.iter_mut().filter_map(Option::take) {
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),

@@ -2,19 +2,19 @@
 //!
 //! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
 
+use std::cell::RefCell;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-use rustix::io::{Errno, Result};
+use bytes::BytesMut;
+use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::sys::memory::{ALIGNMENT, aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
-use super::access::{Access, LONG, ask};
-use super::buffer::{LARGE, PIECE};
-use super::in_progress::{COUNTED_FROM, ReadSoFar};
+use super::access::{Access, COUNTED_FROM, LARGE, LONG, PIECE, ReadSoFar, ask};
 use super::page_use::PageUse;
 
 /// Bytes read of each of several files in turn on a disk with a head: a seek of 12 ms between two turns of 8 MiB, which
@@ -82,11 +82,14 @@ impl<Fd: AsFd> OpenFile<Fd> {
             let asked = ((size / 2).saturating_sub(BEFORE_MIDDLE), BEFORE_MIDDLE);
             is_long && !is_limited && uncached_bytes(&fd, asked, in_layers) == Some(0)
         };
-        let missing = match access.asks_about(size) || is_long && device.has_head {
+        let matters = access.asks_about(size) || is_long && device.has_head;
+        let missing = if matters && is_cached_before_middle() {
             // Most likely, all of it was read before.
-            true if is_cached_before_middle() => Some(0),
-            true => uncached_bytes(&fd, (0, size), in_layers),
-            false => None,
+            Some(0)
+        } else if matters {
+            uncached_bytes(&fd, (0, size), in_layers)
+        } else {
+            None
         };
         access.stop_readahead(&fd);
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
@@ -135,15 +138,16 @@ impl<Fd: AsFd> OpenFile<Fd> {
         buffer: &mut [u8],
         len: usize,
         offset: u64,
-    ) -> Result<usize> {
+    ) -> rustix::io::Result<usize> {
         let unpaid = if self.is_paid { len as u64 } else { unpaid };
         if unpaid > 0 && !access.spend(self.volume, unpaid) {
             return Err(Errno::CANCELED);
         }
         ask(self.volume, &self.fd);
-        let read = match self.is_direct {
-            true => pread::read_direct(&self.fd, buffer, len, offset),
-            false => pread::full(&self.fd, &mut buffer[..len], offset),
+        let read = if self.is_direct {
+            pread::read_direct(&self.fd, buffer, len, offset)
+        } else {
+            pread::full(&self.fd, &mut buffer[..len], offset)
         }?;
         if offset >= COUNTED_FROM {
             let so_far = || access.in_progress.begin(self.volume);
@@ -167,8 +171,8 @@ impl<Fd: AsFd> OpenFile<Fd> {
         &self,
         access: &Access,
         len: u64,
-        mut take: impl FnMut(&[u8], u64) -> Result<()>,
-    ) -> Result<()> {
+        mut take: impl FnMut(&[u8], u64) -> rustix::io::Result<()>,
+    ) -> rustix::io::Result<()> {
         let most = len.min(PIECE as u64) as usize;
         let mut buffer = aligned(most.next_multiple_of(ALIGNMENT));
         let mut offset = 0;
@@ -222,4 +226,81 @@ pub fn uncached_bytes(fd: impl AsFd, (offset, len): (u64, u64), in_layers: bool)
         cached => cached,
     };
     Some(pages.saturating_sub(cached) * page)
+}
+
+/// One of two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first one.
+    First,
+    /// The second one.
+    Second,
+}
+
+/// Why two files are not known to be equal.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unequal<E> {
+    /// They differ from this offset on.
+    Differ(u64),
+    /// One of them ends too early.
+    Short(Which),
+    /// One of them could not be read.
+    Unreadable(Which, Errno),
+    /// The caller stopped between two pieces.
+    Stopped(E),
+}
+
+/// Checks that two files begin with the same bytes, this many.
+///
+/// `after` gets each piece once both files have it, and the offset of the next one.
+///
+/// # Errors
+/// The reason why they are not known to be equal.
+pub fn equal<Fd: AsFd, E>(
+    [first, second]: [&OpenFile<Fd>; 2],
+    access: &Access,
+    len: u64,
+    mut after: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), Unequal<E>> {
+    thread_local! {
+        // Memory that is fresh for each of many small files takes longer to get than they take to read.
+        static BUFFERS: RefCell<[BytesMut; 2]> = RefCell::new(buffers(PIECE));
+    }
+    let mut through = |piece: usize, [one, other]: &mut [BytesMut; 2]| {
+        let mut offset = 0;
+        while offset < len {
+            let want = (len - offset).min(piece as u64) as usize;
+            for (file, buffer, which) in [
+                (first, &mut *one, Which::First),
+                (second, &mut *other, Which::Second),
+            ] {
+                match file.read(access, 0, buffer, want, offset) {
+                    Ok(n) if n >= want => {}
+                    Ok(_) => return Err(Unequal::Short(which)),
+                    Err(error) => return Err(Unequal::Unreadable(which, error)),
+                }
+            }
+            let (one, other) = (&one[..want], &other[..want]);
+            if one != other {
+                return Err(Unequal::Differ(offset + common_prefix(one, other) as u64));
+            }
+            offset += want as u64;
+            after(one, offset).map_err(Unequal::Stopped)?;
+        }
+        Ok(())
+    };
+    match first.turn.max(second.turn) {
+        Some(turn) => through(turn, &mut buffers(turn)),
+        None => BUFFERS.with_borrow_mut(|buffers| through(PIECE, buffers)),
+    }
+}
+
+fn buffers(len: usize) -> [BytesMut; 2] {
+    [(); 2].map(|()| aligned(len))
+}
+
+/// The number of equal bytes at the beginning.
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    let bytes = one.iter().zip(other);
+    bytes.take_while(|(one, other)| one == other).count()
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
-use crate::hash::{Places, PlacesDigest};
+use crate::hash::{Digest, Places, PlacesDigest, Running};
 use crate::heartbeat::{Watchlist, current};
 use crate::sys::extents;
 use crate::sys::memory::ALIGNMENT;
@@ -18,12 +18,12 @@ use crate::sys::page_cache;
 use crate::sys::stat::{self, Stat};
 
 use super::access::Access;
-use super::buffer::{Buffer, PIECE};
-use super::fold::Fold;
+use super::access::{Buffer, PIECE};
 use super::holes;
 use super::open_file::{Device, OpenFile, leaves_cache};
 use super::page_use::ReadRanges;
-use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task, Unwritten};
+use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task};
+use crate::hash::Fold;
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
 /// then.
@@ -51,17 +51,17 @@ pub struct ReadSettings {
 }
 
 /// The resources of one reading thread.
-pub struct Reader<F> {
+pub struct Reader {
     pub(super) settings: ReadSettings,
-    pub(super) fold: F,
+    pub(super) fold: Fold,
     /// What it has read, and drops from the page cache soon.
     pub(super) read_ranges: ReadRanges,
     handles: DirHandles,
     buffer: Buffer,
 }
 
-impl<F: Fold> Reader<F> {
-    pub fn new(settings: ReadSettings, fold: F) -> Self {
+impl Reader {
+    pub fn new(settings: ReadSettings, fold: Fold) -> Self {
         Self {
             handles: DirHandles::new(settings.open_folders),
             settings,
@@ -141,27 +141,28 @@ impl<F: Fold> Reader<F> {
         len: usize,
         offset: u64,
     ) -> rustix::io::Result<usize> {
-        let room = match file.is_direct {
-            true => len.next_multiple_of(ALIGNMENT),
-            false => len,
+        let room = if file.is_direct {
+            len.next_multiple_of(ALIGNMENT)
+        } else {
+            len
         };
         let access = &self.settings.access;
         file.read(access, unpaid, self.buffer.first_mut(room), len, offset)
     }
 
     /// Reads all spans here and now, piece by piece, as far as the device's budget allows.
-    pub fn read_in_time(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+    pub fn read_in_time(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
         let spends =
             self.settings.access.budgets.are_limited() && self.uncached_bytes(task, fd) != Some(0);
         self.read_spans(task, fd, spends)
     }
 
     /// Reads all spans, which are in the page cache, here and now.
-    pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+    pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
         self.read_spans(task, fd, false)
     }
 
-    fn read_spans(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome<F::Digest> {
+    fn read_spans(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome {
         let mut digests = [None; SPANS];
         let mut bytes = 0;
         for (digest, span) in digests.iter_mut().zip(task.spans) {
@@ -182,10 +183,10 @@ impl<F: Fold> Reader<F> {
         fd: BorrowedFd<'_>,
         span: Span,
         spends: bool,
-    ) -> Result<F::Digest, Failure> {
+    ) -> Result<Digest, Failure> {
         let whole = is_whole(task, span);
         let file = OpenFile::new(fd, task.device.volume, false);
-        let mut state = F::State::default();
+        let mut state = Running::default();
         let mut done = 0;
         while done < span.len {
             if self.stopped() {
@@ -210,8 +211,8 @@ impl<F: Fold> Reader<F> {
 
     /// Answers a task if it needs no bytes from the disk. If it does, the kernel knows what is read next, and the
     /// descriptor belongs to a file in which one may seek.
-    pub fn known(&mut self, task: &mut Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
-        query_unwritten(task, fd);
+    pub fn known(&mut self, task: &mut Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
+        task.is_stored = may_be_stored(task, fd);
         self.look(task, fd).or_else(|| {
             self.announce(task, fd);
             self.read_cached(task, fd)
@@ -219,7 +220,7 @@ impl<F: Fold> Reader<F> {
     }
 
     /// Answers a task that needs no bytes of the file, or only those in the page cache.
-    pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+    pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
         match task.ask {
             Ask::Bytes | Ask::EveryByte => None,
             Ask::BytesFromDisk => {
@@ -247,38 +248,31 @@ impl<F: Fold> Reader<F> {
     }
 
     /// Folds the first bytes of this thread's buffer.
-    pub fn feed_piece(&self, state: &mut F::State, len: usize) {
+    pub fn feed_piece(&self, state: &mut Running, len: usize) {
         self.fold.feed(state, self.buffer.first(len));
     }
 
     /// The digest of the first bytes of this thread's buffer alone.
-    pub fn digest_of_piece(&self, len: usize, whole_file: bool) -> F::Digest {
+    pub fn digest_of_piece(&self, len: usize, whole_file: bool) -> Digest {
         self.fold.at_once(self.buffer.first(len), whole_file)
     }
 }
 
-/// Finds out whether the bytes of a task are on the disk, if it matters.
+/// True if the results of a task are to be stored, and all of its bytes are on the disk.
 ///
 /// Call it before the first byte is read. A program that writes through a memory map can change a page without a new
 /// ctime as long as the page is dirty. Writeback ends this: the next write to the page sets the ctime. So, if the pages
 /// are clean now, each change after this call leaves a new ctime. A query after the read proves less: a page that was
 /// dirty during the read may have been changed after it was read, and written back before the query.
-pub fn query_unwritten(task: &mut Task, fd: BorrowedFd<'_>) {
-    if is_unwritten(task, fd) {
-        task.unwritten = Unwritten::Found;
-    }
-}
-
-/// True if the bytes of a task are not all on the disk, and it matters. See [`query_unwritten`].
-pub fn is_unwritten(task: &Task, fd: BorrowedFd<'_>) -> bool {
+pub fn may_be_stored(task: &Task, fd: BorrowedFd<'_>) -> bool {
     let [first, second] = task.spans;
     // A head is the beginning of the whole that is read along with it.
     let is_within =
         first.offset >= second.offset && first.offset + first.len <= second.offset + second.len;
     let spans = [(!is_within).then_some(first), Some(second)];
     let mut spans = spans.into_iter().flatten().filter(|span| span.len > 0);
-    task.unwritten == Unwritten::Queried
-        && spans.any(|span| page_cache::is_unwritten(fd, span.offset, span.len) == Some(true))
+    task.is_stored
+        && !spans.any(|span| page_cache::is_unwritten(fd, span.offset, span.len) == Some(true))
 }
 
 /// Tries to open something. While descriptors are short, it tries again up to this many times, each time after a wait.
@@ -325,9 +319,10 @@ pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
                 .expect
                 .is_met_by(&Fingerprint::from(&now), task.numbering) =>
         {
-            match holes::are_too_many(&now) {
-                true => Err(Failure::Holes),
-                false => Ok(now),
+            if holes::are_too_many(&now) {
+                Err(Failure::Holes)
+            } else {
+                Ok(now)
             }
         }
         Ok(_) => Err(Failure::Changed),
@@ -343,19 +338,19 @@ pub fn refused(task: &Task, fd: BorrowedFd<'_>, error: Errno) -> Failure {
 
 /// Ends a task whose spans were all read. The task counts only if the descriptor belongs to the file that the scan saw,
 /// in the same state. The metadata from the scan is the "before", this metadata the "after".
-pub fn finished<D>(
+pub fn finished(
     task: &Task,
     fd: BorrowedFd<'_>,
-    digests: [Option<D>; SPANS],
+    digests: [Option<Digest>; SPANS],
     bytes: u64,
     cached: bool,
-) -> Outcome<D> {
+) -> Outcome {
     match is_expected(task, fd) {
         Ok(()) => Outcome::Read {
             digests,
             bytes,
             cached,
-            unwritten: task.unwritten == Unwritten::Found,
+            may_be_stored: task.is_stored,
         },
         Err(failure) => Outcome::Failed(failure),
     }

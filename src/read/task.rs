@@ -4,8 +4,10 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crossbeam_channel::{Receiver, Sender};
+
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
-use crate::hash::PlacesDigest;
+use crate::hash::{Digest, PlacesDigest};
 
 use super::open_file::Device;
 
@@ -48,20 +50,8 @@ pub struct Task {
     pub ask: Ask,
     /// Read the second span, whose beginning is the first span, only if the fold requests it after the first.
     pub may_end_early: bool,
-    /// Whether the bytes are on the disk before they are read.
-    pub unwritten: Unwritten,
-}
-
-/// Whether the kernel has written the bytes of a task to the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unwritten {
-    /// It does not matter.
-    #[default]
-    Ignored,
-    /// To be queried before the first byte is read.
-    Queried,
-    /// It has not written some of them.
-    Found,
+    /// The results are to be stored for later runs, if all of the bytes are on the disk before they are read.
+    pub is_stored: bool,
 }
 
 /// The request for a file.
@@ -156,17 +146,17 @@ pub enum Failure {
 
 /// The outcome of a task.
 #[derive(Clone, Copy, Debug)]
-pub enum Outcome<D> {
+pub enum Outcome {
     /// All spans were read, and the file was the expected one afterwards.
     Read {
         /// A digest for each span.
-        digests: [Option<D>; SPANS],
+        digests: [Option<Digest>; SPANS],
         /// Bytes read.
         bytes: u64,
         /// All of it was in the page cache.
         cached: bool,
-        /// Before the read, some of the bytes were not on the disk yet (only on request).
-        unwritten: bool,
+        /// The results may be stored for later runs.
+        may_be_stored: bool,
     },
     /// It was compared with the others of its batch.
     Compared {
@@ -174,8 +164,8 @@ pub enum Outcome<D> {
         with: FileIndex,
         /// Bytes read.
         bytes: u64,
-        /// Before the read, some of the bytes were not on the disk yet (only on request).
-        unwritten: bool,
+        /// The results may be stored for later runs.
+        may_be_stored: bool,
     },
     /// Every byte of it was compared with the first file of its batch that could be read.
     Verified {
@@ -205,9 +195,95 @@ pub enum Outcome<D> {
 
 /// A task's end.
 #[derive(Clone, Copy, Debug)]
-pub struct Completion<D> {
+pub struct Completion {
     /// The task's ticket.
     pub ticket: Ticket,
     /// The outcome.
-    pub outcome: Outcome<D>,
+    pub outcome: Outcome,
+}
+
+/// Number of completions that readers of local disks send at a time while there is more to do.
+pub const COMPLETIONS: usize = 64;
+
+/// Tasks of one kind, as long as the queue has any.
+pub struct Source<'a> {
+    batch: Batch,
+    next: usize,
+    queue: &'a Receiver<Batch>,
+    /// A batch of the other kind that was received.
+    other: Option<Batch>,
+    completions: Vec<Completion>,
+    /// Maximum number of completions that are sent at a time.
+    most: usize,
+    done: &'a Sender<Vec<Completion>>,
+    recalls: &'a Recalls,
+}
+
+impl<'a> Source<'a> {
+    /// The tasks of this batch, then those of the batches in the queue.
+    pub fn new(
+        first: Batch,
+        queue: &'a Receiver<Batch>,
+        done: &'a Sender<Vec<Completion>>,
+        most: usize,
+        recalls: &'a Recalls,
+    ) -> Self {
+        Self {
+            batch: first,
+            next: 0,
+            queue,
+            other: None,
+            completions: Vec::new(),
+            most,
+            done,
+            recalls,
+        }
+    }
+
+    /// The next task and its file's name. The task stays the next one until [`Self::advance`]. Tasks of recalled batches
+    /// are passed over.
+    pub fn peek(&mut self) -> Option<(Task, &CStr)> {
+        while self.next == self.batch.tasks.len() || self.batch.recalls != self.recalls.count() {
+            if self.other.is_some() {
+                return None;
+            }
+            match self.queue.try_recv() {
+                Ok(batch) if batch.kind == self.batch.kind => (self.batch, self.next) = (batch, 0),
+                Ok(batch) => self.other = Some(batch),
+                Err(_) => return None,
+            }
+        }
+        let task = self.batch.tasks[self.next];
+        Some((task, self.batch.name(&task)))
+    }
+
+    /// Takes the task that was peeked at.
+    pub fn advance(&mut self) {
+        self.next += 1;
+    }
+
+    /// Reports the end of a task, together with others.
+    pub fn complete(&mut self, task: &Task, outcome: Outcome) {
+        self.completions.push(Completion {
+            ticket: task.ticket,
+            outcome,
+        });
+        if self.completions.len() >= self.most {
+            self.flush();
+        }
+    }
+
+    /// Sends the reported completions.
+    pub fn flush(&mut self) {
+        if !self.completions.is_empty() {
+            // Send fails only after the run ended.
+            let _ignored = self.done.send(std::mem::take(&mut self.completions));
+        }
+    }
+
+    /// Ends the source; returns the batch of the other kind, if any.
+    pub fn end(mut self) -> Option<Batch> {
+        self.flush();
+        self.other
+    }
 }

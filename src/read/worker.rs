@@ -8,11 +8,10 @@ use crate::heartbeat::{Subject, current};
 use crate::sys::ring::Ring;
 
 use super::compare;
-use super::fold::Fold;
 use super::many::Many;
 use super::reader::Reader;
-use super::source::Source;
 use super::stream::{Stream, Window};
+use super::task::Source;
 use super::task::{Batch, BatchKind, Completion, Outcome, Task};
 
 /// The limits of reads in flight of a thread.
@@ -29,22 +28,12 @@ pub struct Shape {
 }
 
 /// Carries out tasks until their channel closes, or a batch tells the thread to end.
-pub fn run<F: Fold>(
-    reader: Reader<F>,
-    shape: Shape,
-    tasks: &Receiver<Batch>,
-    done: &Sender<Vec<Completion<F::Digest>>>,
-) {
+pub fn run(reader: Reader, shape: Shape, tasks: &Receiver<Batch>, done: &Sender<Vec<Completion>>) {
     let heartbeat = reader.settings.watchlist.admit(Subject::Volume);
     current::watched(Some(heartbeat), || work(reader, shape, tasks, done));
 }
 
-fn work<F: Fold>(
-    mut reader: Reader<F>,
-    shape: Shape,
-    tasks: &Receiver<Batch>,
-    done: &Sender<Vec<Completion<F::Digest>>>,
-) {
+fn work(mut reader: Reader, shape: Shape, tasks: &Receiver<Batch>, done: &Sender<Vec<Completion>>) {
     let recalls = reader.settings.recalls.clone();
     let mut many = Means::Unmade;
     let mut stream = Stream::new(shape.window);
@@ -81,16 +70,16 @@ fn work<F: Fold>(
 }
 
 /// The mechanism for scattered reads.
-enum Means<F: Fold> {
+enum Means {
     /// Not decided yet: a thread for whole files only needs no ring.
     Unmade,
-    Ring(Box<Many<F>>),
+    Ring(Box<Many>),
     /// No ring is available, or it failed.
     OneByOne,
 }
 
-impl<F: Fold> Means<F> {
-    fn run(&mut self, reader: &mut Reader<F>, shape: Shape, source: &mut Source<'_, F>) {
+impl Means {
+    fn run(&mut self, reader: &mut Reader, shape: Shape, source: &mut Source<'_>) {
         if let Self::Unmade = self {
             let ring = (shape.slots > 1).then(|| Ring::new(shape.slots, shape.slot_size));
             *self = match ring.flatten() {
@@ -109,7 +98,7 @@ impl<F: Fold> Means<F> {
 }
 
 /// Carries out tasks as long as there are any, one at a time.
-pub fn one_by_one<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+pub fn one_by_one(reader: &mut Reader, source: &mut Source<'_>) {
     while let Some((task, name)) = source.peek() {
         let Some(opened) = reader.open(&task, name, false) else {
             return;
@@ -123,7 +112,7 @@ pub fn one_by_one<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
     }
 }
 
-fn do_task<F: Fold>(reader: &mut Reader<F>, mut task: Task, fd: &OwnedFd) -> Outcome<F::Digest> {
+fn do_task(reader: &mut Reader, mut task: Task, fd: &OwnedFd) -> Outcome {
     let known = reader.known(&mut task, fd.as_fd());
     known.unwrap_or_else(|| reader.read_in_time(&task, fd.as_fd()))
 }

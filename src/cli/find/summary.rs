@@ -113,10 +113,6 @@ fn work(summary: &Summary) -> Vec<String> {
         summary.cached,
         "that an earlier run read, and whose sizes and times are unchanged",
     ));
-    lines.extend(skipped(
-        summary.cached_by_mtime,
-        "of these after a look at size and modification time only (--cache mtime)",
-    ));
     let row = |[name, files, read, time]: [&str; 4]| {
         format!("  {name:<20} {files:>12} {read:>9}  {time}")
     };

@@ -8,13 +8,13 @@
 use std::collections::HashMap;
 use std::mem;
 
-use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
-use crate::decide::file_map::removed;
-use crate::decide::keys::Content;
+use crate::decide::by_file::removed;
+use crate::decide::keyed_join::{Awaited, ClassId, ClassState, Content, SampleClass};
+use crate::decide::rules::Want;
 use crate::file::FileIndex;
 use crate::hash::ContentToken;
 
-use super::{Machine, Want};
+use super::Machine;
 
 /// Files of a tail class that wait for each other.
 #[derive(Debug, Default)]
@@ -154,12 +154,7 @@ impl Machine {
             && told.all(|group| group.iter().any(|file| has_digest(file) == Some(true)))
     }
 
-    fn compare_one_of_each(
-        &mut self,
-        size: ClassId,
-        class: ClassId,
-        groups: Vec<Vec<FileIndex>>,
-    ) {
+    fn compare_one_of_each(&mut self, size: ClassId, class: ClassId, groups: Vec<Vec<FileIndex>>) {
         self.comparisons_begun += 1;
         let run = self.comparing.map_or(0, |comparing| comparing.run);
         if let Some(waiting) = self.waiting.get_mut(&class) {

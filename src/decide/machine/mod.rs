@@ -1,9 +1,7 @@
 //! The machine of all stages: takes found files and digests, and produces reads and sets.
 
 mod compared;
-mod outcome;
 mod samples;
-mod want;
 mod whole;
 
 use std::collections::HashMap;
@@ -14,20 +12,15 @@ use crate::file::{
 };
 use crate::hash::{ContentDigest, SampleDigest};
 
+use super::by_file::{Chain, FileMap, FileSet, removed};
 use super::by_size::{BySize, SameSize};
-use super::chain::Chain;
-use super::class::{Awaited, ClassId, SampleClass};
-use super::file_map::{FileMap, FileSet, removed};
-use super::keyed_join::KeyedJoin;
-use super::keys::{Content, ContentKey, SampleKey};
+use super::keyed_join::{Awaited, ClassId, Content, ContentKey, KeyedJoin, SampleClass, SampleKey};
 use super::odds::Odds;
-use super::rules::{Counting, FirstVisit, TailRule};
+use super::rules::{Comparing, Counting, Effect, FirstVisit, HEAD, TailRule, Want};
 use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
 use super::summary::Unread;
 
-pub use crate::decide::rules::{HEAD, TAIL};
 pub use compared::{Equality, Told};
-pub use want::{Comparing, Effect, Want};
 
 use compared::WaitingClass;
 
@@ -201,9 +194,10 @@ impl Machine {
             && let Some(file) = self.known(found, name, dir, volume)
         {
             // A link to a file is not one more name of it: removing one would not leave the other.
-            return match found.is_entry() {
-                true => self.further_name(class, file, name, dir, root),
-                false => Naming::Known,
+            return if found.is_entry() {
+                self.further_name(class, file, name, dir, root)
+            } else {
+                Naming::Known
             };
         }
         let file = self.file_table.push(found, name, dir, volume);
@@ -218,9 +212,10 @@ impl Machine {
         let of_size = self.by_size.class_mut(class);
         of_size.count_name(root);
         of_size.any_newer |= is_newer;
-        match of_size.open {
-            true => self.start(class, file),
-            false => self.open_size_if_due(class),
+        if of_size.open {
+            self.start(class, file)
+        } else {
+            self.open_size_if_due(class)
         }
         Naming::First
     }

@@ -1,13 +1,14 @@
 //! The stages of heads and tails: files with a sample in common go on to the next stage.
 
-use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
-use crate::decide::file_map::removed;
-use crate::decide::keyed_join::Offered;
-use crate::decide::keys::{Content, SampleKey};
+use crate::decide::by_file::removed;
+use crate::decide::keyed_join::{
+    Awaited, ClassId, ClassState, Content, Offered, SampleClass, SampleKey,
+};
+use crate::decide::rules::Want;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::{Machine, Want};
+use super::Machine;
 
 impl Machine {
     /// Takes the digest of a file's head, and of its tail if both were read together.
@@ -89,9 +90,10 @@ impl Machine {
         let any = held.len() < files as usize;
         let bytes = self.by_size.class(size).size();
         let volumes = held.iter().map(|&file| self.file_table.volume(file));
-        let state = match !any && self.tail_rule.pays(bytes, volumes) {
-            true => ClassState::ByTail,
-            false => ClassState::Whole { any },
+        let state = if !any && self.tail_rule.pays(bytes, volumes) {
+            ClassState::ByTail
+        } else {
+            ClassState::Whole { any }
         };
         self.by_head.open(class, state);
         for file in held {

@@ -4,14 +4,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::decide::ClassId;
-use crate::decide::machine::{Comparing, Effect, Machine, Told, Want};
-use crate::decide::rules::{Counting, FirstVisit, TailRule};
+use crate::decide::machine::{Machine, Told};
+use crate::decide::rules::{Comparing, Counting, Effect, FirstVisit, TailRule, Want};
 use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::oracle::is_reported;
-use super::world::*;
+use super::oracle::*;
 
 /// A machine, its world and what happened.
 pub struct Drive<'a> {
@@ -148,9 +147,10 @@ impl<'a> Drive<'a> {
     pub fn answer(&mut self, which: usize) {
         let Effect { file, want, .. } = self.wanted.swap_remove(which);
         let number = self.numbers[&file];
-        let want = match want.is_first_sample() && self.machine.is_read_whole(file) {
-            true => self.read_instead(number, want, Want::Whole),
-            false => want,
+        let want = if want.is_first_sample() && self.machine.is_read_whole(file) {
+            self.read_instead(number, want, Want::Whole)
+        } else {
+            want
         };
         let inode = &self.world[number];
         let reads = self.all_wanted.iter().filter(|(n, _)| *n == number).count();

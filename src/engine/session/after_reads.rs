@@ -9,10 +9,11 @@ use rustix::io::{Errno, Result};
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, Fingerprint};
 use crate::heartbeat::current;
-use crate::scan::{Stamp, is_same_place, path_of};
+use crate::read::Failure;
+use crate::scan::{OtherEntry, Stamp, is_same_place, path_of};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::{open, stat};
-use crate::tree::{Metadata, Scope, Unseen};
+use crate::tree::{EntryKind, Metadata, Scope, Unseen};
 
 use super::Session;
 
@@ -113,5 +114,52 @@ impl Session<'_> {
         let now = stat::fresh_descriptor(folder)?;
         let listed = self.dirs.read().id(dir);
         Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))
+    }
+}
+
+/// Entries that are neither files nor listed folders, and files that were not answered. It stays empty unless every
+/// entry counts.
+#[derive(Debug, Default)]
+pub struct Account {
+    is_kept: bool,
+    /// Entries that no file stands for.
+    pub others: Vec<OtherEntry>,
+    /// Roots that are skipped.
+    pub roots: Vec<(u32, Unseen)>,
+    /// Files that could not be read to their end.
+    pub failed: HashMap<FileIndex, Unseen>,
+}
+
+impl Account {
+    pub fn new(is_kept: bool) -> Self {
+        Self {
+            is_kept,
+            ..Self::default()
+        }
+    }
+
+    /// Records a name that leads to nothing known.
+    pub fn unseen(&mut self, dir: DirId, name: &[u8], unseen: Unseen) {
+        if self.is_kept {
+            self.others.push(OtherEntry {
+                dir,
+                name: name.into(),
+                kind: EntryKind::Unseen(unseen),
+            });
+        }
+    }
+
+    /// Records a file that was not read.
+    pub fn file_failed(&mut self, file: FileIndex, failure: &Failure) {
+        if self.is_kept {
+            let unseen = match failure {
+                Failure::Refused(Errno::CANCELED) => Unseen::Interrupted,
+                Failure::Refused(_) | Failure::Holes => Unseen::Unreadable,
+                Failure::Vanished => Unseen::Vanished,
+                Failure::Changed => Unseen::Changed,
+                Failure::Unanswered => Unseen::Unanswered,
+            };
+            self.failed.insert(file, unseen);
+        }
     }
 }

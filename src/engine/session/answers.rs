@@ -16,11 +16,11 @@ use crate::sys::open;
 
 use super::Session;
 use super::requests::wanted_bytes;
-use crate::engine::tally::Stage;
+use crate::engine::progress::Stage;
 
 impl Session<'_> {
     /// Takes a read that ended at this time.
-    pub fn finished(&mut self, finished: &Finished<Want, Digest>, now: Instant) {
+    pub fn finished(&mut self, finished: &Finished<Want>, now: Instant) {
         let Job {
             file, volume, want, ..
         } = finished.job;
@@ -40,12 +40,9 @@ impl Session<'_> {
         if want == Want::Verify {
             return self.verified(file, finished.outcome);
         }
-        if let Outcome::Read {
-            unwritten: true, ..
-        }
-        | Outcome::Compared {
-            unwritten: true, ..
-        } = finished.outcome
+        if let Outcome::Read { may_be_stored, .. } | Outcome::Compared { may_be_stored, .. } =
+            finished.outcome
+            && !may_be_stored
         {
             self.keep_nothing_of(file);
         }

@@ -10,27 +10,25 @@ use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailR
 use crate::device::{BadOverride, DeviceMap, SystemRoot};
 use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
+use crate::hash::Fold;
 use crate::heartbeat::Watchlist;
 use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::Session;
-use super::account::Account;
+use super::after_reads::Account;
 use super::arrivals::Arrivals;
 use super::cache_answers::Cached;
 use super::listen::Silence;
 use super::names::Names;
 use super::requests::SMALL;
-use super::verify::Verification;
-use crate::engine::blake3_fold::Blake3;
-use crate::engine::config::Config;
-use crate::engine::control::Control;
+use super::sets::Verification;
+use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
-use crate::engine::mechanisms::Mechanism;
-use crate::engine::memory::Memory;
-use crate::engine::nested::Nested;
-use crate::engine::process_limits::{self, Share, TooLittle};
-use crate::engine::tally::Tally;
+use crate::engine::limits::Memory;
+use crate::engine::limits::{self, Share, TooLittle};
+use crate::engine::progress::Control;
+use crate::engine::progress::Tally;
 use crate::engine::volumes::Volumes;
 
 /// Why a run ended without a result.
@@ -82,7 +80,7 @@ pub fn begin<'a>(
     sink: &'a mut Sink<'a>,
 ) -> Result<Session<'a>, Error> {
     config.overrides.check(&SystemRoot::default())?;
-    process_limits::check()?;
+    limits::check()?;
     let memory = Memory::new(config.memory);
     let mut share = Share::of_all();
     share.walkers = share.walkers.min(memory.walkers());
@@ -135,9 +133,10 @@ pub fn begin<'a>(
     if !config.uses(Mechanism::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
     }
-    let first_visit = match config.uses(Mechanism::WholeAtOnce) {
-        true => FirstVisit::default(),
-        false => FirstVisit { visit: 0 },
+    let first_visit = if config.uses(Mechanism::WholeAtOnce) {
+        FirstVisit::default()
+    } else {
+        FirstVisit { visit: 0 }
     };
     let shared_blocks = config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
@@ -155,7 +154,7 @@ pub fn begin<'a>(
             digests: config.digests,
         });
     }
-    let fold = Blake3::default();
+    let fold = Fold::default();
     Ok(Session {
         config,
         observer,

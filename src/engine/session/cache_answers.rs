@@ -18,7 +18,7 @@ use crate::sys::stat;
 use super::Session;
 use super::requests::{SMALL, wanted_bytes};
 use crate::engine::config::Config;
-use crate::engine::process_limits;
+use crate::engine::limits;
 
 /// The cache of a run, and what it has done for the run.
 #[derive(Default)]
@@ -26,13 +26,8 @@ pub struct Cached<'a> {
     pub cache: Option<Box<Cache<'a>>>,
     /// Files that the cache answered for, and the bytes that were not read for this reason.
     pub spared: Unread,
-    /// Those of them whose change time differs or is unknown.
-    pub spared_by_mtime: Unread,
-    /// Files whose tokens apply although the files may have been changed, with the modification time set back
-    /// afterwards.
-    told_by_mtime: HashSet<FileIndex>,
     /// Files of which nothing is stored: some of their bytes were not on the disk yet when they were read.
-    unwritten: HashSet<FileIndex>,
+    not_stored: HashSet<FileIndex>,
 }
 
 impl<'a> Cached<'a> {
@@ -40,9 +35,8 @@ impl<'a> Cached<'a> {
     pub fn open(config: &'a Config, observer: &'a dyn Observer) -> Self {
         let wanted = config.cache.as_ref();
         // What is scarce is left to the reads, unless the user wants the cache.
-        let is_scarce = |wanted: &&CacheUse| {
-            wanted.choice == CacheChoice::Default && !process_limits::are_plenty()
-        };
+        let is_scarce =
+            |wanted: &&CacheUse| wanted.choice == CacheChoice::Default && !limits::are_plenty();
         if wanted.filter(is_scarce).is_some() {
             let said = "no cache is used: open files, file sizes or the address space are limited";
             observer.notice(Notice(said.to_owned()));
@@ -53,13 +47,6 @@ impl<'a> Cached<'a> {
         Self {
             cache: wanted.and_then(open).map(Box::new),
             ..Self::default()
-        }
-    }
-
-    fn spare(&mut self, spared: Unread, by_mtime: bool) {
-        self.spared.add(spared);
-        if by_mtime {
-            self.spared_by_mtime.add(spared);
         }
     }
 }
@@ -119,7 +106,7 @@ impl Session<'_> {
             files: u64::from(is_first),
             bytes: wanted_bytes(want, row.state.size),
         };
-        self.cached.spare(spared, trust == Trust::Modification);
+        self.cached.spared.add(spared);
         true
     }
 
@@ -171,9 +158,6 @@ impl Session<'_> {
             was_compared: false,
         };
         self.machine.token_recalled(file, told);
-        if trust == Trust::Modification {
-            self.cached.told_by_mtime.insert(file);
-        }
     }
 
     /// Stores the results of comparisons, also for files that are only known to be equal to a compared file.
@@ -182,8 +166,7 @@ impl Session<'_> {
             let file = equality.file;
             if !equality.was_compared && self.cached.cache.is_some() {
                 let bytes = self.machine.file_table().size(file);
-                let is_by_mtime = self.cached.told_by_mtime.contains(&file);
-                self.cached.spare(Unread { files: 0, bytes }, is_by_mtime);
+                self.cached.spared.add(Unread { files: 0, bytes });
             }
             let (Some(token), Some(at)) = (equality.found, self.row_key(file)) else {
                 continue;
@@ -198,8 +181,11 @@ impl Session<'_> {
     /// Stores nothing of this file in this run: before it was read, some of its bytes were not on the disk yet. Later
     /// changes of these bytes through a memory map may leave its state as it is.
     pub fn keep_nothing_of(&mut self, file: FileIndex) {
-        if self.cached.cache.is_some() {
-            self.cached.unwritten.insert(file);
+        let file_table = self.machine.file_table();
+        let is = FileState::of(file, file_table);
+        let learns = |cache: &Cache<'_>| cache.learns(file_table.volume(file), &is);
+        if self.cached.cache.as_deref().is_some_and(learns) {
+            self.cached.not_stored.insert(file);
         }
     }
 
@@ -227,7 +213,7 @@ impl Session<'_> {
         let Some(cache) = self.cached.cache.as_ref().filter(|cache| is_learned(cache)) else {
             return;
         };
-        if self.cached.unwritten.contains(&file) {
+        if self.cached.not_stored.contains(&file) {
             return;
         }
         let asks = cache.is_by_mtime() && !at.by_path;

@@ -16,11 +16,10 @@ use crate::tree::{
 
 use super::Session;
 use super::begin::{Error, begin};
-use crate::engine::ambiguous::ambiguous;
-use crate::engine::config::Config;
-use crate::engine::control::Control;
+use crate::engine::config::{Config, check_nesting};
 use crate::engine::deliver::Delivery;
-use crate::engine::nested;
+use crate::engine::members::ambiguous;
+use crate::engine::progress::Control;
 
 /// Finds out the class of each file below the roots, with as few reads as possible, and hands over all entries that
 /// were seen.
@@ -51,7 +50,7 @@ pub fn classify(
         ..config.clone()
     };
     if scope == Scope::AcrossRoots {
-        nested::check(&config.roots, config.patience)?;
+        check_nesting(&config.roots, config.patience)?;
     }
     // Nothing is handed over, so nothing can be refused.
     let mut nobody = |_: &_| Ok(());
@@ -133,13 +132,13 @@ fn classes(session: &Session<'_>, silent: &[bool]) -> Vec<Class> {
     let machine = &session.machine;
     let file_table = machine.file_table();
     let dirs = session.dirs.read();
-    let missing = |file: FileIndex| match session.control.is_cancelled() {
-        true => Unseen::Interrupted,
-        false => unanswered(
-            file_table
-                .names(file)
-                .any(|(dir, _)| silent[dirs.root(dir) as usize]),
-        ),
+    let is_silent = |(dir, _): (DirId, _)| silent[dirs.root(dir) as usize];
+    let missing = |file: FileIndex| {
+        if session.control.is_cancelled() {
+            Unseen::Interrupted
+        } else {
+            unanswered(file_table.names(file).any(is_silent))
+        }
     };
     let all = (0..file_table.len() as u32).map(FileIndex);
     let mut classes: Vec<Class> = all.map(|file| Class::Unanswered(missing(file))).collect();

@@ -130,9 +130,10 @@ impl Session<'_> {
         };
         let roots = self.config.roots.iter();
         let silent: Vec<bool> = roots.map(|root| is_silent(&root.path)).collect();
-        match silent.contains(&true) {
-            true => silent,
-            false => vec![true; silent.len()],
+        if silent.contains(&true) {
+            silent
+        } else {
+            vec![true; silent.len()]
         }
     }
 

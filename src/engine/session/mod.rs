@@ -1,6 +1,5 @@
 //! A run: one thread owns the tables; walkers and readers send it their results.
 
-mod account;
 mod after_reads;
 mod answers;
 mod arrivals;
@@ -11,7 +10,6 @@ mod listen;
 mod names;
 mod requests;
 mod sets;
-mod verify;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -28,7 +26,7 @@ use crate::decide::{ClassId, DeviceTally, Machine, Summary, Want};
 use crate::device::VolumeId;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, SharedDirs, TrashPaths};
-use crate::hash::Digest;
+use crate::hash::Heads;
 use crate::heartbeat::{Watchlist, current};
 use crate::read::{Completion, InProgress, Scheduler};
 use crate::scan::{
@@ -36,20 +34,19 @@ use crate::scan::{
 };
 use crate::sys::process;
 
-use super::blake3_fold::{Blake3, Heads};
 use super::config::Config;
-use super::control::{Control, ProgressLine};
 use super::deliver::Deliverer;
-use super::process_limits::Share;
-use super::tally::Tally;
+use super::limits::Share;
+use super::progress::Tally;
+use super::progress::{Control, ProgressLine};
 use super::volumes::Volumes;
 
-use account::Account;
+use after_reads::Account;
 use arrivals::Arrivals;
 use cache_answers::Cached;
 use listen::Silence;
 use names::Names;
-use verify::Verification;
+use sets::Verification;
 
 pub use begin::{Error, find};
 pub use classify::classify;
@@ -67,7 +64,7 @@ pub struct Session<'a> {
     observer: &'a dyn Observer,
     control: &'a Control,
     machine: Machine,
-    scheduler: Scheduler<Blake3, Want>,
+    scheduler: Scheduler<Want>,
     volumes: Volumes,
     dirs: Arc<SharedDirs>,
     tally: Tally,
@@ -249,7 +246,7 @@ impl Session<'_> {
         has_ended
     }
 
-    fn completed(&mut self, completions: Vec<Completion<Digest>>) {
+    fn completed(&mut self, completions: Vec<Completion>) {
         self.watchlist.moved();
         let now = Instant::now();
         for completion in completions {
@@ -303,7 +300,6 @@ impl Session<'_> {
         // Otherwise, a thread that waits for a file system that does not answer ends when its call returns.
         let mut summary = self.deliverer.summary;
         summary.cached = self.cached.spared;
-        summary.cached_by_mtime = self.cached.spared_by_mtime;
         if let Some(cache) = self.cached.cache.take() {
             let folder = cache.folder().to_owned();
             let _call = current::limited_call(&folder);

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::file::FileIndex;
-use crate::read::{Ask, Batch, Job, Span, Task, Ticket, UNDECIDED, Unwritten};
+use crate::read::{Ask, Batch, Job, Span, Task, Ticket, UNDECIDED};
 
 use super::Session;
-use crate::engine::mechanisms::Mechanism;
-use crate::engine::tally::{Stage, Tally};
+use crate::engine::config::Mechanism;
+use crate::engine::progress::{Stage, Tally};
 use crate::engine::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as scattered as samples,
@@ -148,7 +148,6 @@ impl Describer<'_> {
         let file_table = self.machine.file_table();
         let dev = file_table.volume(file);
         let is = || FileState::of(file, file_table);
-        let is_stored = self.cache.is_some_and(|cache| cache.learns(dev, &is()));
         Task {
             ticket: Ticket::default(),
             file,
@@ -164,16 +163,17 @@ impl Describer<'_> {
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
-            unwritten: if is_stored {
-                Unwritten::Queried
-            } else {
-                Unwritten::Ignored
-            },
+            is_stored: self.cache.is_some_and(|cache| cache.learns(dev, &is())),
         }
     }
 
     /// True if a file is best read whole while the head is there, since it will probably be needed whole.
-    fn is_read_on(&self, &Job { file, volume, want, .. }: &Job<Want>) -> bool {
+    fn is_read_on(
+        &self,
+        &Job {
+            file, volume, want, ..
+        }: &Job<Want>,
+    ) -> bool {
         if want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
             return false;
         }

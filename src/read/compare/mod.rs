@@ -2,10 +2,9 @@
 //!
 //! On cached files this is faster than any strong hash, so the search compares such files instead of hashing them: all
 //! advance together, and each byte is read once (`lock_step`). `--verify` compares the files of a set in the same way,
-//! but reads every byte (`verify`). An action compares its two files (`pair`).
+//! but reads every byte (`verify`). Actions compare two open files (`open_file`).
 
 mod lock_step;
-mod pair;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -21,14 +20,11 @@ use crate::hash::PlacesDigest;
 use crate::sys::stat::Stat;
 
 use super::access::Access;
-use super::fold::Fold;
 use super::holes::Holes;
 use super::open_file::OpenFile;
-use super::reader::{Reader, expected, is_expected, is_unwritten, refused};
+use super::reader::{Reader, expected, is_expected, may_be_stored, refused};
 use super::task::{Ask, Batch, Completion, Failure, Outcome, Task};
 use lock_step::{BLOCK, Comparison};
-
-pub use pair::{Unequal, Which, equal};
 
 /// A file that could not be read.
 type Failed<'a> = (&'a Task, Failure);
@@ -42,8 +38,8 @@ struct File<'a> {
     holes: Holes,
     /// Files that lie in the same blocks, and so have the same bytes.
     same_blocks: Vec<File<'a>>,
-    /// Before it was read, some of its bytes were not on the disk yet, and it matters.
-    unwritten: bool,
+    /// The result may be stored for later runs.
+    may_be_stored: bool,
 }
 
 impl<'a> File<'a> {
@@ -89,11 +85,7 @@ impl<'a> File<'a> {
 /// Compares the files of a batch with each other and answers for each.
 ///
 /// If descriptors are too few for all of them, none is compared, unless every byte must be compared.
-pub fn run<F: Fold>(
-    reader: &mut Reader<F>,
-    batch: &Batch,
-    done: &Sender<Vec<Completion<F::Digest>>>,
-) {
+pub fn run(reader: &mut Reader, batch: &Batch, done: &Sender<Vec<Completion>>) {
     let (answers, left) = if batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
         verify::run(reader, batch)
     } else {
@@ -106,10 +98,7 @@ pub fn run<F: Fold>(
 }
 
 /// Compares files for the search.
-fn search<F: Fold>(
-    reader: &mut Reader<F>,
-    batch: &Batch,
-) -> (Vec<Completion<F::Digest>>, Vec<OwnedFd>) {
+fn search(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
     let mut answers = Vec::with_capacity(batch.tasks.len());
     let Some(opened) = open_all(reader, batch, &mut answers) else {
         let none = |task: &Task| completion(task, Outcome::NotCompared);
@@ -120,32 +109,38 @@ fn search<F: Fold>(
         task,
         access: &access,
         holes: Holes::of(reader.is_thin(fd, now)),
-        unwritten: is_unwritten(task, fd.as_fd()),
+        may_be_stored: may_be_stored(task, fd.as_fd()),
         open: OpenFile::whole(fd.as_fd(), now.size, task.device, &access),
         same_blocks: Vec::new(),
     });
     let files = gather_by_blocks(reader, files.collect());
-    let failed = compare(files, BLOCK, |class, bytes| settle(class, bytes, &mut answers));
-    answers.extend(failed.into_iter().map(|(task, failure)| failed_with(task, failure)));
+    let failed = compare(files, BLOCK, |class, bytes| {
+        settle(class, bytes, &mut answers)
+    });
+    answers.extend(
+        failed
+            .into_iter()
+            .map(|(task, failure)| failed_with(task, failure)),
+    );
     (answers, opened.into_iter().map(|(_, fd, _)| fd).collect())
 }
 
-fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
+fn completion(task: &Task, outcome: Outcome) -> Completion {
     Completion {
         ticket: task.ticket,
         outcome,
     }
 }
 
-fn failed_with<D>(task: &Task, failure: Failure) -> Completion<D> {
+fn failed_with(task: &Task, failure: Failure) -> Completion {
     completion(task, Outcome::Failed(failure))
 }
 
 /// Opens the files that can be opened; `None` if descriptors run out.
-fn open_all<'a, F: Fold>(
-    reader: &mut Reader<F>,
+fn open_all<'a>(
+    reader: &mut Reader,
     batch: &'a Batch,
-    answers: &mut Vec<Completion<F::Digest>>,
+    answers: &mut Vec<Completion>,
 ) -> Option<Vec<(&'a Task, OwnedFd, Stat)>> {
     let mut files = Vec::with_capacity(batch.tasks.len());
     for task in &batch.tasks {
@@ -160,7 +155,7 @@ fn open_all<'a, F: Fold>(
 
 /// Groups files that lie in the same blocks. Between the first query of the last file and the second query of the first
 /// file, there is a moment at which all files lay in the blocks that both queries found.
-fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
+fn gather_by_blocks<'a>(reader: &Reader, files: Vec<File<'a>>) -> Vec<File<'a>> {
     let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd);
     let first: Vec<_> = files.iter().map(look).collect();
     let mut common = HashMap::new();
@@ -209,14 +204,14 @@ fn compare<'a>(
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.
-fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
+fn settle(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion>) {
     let Some(first) = class.first() else { return };
     let mut answer = |file: &File<'_>, state: Result<(), Failure>, bytes| {
         let outcome = match state {
             Ok(()) => Outcome::Compared {
                 with: first.task.file,
                 bytes,
-                unwritten: file.unwritten,
+                may_be_stored: file.may_be_stored,
             },
             Err(failure) => Outcome::Failed(failure),
         };

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::hash::Digest;
+use crate::hash::Fold;
 use crate::read::access::Access;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
@@ -17,11 +17,11 @@ use crate::read::page_use::PageUse;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
-use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
+use crate::read::tests::{add_task, bytes, failure, fingerprint, settings, wanted};
 use crate::read::worker::{self, Shape};
 
 /// Files whose contents have these marks, compared; returns each one's outcome.
-fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
+fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome> {
     let folder = tempfile::tempdir().expect("a folder");
     let content = |i: usize| {
         let (place, mark) = marks[i];
@@ -37,7 +37,7 @@ fn compare_contents(
     folder: &Path,
     files: usize,
     content: impl Fn(usize) -> Vec<u8>,
-) -> Vec<Outcome<Digest>> {
+) -> Vec<Outcome> {
     compare_spoilt(folder, files, content, |_| ())
 }
 
@@ -46,7 +46,7 @@ fn compare_spoilt(
     files: usize,
     content: impl Fn(usize) -> Vec<u8>,
     spoil: impl Fn(&Path),
-) -> Vec<Outcome<Digest>> {
+) -> Vec<Outcome> {
     answered(folder, files, Ask::Bytes, content, spoil)
 }
 
@@ -73,7 +73,7 @@ fn answered(
     ask: Ask,
     content: impl Fn(usize) -> Vec<u8>,
     spoil: impl Fn(&Path),
-) -> Vec<Outcome<Digest>> {
+) -> Vec<Outcome> {
     let mut batch = Batch {
         kind: BatchKind::Compare,
         ..Batch::default()
@@ -98,12 +98,7 @@ fn answered(
         slot_size: 4096,
         window: Window { bytes: 1, files: 1 },
     };
-    worker::run(
-        Reader::new(settings, Hashing::default()),
-        shape,
-        &tasks,
-        &done,
-    );
+    worker::run(Reader::new(settings, Fold::default()), shape, &tasks, &done);
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
     all.sort_by_key(|completion| completion.ticket);
@@ -133,7 +128,8 @@ fn comparing_tells_apart_what_differs_anywhere() {
         let all = SIZE as u64;
         assert!(if alone { bytes <= all } else { bytes == all }, "{bytes}");
     }
-    let early = |outcome: &Outcome<Digest>| matches!(outcome, Outcome::Compared { bytes, .. } if *bytes == 1 << 16);
+    let early =
+        |outcome: &Outcome| matches!(outcome, Outcome::Compared { bytes, .. } if *bytes == 1 << 16);
     assert!(
         early(&outcomes[13]),
         "a difference in the middle, where a large class is looked at first, ends the reading"
@@ -179,7 +175,7 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
             Outcome::Compared {
                 with: FileIndex(1),
                 bytes: 200_000,
-                unwritten: false,
+                may_be_stored: false,
             }
         );
         assert!(equal, "{:?}", outcomes[i]);
@@ -199,9 +195,12 @@ fn the_files_of_a_set_are_all_compared_with_the_first() {
         vec![9, 17, 18],
         (1..20).collect(),
     ] {
-        let mark = |i: usize| match differing.contains(&i) {
-            true => (SIZE - 1 - i % 2, 1),
-            false => (0, 0),
+        let mark = |i: usize| {
+            if differing.contains(&i) {
+                (SIZE - 1 - i % 2, 1)
+            } else {
+                (0, 0)
+            }
         };
         let marks: Vec<_> = (0..20).map(mark).collect();
         let expected: Vec<_> = (0..20).map(|i| Ok(!differing.contains(&i))).collect();
@@ -268,7 +267,7 @@ fn opened<'a>(
         open: OpenFile::new(file.as_fd(), VolumeId(0), false),
         holes: Holes::of(false),
         same_blocks: Vec::new(),
-        unwritten: false,
+        may_be_stored: false,
     };
     super::File {
         same_blocks: vec![open(second, second_file)],
@@ -281,7 +280,7 @@ fn opened<'a>(
 fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");
     let tasks = two_in_the_same_blocks(folder.path());
-    let mut answers: Vec<Completion<Digest>> = Vec::new();
+    let mut answers: Vec<Completion> = Vec::new();
     let access = Access::new(None, PageUse::Keep, None);
     let files = descriptors(folder.path());
     let first = opened(&tasks, &files, &access);
@@ -307,9 +306,10 @@ fn nobody_stands_for_a_file_that_changed_before_it_failed() {
         let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
         let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();
         let own = Failure::Refused(Errno::IO);
-        match changed {
-            true => assert_eq!(failures, [own, Failure::Changed]),
-            false => assert_eq!(failures, [own]),
+        if changed {
+            assert_eq!(failures, [own, Failure::Changed])
+        } else {
+            assert_eq!(failures, [own])
         }
         assert_eq!(next.is_none(), changed);
     }

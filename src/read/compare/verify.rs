@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
-use crate::read::buffer::PIECE;
-use crate::read::fold::Fold;
+use crate::read::access::PIECE;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::{Reader, is_expected};
@@ -17,10 +16,7 @@ const TOGETHER: usize = 8;
 
 /// Compares the files of a batch with the first of them that can be read, some at a time. Returns an answer for each, and
 /// descriptors to be closed after these are sent.
-pub fn run<F: Fold>(
-    reader: &mut Reader<F>,
-    batch: &Batch,
-) -> (Vec<Completion<F::Digest>>, Vec<OwnedFd>) {
+pub fn run(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
     let mut answers = Vec::with_capacity(batch.tasks.len());
     let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
     // Files that are equal to each other, and the bytes read of each. The next files are compared with the first of them.
@@ -51,20 +47,23 @@ pub fn run<F: Fold>(
         let others = groups.flatten();
         answers.extend(others.map(|(task, bytes)| answer(task, false, bytes)));
     }
-    answers.extend(same.into_iter().map(|(task, bytes)| answer(task, true, bytes)));
+    answers.extend(
+        same.into_iter()
+            .map(|(task, bytes)| answer(task, true, bytes)),
+    );
     (answers, left)
 }
 
-fn answer<D>(task: &Task, equal: bool, bytes: u64) -> Completion<D> {
+fn answer(task: &Task, equal: bool, bytes: u64) -> Completion {
     completion(task, Outcome::Verified { equal, bytes })
 }
 
 /// Opens the next files: two at least, and more as far as descriptors are free.
-fn open<'a, F: Fold>(
-    reader: &mut Reader<F>,
+fn open<'a>(
+    reader: &mut Reader,
     batch: &'a Batch,
     waiting: &mut VecDeque<&'a Task>,
-) -> (Vec<(&'a Task, OwnedFd)>, Vec<Completion<F::Digest>>) {
+) -> (Vec<(&'a Task, OwnedFd)>, Vec<Completion>) {
     let (mut files, mut failed) = (Vec::new(), Vec::new());
     while files.len() < TOGETHER
         && let Some(&task) = waiting.front()
@@ -80,10 +79,10 @@ fn open<'a, F: Fold>(
 }
 
 /// The groups of equal files among these, and the bytes read of each file. Groups and files are in the order of the files.
-fn compared<'a, F: Fold>(
-    reader: &Reader<F>,
+fn compared<'a>(
+    reader: &Reader,
     opened: &[(&'a Task, OwnedFd)],
-    answers: &mut Vec<Completion<F::Digest>>,
+    answers: &mut Vec<Completion>,
 ) -> Vec<Vec<(&'a Task, u64)>> {
     let access = &reader.settings.access;
     let files = opened.iter().map(|(task, fd)| File {
@@ -92,25 +91,33 @@ fn compared<'a, F: Fold>(
         open: OpenFile::whole(fd.as_fd(), task.expect.size, task.device, access),
         holes: Holes::of(false),
         same_blocks: Vec::new(),
-        unwritten: false,
+        may_be_stored: false,
     });
     let files: Vec<File<'_>> = files.collect();
     let block = files.iter().filter_map(|file| file.open.turn).max();
-    let mut groups: Vec<Vec<(&Task, u64)>> = Vec::new();
+    let place = |of: &Task| opened.iter().position(|(task, _)| task.ticket == of.ticket);
+    let mut groups: Vec<Vec<(usize, u64)>> = Vec::new();
     let failed = compare(files, block.unwrap_or(PIECE), |class, bytes| {
         let mut group = Vec::with_capacity(class.len());
         for file in class {
             file.open.leave(file.task.expect.size);
             match is_expected(file.task, file.open.fd) {
-                Ok(()) => group.push((file.task, bytes)),
+                Ok(()) => group.extend(place(file.task).map(|at| (at, bytes))),
                 Err(failure) => answers.push(failed_with(file.task, failure)),
             }
         }
         groups.push(group);
     });
-    answers.extend(failed.into_iter().map(|(task, failure)| failed_with(task, failure)));
+    answers.extend(
+        failed
+            .into_iter()
+            .map(|(task, failure)| failed_with(task, failure)),
+    );
     groups.retain(|group| !group.is_empty());
-    let place = |of: &Task| opened.iter().position(|(task, _)| task.ticket == of.ticket);
-    groups.sort_by_key(|group| place(group[0].0));
+    groups.sort_by_key(|group| group[0]);
+    let task = |(at, bytes): (usize, u64)| (opened[at].0, bytes);
+    let groups = groups.into_iter();
     groups
+        .map(|group| group.into_iter().map(task).collect())
+        .collect()
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use rustix::io::Errno;
 
 use crate::device::VolumeId;
-use crate::read::fold::Fold;
 use crate::read::task::Failure;
 
 use super::Scheduler;
@@ -13,7 +12,7 @@ use super::disk::Disk;
 use super::under_way::{Finished, Handed, Job, PoolIndex, RANDOM, SEQUENTIAL, Visit};
 use super::volume::VolumeQueues;
 
-impl<F: Fold, W: Copy> Scheduler<F, W> {
+impl<W: Copy> Scheduler<W> {
     /// Ends all jobs of volumes that do not answer as [`Failure::Unanswered`]: those that readers have, those that wait,
     /// and those that are pushed later.
     ///
@@ -66,7 +65,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     }
 
     /// Takes a job that ended without a reader.
-    pub fn next_ended(&mut self) -> Option<Finished<W, F::Digest>> {
+    pub fn next_ended(&mut self) -> Option<Finished<W>> {
         self.ended.pop_front()
     }
 

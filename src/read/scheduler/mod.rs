@@ -11,9 +11,7 @@
 
 mod disk;
 mod give_up;
-mod memory;
 mod pace;
-mod sets;
 mod under_way;
 mod volume;
 
@@ -25,17 +23,17 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::device::{Policy, VolumeId};
 
-use super::fold::Fold;
 use super::pool::Pool;
 use super::reader::ReadSettings;
-use super::source::COMPLETIONS;
 use super::stream::Window;
+use super::task::COMPLETIONS;
 use super::task::{Completion, Outcome};
 use super::worker::Shape;
+use crate::hash::Fold;
 
+use crate::read::pool::RANDOM_SLOT;
 use disk::Disk;
-use memory::RANDOM_SLOT;
-use sets::Readers;
+use disk::Readers;
 use under_way::{Describe, Handed, PoolIndex, RANDOM, SEQUENTIAL, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
@@ -43,30 +41,30 @@ pub use under_way::{Finished, Job};
 pub use volume::Lane;
 
 /// The router of all jobs.
-pub struct Scheduler<F: Fold, W> {
+pub struct Scheduler<W> {
     settings: ReadSettings,
-    fold: F,
+    fold: Fold,
     volumes: Vec<VolumeQueues<W>>,
     /// The two pools of most volumes, then the pools of single volumes and of disks.
-    readers: Vec<Readers<F, W>>,
+    readers: Vec<Readers<W>>,
     disks: Vec<Disk<W>>,
     disk_names: HashMap<Arc<str>, DiskIndex>,
-    done: Sender<Vec<Completion<F::Digest>>>,
-    completions: Receiver<Vec<Completion<F::Digest>>>,
+    done: Sender<Vec<Completion>>,
+    completions: Receiver<Vec<Completion>>,
     holding: bool,
     /// Disks that need not wait for the end of the scan.
     scanned: HashSet<Arc<str>>,
     under_way: UnderWay<W>,
     /// Jobs that ended without a reader.
-    ended: VecDeque<Finished<W, F::Digest>>,
+    ended: VecDeque<Finished<W>>,
     began: Instant,
     /// Volumes whose disks turned out to have a head since they were last asked for.
     changes: Vec<(VolumeId, Duration)>,
 }
 
-impl<F: Fold, W: Copy> Scheduler<F, W> {
+impl<W: Copy> Scheduler<W> {
     /// A scheduler without volumes.
-    pub fn new(settings: ReadSettings, fold: F) -> Self {
+    pub fn new(settings: ReadSettings, fold: Fold) -> Self {
         let (done, completions) = unbounded();
         let mut scheduler = Self {
             readers: Vec::new(),
@@ -189,7 +187,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     }
 
     /// The channel of completions, to wait for them together with other events.
-    pub fn completions(&self) -> &Receiver<Vec<Completion<F::Digest>>> {
+    pub fn completions(&self) -> &Receiver<Vec<Completion>> {
         &self.completions
     }
 
@@ -243,10 +241,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     }
 
     /// Takes a completion; returns `None` if its job is not finished.
-    pub fn completed(
-        &mut self,
-        completion: Completion<F::Digest>,
-    ) -> Option<Finished<W, F::Digest>> {
+    pub fn completed(&mut self, completion: Completion) -> Option<Finished<W>> {
         let Completion { ticket, outcome } = completion;
         let Handed { job, visit, pool } = self.under_way.end(ticket)?;
         let volume = &mut self.volumes[job.volume.at()];

@@ -34,14 +34,14 @@ pub type Describe<'d, W> = dyn FnMut(&mut Job<W>, bool, &mut Batch) -> Task + 'd
 
 /// The end of a job.
 #[derive(Clone, Copy, Debug)]
-pub struct Finished<W, D> {
+pub struct Finished<W> {
     /// The job.
     pub job: Job<W>,
     /// The outcome.
-    pub outcome: Outcome<D>,
+    pub outcome: Outcome,
 }
 
-impl<W, D> Finished<W, D> {
+impl<W> Finished<W> {
     /// A job that ended without a reader.
     pub(super) fn failed(job: Job<W>, failure: Failure) -> Self {
         let outcome = Outcome::Failed(failure);

@@ -3,8 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::read::buffer::PIECE;
-use crate::read::fold::Fold;
+use crate::hash::{Digest, Running};
+use crate::read::access::PIECE;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::{Reader, finished, is_whole};
@@ -34,7 +34,7 @@ const IN_ORDER: u64 = 128 << 10;
 const ZEROS: u64 = 1 << 30;
 
 /// A file in progress.
-pub(super) struct File<F: Fold> {
+pub(super) struct File {
     pub task: Task,
     pub open: OpenFile<Arc<OwnedFd>>,
     /// The first span to read. A span that is the beginning of the next one is read together with the next one.
@@ -46,8 +46,8 @@ pub(super) struct File<F: Fold> {
     skipped: u64,
     /// Of the bytes read, those whose pages are dropped or about to be.
     pub given_back: u64,
-    state: F::State,
-    digests: [Option<F::Digest>; SPANS],
+    state: Running,
+    digests: [Option<Digest>; SPANS],
     /// It is not decided yet whether it is read to its end.
     pub undecided: bool,
     /// Bytes read at a time past the page cache.
@@ -69,7 +69,7 @@ pub(super) struct Piece {
     pub is_hole: bool,
 }
 
-impl<F: Fold> File<F> {
+impl File {
     pub fn new(task: Task, fd: Arc<OwnedFd>, (is_direct, is_thin): (bool, bool)) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
@@ -81,7 +81,7 @@ impl<F: Fold> File<F> {
             read: 0,
             skipped: 0,
             given_back: 0,
-            state: F::State::default(),
+            state: Running::default(),
             digests: [None; SPANS],
             undecided: along
                 && task.may_end_early
@@ -95,7 +95,7 @@ impl<F: Fold> File<F> {
     }
 
     /// Finds out whether the file is cached, and starts readahead for it unless it is announced step by step.
-    pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
+    pub fn prepare(&mut self, reader: &mut Reader, is_announced: bool) {
         if self.open.is_direct {
             self.longest =
                 (reader.settings.access.past_cache).map_or(PIECE as u64, |len| len as u64);
@@ -118,11 +118,13 @@ impl<F: Fold> File<F> {
             return;
         }
         self.is_left_to_readahead = true;
-        let advice = match reader.settings.read_ahead {
+        let advice = if !reader.settings.read_ahead {
+            Advice::Random
+        } else if self.task.device.in_order {
             // It would double the readahead: FUSE splits that into requests, of which some overtake others.
-            true if self.task.device.in_order => return,
-            true => Advice::Sequential,
-            false => Advice::Random,
+            return;
+        } else {
+            Advice::Sequential
         };
         page_cache::advise(&self.open.fd, 0, 0, advice);
     }
@@ -134,9 +136,10 @@ impl<F: Fold> File<F> {
 
     /// Number of bytes to read as far as this is decided.
     pub fn decided(&self) -> u64 {
-        match self.undecided {
-            true => UNDECIDED,
-            false => self.len(),
+        if self.undecided {
+            UNDECIDED
+        } else {
+            self.len()
         }
     }
 
@@ -198,7 +201,7 @@ impl<F: Fold> File<F> {
     /// Reads a piece, or a bit more, into the reader's buffer; returns the number of bytes read.
     pub fn read_piece(
         &self,
-        reader: &mut Reader<F>,
+        reader: &mut Reader,
         piece: Piece,
         unpaid: u64,
     ) -> rustix::io::Result<usize> {
@@ -206,7 +209,7 @@ impl<F: Fold> File<F> {
     }
 
     /// Folds the piece that was read last from the reader's buffer.
-    pub fn fold(&mut self, reader: &Reader<F>, piece: Piece) {
+    pub fn fold(&mut self, reader: &Reader, piece: Piece) {
         if piece.is_hole {
             return self.fold_zeros(reader, piece);
         }
@@ -229,14 +232,14 @@ impl<F: Fold> File<F> {
         self.end_span(reader, piece);
     }
 
-    fn fold_zeros(&mut self, reader: &Reader<F>, piece: Piece) {
+    fn fold_zeros(&mut self, reader: &Reader, piece: Piece) {
         self.skipped += piece.len;
-        reader.fold.feed_zeros(&mut self.state, piece.len);
+        self.state.feed_zeros(piece.len);
         self.end_span(reader, piece);
     }
 
     /// Ends the span of a piece if that was its last.
-    fn end_span(&mut self, reader: &Reader<F>, piece: Piece) {
+    fn end_span(&mut self, reader: &Reader, piece: Piece) {
         let span = self.task.spans[piece.span];
         if piece.offset + piece.len == span.offset + span.len {
             let state = std::mem::take(&mut self.state);
@@ -246,14 +249,14 @@ impl<F: Fold> File<F> {
     }
 
     /// True if the bytes read so far require more of the file.
-    pub fn is_read_on(&mut self, reader: &Reader<F>) -> bool {
+    pub fn is_read_on(&mut self, reader: &Reader) -> bool {
         let was_undecided = std::mem::replace(&mut self.undecided, false);
         let goes_on = |head| reader.fold.goes_on(self.task.expect.size, head);
         was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
     /// The outcome after the read, or its failure.
-    pub fn outcome(&self, failure: Option<Failure>) -> Outcome<F::Digest> {
+    pub fn outcome(&self, failure: Option<Failure>) -> Outcome {
         // What failed was read as far as it goes.
         let read = self.read - self.skipped.min(self.read);
         match failure {
@@ -266,7 +269,7 @@ impl<F: Fold> File<F> {
     }
 
     /// Lets the reader drop the pages read so far, if they must be dropped.
-    pub fn give_back(&mut self, reader: &mut Reader<F>) {
+    pub fn give_back(&mut self, reader: &mut Reader) {
         if self.open.drops_behind {
             let offset = self.task.spans[self.first].offset + self.given_back;
             let file = (&self.open.fd, self.task.device.volume);

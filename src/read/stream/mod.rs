@@ -15,10 +15,9 @@ use rustix::io::Errno;
 
 use crate::sys::page_cache::{self, Advice};
 
-use super::buffer::PIECE;
-use super::fold::Fold;
-use super::reader::{Reader, expected, query_unwritten, refused};
-use super::source::Source;
+use super::access::PIECE;
+use super::reader::{Reader, expected, may_be_stored, refused};
+use super::task::Source;
 use super::task::{Failure, Outcome, Task};
 
 pub use file::UNDECIDED;
@@ -45,15 +44,15 @@ impl Window {
 }
 
 /// Reads whole files. Lives as long as its thread.
-pub struct Stream<F: Fold> {
+pub struct Stream {
     window: Window,
     /// Files in the order in which they are read; the last one is being announced.
-    files: VecDeque<File<F>>,
+    files: VecDeque<File>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
 }
 
-impl<F: Fold> Stream<F> {
+impl Stream {
     /// A stream without files.
     pub fn new(window: Window) -> Self {
         Self {
@@ -64,7 +63,7 @@ impl<F: Fold> Stream<F> {
     }
 
     /// Carries out tasks as long as there are any.
-    pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    pub fn run(&mut self, reader: &mut Reader, source: &mut Source<'_>) {
         loop {
             self.announce(reader, source);
             let Some((piece, failure)) = self.read_on(reader) else {
@@ -77,7 +76,7 @@ impl<F: Fold> Stream<F> {
     }
 
     /// Announces as much as the window allows.
-    fn announce(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    fn announce(&mut self, reader: &mut Reader, source: &mut Source<'_>) {
         while (self.files.is_empty()
             || reader.settings.read_ahead && self.ahead < self.window.bytes)
             && self.look_ahead(reader, source)
@@ -85,7 +84,7 @@ impl<F: Fold> Stream<F> {
     }
 
     /// Announces one step more; false if there is nothing to announce.
-    fn look_ahead(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
+    fn look_ahead(&mut self, reader: &mut Reader, source: &mut Source<'_>) -> bool {
         let mut files = self.files.iter_mut();
         if let Some(file) = files.find(|file| file.announced < file.decided()) {
             let Piece { offset, len, .. } = file.next_to_announce(STEP);
@@ -123,12 +122,12 @@ impl<F: Fold> Stream<F> {
     /// Begins a file, unless its answer is known already.
     fn begin(
         &mut self,
-        reader: &mut Reader<F>,
+        reader: &mut Reader,
         mut task: Task,
         fd: &Arc<OwnedFd>,
-    ) -> Result<(), Outcome<F::Digest>> {
+    ) -> Result<(), Outcome> {
         let now = expected(&task, fd.as_fd()).map_err(Outcome::Failed)?;
-        query_unwritten(&mut task, fd.as_fd());
+        task.is_stored = may_be_stored(&task, fd.as_fd());
         if let Some(outcome) = reader.look(&task, fd.as_fd()) {
             return Err(outcome);
         }
@@ -140,21 +139,22 @@ impl<F: Fold> Stream<F> {
         Ok(())
     }
 
-    fn push(&mut self, reader: &mut Reader<F>, mut file: File<F>) {
+    fn push(&mut self, reader: &mut Reader, mut file: File) {
         file.prepare(reader, self.window.bytes > 0);
         self.ahead += file.announced;
         self.files.push_back(file);
     }
 
     /// Reads the next piece of the first file into the reader's buffer.
-    fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
+    fn read_on(&mut self, reader: &mut Reader) -> Option<(Piece, Option<Failure>)> {
         let file = self.files.front_mut()?;
         let piece = file.next_to_read();
         // What was announced was paid for then, and what is cached costs nothing.
         let unpaid = (file.read + piece.len).saturating_sub(file.announced.max(file.read));
-        let read = match piece.is_hole {
-            true => Ok(piece.len as usize),
-            false => file.read_piece(reader, piece, unpaid),
+        let read = if piece.is_hole {
+            Ok(piece.len as usize)
+        } else {
+            file.read_piece(reader, piece, unpaid)
         };
         let failure = match read {
             // Shorter than the scan said: cut off meanwhile.
@@ -176,8 +176,8 @@ impl<F: Fold> Stream<F> {
         &mut self,
         piece: Piece,
         failure: Option<Failure>,
-        reader: &mut Reader<F>,
-        source: &mut Source<'_, F>,
+        reader: &mut Reader,
+        source: &mut Source<'_>,
     ) {
         let Some(file) = self.files.front_mut() else {
             return;

@@ -42,8 +42,6 @@ fn the_third_run_reads_nothing_whatever_the_numbers_are_and_the_clock_of_the_ser
             for read in [10_000, 10_000, 0, 0] {
                 let answer = run(&server, &mut runs);
                 assert_eq!((answer.bytes_read(), answer.sets.len()), (read, 1));
-                let summary = &answer.summary;
-                assert_eq!(summary.cached, summary.cached_by_mtime);
                 // Mounted elsewhere, as after the next start.
                 let next = server.again();
                 drop(server);

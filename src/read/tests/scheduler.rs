@@ -10,10 +10,11 @@ use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
 use crate::sys::{extents, page_cache};
 
-use super::open_file::Device;
-use super::scheduler::{Finished, Job, Lane, Scheduler};
-use super::task::{Batch, Failure, Outcome, Span, Task};
-use super::testing::{Hashing, bytes, failure, fingerprint, in_time, settings, task};
+use super::{bytes, failure, fingerprint, in_time, settings, task};
+use crate::hash::Fold;
+use crate::read::open_file::Device;
+use crate::read::scheduler::{Finished, Job, Lane, Scheduler};
+use crate::read::task::{Batch, Failure, Outcome, Span, Task};
 
 const POOLS: Policy = Policy {
     random_threads: 2,
@@ -34,7 +35,7 @@ const DISK: Policy = Policy {
 /// Files of one folder, and what was asked of them.
 struct TestAsker {
     files: Vec<(String, Fingerprint)>,
-    scheduler: Scheduler<Hashing, &'static str>,
+    scheduler: Scheduler<&'static str>,
     /// Jobs described, in order.
     described: Vec<Job<&'static str>>,
     /// Jobs in flight, by whether they are for the sequential pool.
@@ -52,7 +53,7 @@ impl TestAsker {
         });
         Self {
             files: files.collect(),
-            scheduler: Scheduler::new(settings(folder), Hashing::default()),
+            scheduler: Scheduler::new(settings(folder), Fold::default()),
             described: Vec::new(),
             in_flight: HashMap::new(),
             most: HashMap::new(),
@@ -90,7 +91,7 @@ impl TestAsker {
     }
 
     /// Waits for some completions; none if nothing came for a while.
-    fn wait(&mut self) -> Vec<Finished<&'static str, Digest>> {
+    fn wait(&mut self) -> Vec<Finished<&'static str>> {
         let arrived = self
             .scheduler
             .completions()
@@ -105,7 +106,7 @@ impl TestAsker {
         finished.collect()
     }
 
-    fn all(&mut self) -> Vec<Finished<&'static str, Digest>> {
+    fn all(&mut self) -> Vec<Finished<&'static str>> {
         let mut all = Vec::new();
         while !self.scheduler.is_idle() {
             self.dispatch();
@@ -114,7 +115,7 @@ impl TestAsker {
         all
     }
 
-    fn check(&self, finished: &[Finished<&'static str, Digest>], volume: VolumeId) {
+    fn check(&self, finished: &[Finished<&'static str>], volume: VolumeId) {
         for f in finished {
             let size = self.files[f.job.file.0 as usize].1.size as usize;
             let content = bytes(f.job.file.0.into(), size);
@@ -145,7 +146,7 @@ fn every_job_of_a_volume_that_was_given_up_ends_once() {
             let dead = volumes[seed % 4];
             let of = |file: usize| volumes[(file * 7 + seed) % 4];
             let mut ended: HashMap<FileIndex, bool> = HashMap::new();
-            let mut note = |finished: Finished<&'static str, Digest>| {
+            let mut note = |finished: Finished<&'static str>| {
                 let is_read = match finished.outcome {
                     Outcome::Failed(failure) => {
                         assert_eq!((failure, finished.job.volume), (Failure::Unanswered, dead));

@@ -3,8 +3,6 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crossbeam_channel::unbounded;
@@ -12,13 +10,14 @@ use proptest::prelude::*;
 
 use crate::hash::Digest;
 
-use super::access::Access;
-use super::page_use::PageUse;
-use super::reader::{ReadSettings, Reader};
-use super::stream::Window;
-use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
-use super::testing::{Hashing, add_task, bytes, failure, fingerprint, in_time, settings};
-use super::worker::{self, Shape};
+use super::{add_task, bytes, fingerprint, in_time, settings};
+use crate::hash::Fold;
+use crate::read::access::Access;
+use crate::read::page_use::PageUse;
+use crate::read::reader::{ReadSettings, Reader};
+use crate::read::stream::Window;
+use crate::read::task::{Batch, BatchKind, Completion, Outcome, Span};
+use crate::read::worker::{self, Shape};
 
 const M: u64 = 1 << 20;
 
@@ -61,7 +60,7 @@ fn ways() -> Vec<Way> {
 }
 
 /// Reads whole files of a folder; tickets are their places in the list.
-fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Completion<Digest>> {
+fn read(folder: &Path, files: &[String], way: Way) -> Vec<Completion> {
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     let mut batch = Batch {
@@ -93,9 +92,9 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
             window: way.window,
         };
         thread::scope(|scope| {
-            let reader = Reader::new(settings, fold);
+            let reader = Reader::new(settings, Fold::default());
             scope.spawn(move || worker::run(reader, shape, &tasks, &done));
-            let mut all: Vec<Completion<Digest>> = Vec::new();
+            let mut all: Vec<Completion> = Vec::new();
             while all.len() < count {
                 all.extend(completions.recv().expect("as many answers as tasks"));
             }
@@ -119,7 +118,7 @@ fn write_thin(path: &Path, len: u64, islands: &[(u64, Vec<u8>)]) {
 
 /// Checks the results of reading and hashing, or of comparing with a plain copy.
 fn check(folder: &Path, names: &[String], way: Way) {
-    let all = read(folder, names, way, Hashing::default());
+    let all = read(folder, names, way);
     for (i, completion) in all.iter().enumerate() {
         let content = fs::read(folder.join(&names[i])).expect("is there");
         match completion.outcome {
@@ -148,9 +147,12 @@ fn thin() -> impl Strategy<Value = (u64, Vec<(u64, Vec<u8>)>)> {
         1 => 60_000..300_000_usize,
     ];
     let island = (place, len, prop_oneof![4 => Just(true), 1 => Just(false)]).prop_map(
-        |(offset, len, has_bytes)| match has_bytes {
-            true => (offset, bytes(offset, len)),
-            false => (offset, vec![0; len]),
+        |(offset, len, has_bytes)| {
+            if has_bytes {
+                (offset, bytes(offset, len))
+            } else {
+                (offset, vec![0; len])
+            }
         },
     );
     let length = prop_oneof![2 * M..6 * M, (512..1536_u64).prop_map(|block| block * 4096)];
@@ -193,7 +195,7 @@ fn holes_are_not_read() {
     let content = fs::read(folder.path().join("f0")).expect("is there");
     let expected = Some(Digest::of(blake3::hash(&content), true));
     for way in ways() {
-        for completion in read(folder.path(), &names, way, Hashing::default()) {
+        for completion in read(folder.path(), &names, way) {
             let bytes = match completion.outcome {
                 Outcome::Read { bytes, digests, .. } => {
                     assert_eq!(digests[0], expected, "{way:?}");
@@ -204,31 +206,5 @@ fn holes_are_not_read() {
             };
             assert!((5000..M).contains(&bytes), "{bytes} by {way:?}");
         }
-    }
-}
-
-/// The beginning has been read, and the hole behind it queried or not, when bytes are written into the hole.
-#[test]
-fn what_comes_into_a_hole_meanwhile_is_a_change() {
-    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
-    let path = folder.path().join("f");
-    for at in [4 * M, 40 * M, 63 * M] {
-        write_thin(&path, 64 * M, &[(0, bytes(1, 5000))]);
-        let was_begun = Arc::new(AtomicBool::new(false));
-        let fold = Hashing {
-            hole_met: {
-                let (path, was_begun) = (path.clone(), Arc::clone(&was_begun));
-                Arc::new(move |_| {
-                    if !was_begun.swap(true, Ordering::Relaxed) {
-                        let file = File::options().write(true).open(&path).expect("is there");
-                        file.write_all_at(b"more", at).expect("written");
-                    }
-                })
-            },
-            ..Hashing::default()
-        };
-        let all = read(folder.path(), &["f".to_owned()], PLAIN, fold);
-        assert_eq!(failure(&all[0].outcome), Failure::Changed, "{at}");
-        assert!(was_begun.load(Ordering::Relaxed));
     }
 }

@@ -1,4 +1,8 @@
-//! Helpers that the tests of reading share.
+//! Tests of reading, and helpers that they share.
+
+mod holes;
+mod reading;
+mod scheduler;
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -10,60 +14,14 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
-use crate::hash::{Digest, Running};
 use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
-use super::access::Access;
-use super::fold::Fold;
-use super::open_file::Device;
-use super::page_use::PageUse;
-use super::reader::ReadSettings;
-use super::task::{Ask, Batch, Failure, Outcome, Recalls, SPANS, Span, Task, Ticket, Unwritten};
-
-/// Hashes, and lets a test see and decide what it likes.
-#[derive(Clone)]
-pub struct Hashing {
-    /// Called with the number of zeros of each hole.
-    pub hole_met: Arc<dyn Fn(u64) + Send + Sync>,
-    /// Whether a file with this head is read on.
-    pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
-}
-
-impl Default for Hashing {
-    fn default() -> Self {
-        Self {
-            hole_met: Arc::new(|_| ()),
-            reads_on: Arc::new(|_| true),
-        }
-    }
-}
-
-impl Fold for Hashing {
-    type State = Running;
-    type Digest = Digest;
-
-    fn feed(&self, state: &mut Running, bytes: &[u8]) {
-        state.feed(bytes);
-    }
-
-    fn finish(&self, state: Running, whole_file: bool) -> Digest {
-        Digest::of(state.finish(), whole_file)
-    }
-
-    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
-        Digest::of(blake3::hash(bytes), whole_file)
-    }
-
-    fn feed_zeros(&self, state: &mut Running, len: u64) {
-        (self.hole_met)(len);
-        state.feed_zeros(len);
-    }
-
-    fn goes_on(&self, _: u64, head: &Digest) -> bool {
-        (self.reads_on)(head)
-    }
-}
+use crate::read::access::Access;
+use crate::read::open_file::Device;
+use crate::read::page_use::PageUse;
+use crate::read::reader::ReadSettings;
+use crate::read::task::{Ask, Batch, Failure, Outcome, Recalls, SPANS, Span, Task, Ticket};
 
 /// Runs a test that must not hang.
 pub fn in_time<R: Send + 'static>(test: impl FnOnce() -> R + Send + 'static) -> R {
@@ -144,7 +102,7 @@ pub fn task(
         spans,
         ask: Ask::Bytes,
         may_end_early: false,
-        unwritten: Unwritten::Ignored,
+        is_stored: false,
         numbering: Numbering::Unique,
     }
 }
@@ -179,7 +137,7 @@ pub fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
 }
 
 /// Why a task failed.
-pub fn failure(outcome: &Outcome<Digest>) -> Failure {
+pub fn failure(outcome: &Outcome) -> Failure {
     match outcome {
         Outcome::Failed(failure) => *failure,
         other => panic!("expected a failure, got {other:?}"),

@@ -13,18 +13,18 @@ use crate::hash::Digest;
 use crate::sys::ring::Ring;
 use crate::sys::{page_cache, pread};
 
-use super::access::Access;
-use super::buffer::LARGE;
-use super::many::Many;
-use super::page_use::PageUse;
-use super::reader::{ReadSettings, Reader};
-use super::source::Source;
-use super::stream::Window;
-use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Recalls, Span};
-use super::testing::{
-    Hashing, Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
+use super::{
+    Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
 };
-use super::worker::{self, Shape};
+use crate::hash::Fold;
+use crate::read::access::{Access, LARGE};
+
+use crate::read::many::Many;
+use crate::read::page_use::PageUse;
+use crate::read::reader::{ReadSettings, Reader};
+use crate::read::stream::Window;
+use crate::read::task::{Batch, BatchKind, Completion, Failure, Outcome, Recalls, Source, Span};
+use crate::read::worker::{self, Shape};
 
 /// The ways of reading that are tried.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ const WAYS: [Way; 10] = [
 ];
 
 /// Reads all and returns the outcomes in the order in which they were wanted.
-fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
+fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome> {
     let (mut settings, all) = (settings.clone(), all.to_vec());
     settings.access.past_cache = matches!(way, Way::PastCache).then_some(LARGE);
     in_time(move || {
@@ -108,7 +108,7 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
             to.send(batch).expect("we hold the other end");
         }
         drop(to);
-        let reader = Reader::new(settings, Hashing::default());
+        let reader = Reader::new(settings, Fold::default());
         let shape = |slots, slot_size, bytes, files| Shape {
             completions: 64,
             slots,
@@ -127,7 +127,7 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
             Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
         drop(done);
-        let mut outcomes: Vec<Option<Outcome<Digest>>> = vec![None; all.len()];
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; all.len()];
         for completion in completions.into_iter().flatten() {
             let place = &mut outcomes[completion.ticket.0 as usize];
             assert!(place.is_none(), "{:?} answered twice", completion.ticket);
@@ -141,10 +141,10 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest
 }
 
 fn read_broken(
-    mut reader: Reader<Hashing>,
+    mut reader: Reader,
     shape: Shape,
     tasks: &Receiver<Batch>,
-    done: &Sender<Vec<Completion<Digest>>>,
+    done: &Sender<Vec<Completion>>,
 ) {
     // Where the kernel has no ring, there is nothing to compare.
     let mut many = Ring::new(shape.slots, shape.slot_size).map(|mut ring| {
@@ -411,11 +411,12 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let digest = |bytes: &[u8], whole| Digest::of(blake3::hash(bytes), whole);
     let head = |content: &[u8]| digest(&content[..4096], false);
     let settings = settings(folder.path());
-    let heads: Vec<_> = contents.iter().step_by(2).map(|c| head(c)).collect();
-    let choosy = Hashing {
-        reads_on: Arc::new(move |head| heads.contains(head)),
-        ..Hashing::default()
-    };
+    let sampled = |content: &Vec<u8>| head(content).sample().expect("is a sample");
+    let heads: Vec<_> = contents.iter().map(sampled).collect();
+    let choosy = Fold::default();
+    for (content, head) in contents.iter().zip(&heads).step_by(2) {
+        choosy.heads.met(content.len() as u64, head);
+    }
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     let mut batch = Batch {
@@ -470,11 +471,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
 }
 
 /// Reads a file that is not cached. Returns the outcome, and the bytes that are cached afterwards.
-fn past_cache(
-    size: usize,
-    spans: [(u64, u64); 2],
-    page_use: PageUse,
-) -> Option<(Outcome<Digest>, u64)> {
+fn past_cache(size: usize, spans: [(u64, u64); 2], page_use: PageUse) -> Option<(Outcome, u64)> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("f");
     fs::write(&path, bytes(7, size)).expect("written");
