@@ -129,11 +129,6 @@ impl Daemon {
         self.state.silent_after_reads.store(reads, Ordering::SeqCst);
     }
 
-    /// Reads of files that were answered.
-    pub fn reads(&self) -> u64 {
-        self.state.reads.load(Ordering::SeqCst)
-    }
-
     /// Falls silent at so many further requests of this kind. It reads the last one and does not answer it: the kernel
     /// lets nobody go who waits for that.
     pub fn be_silent_at(&self, kind: u32, requests: u64) {

@@ -2,20 +2,16 @@
 //!
 //! A test reads: make a [`Tree`], say what [`seekless`] should be run with, compare the [`Run`].
 
-pub mod chain;
 pub mod children;
 pub mod daemon;
-pub mod journal;
 pub mod limits;
 pub mod mirror;
 pub mod mounts;
 pub mod oracle;
-pub mod rng;
 pub mod run;
 pub mod scene;
 pub mod stage;
 pub mod standin;
-pub mod stopped;
 pub mod terminal;
 pub mod tree;
 pub mod users;

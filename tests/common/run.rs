@@ -181,6 +181,14 @@ impl Seekless {
         self.command.spawn().expect("the binary starts")
     }
 
+    /// Runs to the end with a fault at one of its calls (`sys::fault`), which may be its death.
+    pub fn with_fault(self, fault: &str) -> Run {
+        let patience = self.patience;
+        let run = collect(self.env("SEEKLESS_FAULT", fault).spawn(), None, patience);
+        assert!(!run.stderr_text().contains("panicked at"), "{fault}\n{run}");
+        run
+    }
+
     /// Runs to the end. A hang or a panic fails the test, whatever it is about.
     pub fn run(mut self) -> Run {
         let input = self.input.take();
@@ -221,6 +229,15 @@ fn forbid_io_uring() -> [libc::sock_filter; 5] {
 
 /// A hang of a run whose file system does not answer, not a slow machine.
 pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// Waits for something that will be so.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < LONGEST, "not yet: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// Waits until the program has ended. The kernel may still hold a thread that waits for a file system.
 pub fn await_end(run: &Child) {

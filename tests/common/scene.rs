@@ -6,7 +6,6 @@ use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
@@ -15,7 +14,7 @@ use seekless::action::{
 };
 use tempfile::TempDir;
 
-use super::children::{await_started, own_process};
+use super::children::await_started;
 use super::noise;
 use super::run::{Seekless, seekless};
 
@@ -207,18 +206,6 @@ impl Scene {
         undo(&self.journals(), run, &mut |_| {}).expect("a journal")
     }
 
-    /// Does it in another process, which has this to suffer: see `sys::fault`.
-    pub fn child(&self, what: &str, fault: &str) -> Output {
-        await_started();
-        let mut command = own_process(module_path!(), "child");
-        command
-            .env("SEEKLESS_SCENE", what)
-            .env("SEEKLESS_SCENE_TOP", &self.top)
-            .env("SEEKLESS_SCENE_TO", self.destination())
-            .env("SEEKLESS_FAULT", fault);
-        command.output().expect("this test starts")
-    }
-
     /// The name that the first step of a run uses on the way, as its journal tells.
     pub fn temporary(&self, run: &str) -> String {
         let journal = fs::read_to_string(self.journals().join(run)).expect("a journal");
@@ -284,100 +271,6 @@ pub fn target(path: &Path) -> StepFile {
         path: path.as_os_str().as_bytes().to_vec(),
         expected: expected.unwrap_or_default(),
     }
-}
-
-pub fn kind(name: &str) -> ActionKind {
-    let mut all = ActionKind::ALL.into_iter();
-    all.find(|action| action.name() == name).expect("an action")
-}
-
-/// The process that [`Scene::child`] starts.
-#[test]
-fn child() {
-    let Ok(what) = std::env::var("SEEKLESS_SCENE") else {
-        return;
-    };
-    let path = |name| PathBuf::from(std::env::var_os(name).expect("set"));
-    let scene = path("SEEKLESS_SCENE_TOP");
-    let journals = scene.join("state/journal");
-    if what == "undo" {
-        let tally = undo(&journals, None, &mut |step| println!("undo: {step:?}"));
-        println!("undone: {tally:?}");
-        return;
-    }
-    let settings = settings(&scene, path("SEEKLESS_SCENE_TO"));
-    let tree = scene.join("tree");
-    let first = step(kind(&what), &tree.join("keep/k"), &tree.join("dup/v"));
-    let header = RunHeader {
-        started_ns: 1_795_225_396_000_000_000,
-        ..RunHeader::default()
-    };
-    let journal = match Journal::create(&journals, header) {
-        Ok(journal) => journal,
-        Err(error) => return println!("journal: {error}"),
-    };
-    let mut steps = vec![first];
-    // A second set shows that the rest goes on.
-    let second = (tree.join("keep/k2"), tree.join("dup/v2"));
-    if second.0.exists() {
-        let mut step = step(kind(&what), &second.0, &second.1);
-        step.below = Some(b"sub/v2".to_vec());
-        steps.push(step);
-    }
-    // A third file with the bytes of the first set.
-    let third = tree.join("dup/v3");
-    if third.exists() {
-        let mut step = step(kind(&what), &tree.join("keep/k"), &third);
-        step.below = Some(b"sub/v3".to_vec());
-        steps.push(step);
-    }
-    Actor::new(settings, journal).perform_all(&steps, |index, outcome| {
-        let said = match &outcome {
-            Outcome::Done(_) => "done".to_owned(),
-            Outcome::Already => "already".to_owned(),
-            Outcome::Skipped(skip) => format!("skipped: {skip}"),
-            Outcome::Failed(failure) => format!("failed: {failure}"),
-        };
-        println!("step {index}: {said}");
-    });
-}
-
-/// What must be true at every moment: the kept file is whole, and the other one is as before or
-/// as wanted.
-#[track_caller]
-pub fn old_or_new(scene: &Scene, action: &str, before: &Picture, context: &str) {
-    let content = noise(1, SIZE);
-    assert_eq!(fs::read(scene.keeper()).expect(context), content);
-    let now = fs::symlink_metadata(scene.victim());
-    let is_old = now.as_ref().is_ok_and(|now| {
-        let was = &before[Path::new("dup/v")];
-        now.is_file()
-            && (now.mode(), now.mtime()) == (was.mode, was.mtime.0)
-            && fs::read(scene.victim()).is_ok_and(|now| now == was.content)
-    });
-    let one_in = |folder: &Path| {
-        let files = picture(folder);
-        let mut whole = files
-            .iter()
-            .filter(|(path, _)| !path.to_string_lossy().contains(".seekless-"));
-        whole.any(|(_, seen)| seen.content == content)
-    };
-    let is_new = match action {
-        "remove" => now.is_err(),
-        "hardlink" => {
-            now.is_ok_and(|now| now.ino() == fs::metadata(scene.keeper()).expect("metadata").ino())
-        }
-        "symlink" => {
-            now.is_ok_and(|now| now.is_symlink())
-                && fs::read(scene.victim()).is_ok_and(|read| read == content)
-        }
-        "move" => now.is_err() && one_in(&scene.destination()),
-        "trash" => now.is_err() && one_in(&scene.top.join("Trash/files")),
-        // Whatever it shares, it looks as before.
-        "reflink" => false,
-        other => panic!("{other} has no new state"),
-    };
-    assert!(is_old || is_new, "{context}: neither old nor new");
 }
 
 /// Carries out steps, each by itself.

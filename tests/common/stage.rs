@@ -1,11 +1,21 @@
-//! A tree to act on, and what a run leaves outside it.
+//! A tree to act on, and what a run leaves outside it; runs that stand still between two calls; and journals that a test
+//! changes.
+//!
+//! Builds without debug assertions cannot be stopped (`sys::fault`).
 
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use regex::Regex;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use serde_json::Value;
 use tempfile::TempDir;
 
-use super::run::{Run, Seekless, seekless};
+use super::run::{Run, Seekless, finish, seekless};
 use super::tree::Tree;
 
 /// A tree, and a place for journals and answers outside it.
@@ -30,6 +40,13 @@ impl Stage {
 
     pub fn run(&self, arguments: &str) -> Run {
         self.seekless(arguments).run()
+    }
+
+    /// True if the run was killed before so many calls, and not over by then (`sys::fault`).
+    pub fn is_killed(&self, arguments: &str, at: u64) -> bool {
+        let run = self.seekless(arguments);
+        let run = run.with_fault(&format!("kill@{at}"));
+        run.status.signal() == Some(9)
     }
 
     /// A run with a report on standard input.
@@ -68,4 +85,77 @@ impl Stage {
         let frees = Regex::new(r"frees [0-9.]+ [a-zA-Z]+").expect("a pattern");
         frees.replace_all(&text, "frees SOME").into_owned()
     }
+}
+
+/// More than any run takes after it was stopped.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A run that stands still in the middle of what it does.
+pub struct Stopped(Child);
+
+impl Stopped {
+    /// Starts a run that stops before this call of those that are counted.
+    pub fn start(run: Seekless, at: u64) -> Self {
+        let run = run.env("SEEKLESS_FAULT", &format!("stop@{at}"));
+        Self::stands(run.stdout(Stdio::null()).spawn())
+    }
+
+    /// Waits until a process that was started has stopped.
+    pub fn stands(child: Child) -> Self {
+        let stopped = Self(child);
+        let seen = waitpid(Some(stopped.pid()), WaitOptions::UNTRACED).expect("a child");
+        let (_, status) = seen.expect("it was waited for");
+        assert!(status.stopped(), "it does not come so far: {status:?}");
+        stopped
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+
+    /// Lets it go on to its end.
+    pub fn ends(self) -> Run {
+        kill_process(self.pid(), Signal::CONT).expect("it is there");
+        finish(self.0, PATIENCE)
+    }
+
+    /// The same; only the exit status.
+    pub fn goes_on(self) -> Option<i32> {
+        self.ends().status.code()
+    }
+}
+
+/// Changes the records of a journal, or leaves some out (`false`), and makes the sums of its lines right again.
+pub fn rewrite(path: &Path, change: impl Fn(&mut Value) -> bool) {
+    let text = fs::read_to_string(path).expect("text");
+    let mut lines = String::new();
+    for line in text.lines() {
+        let (_, json) = line.split_once(' ').expect("a sum");
+        let mut record: Value = serde_json::from_str(json).expect("JSON");
+        if change(&mut record) {
+            lines.push_str(&self::line(&record));
+        }
+    }
+    fs::write(path, lines).expect("written");
+}
+
+/// A record as a line of a journal.
+pub fn line(record: &Value) -> String {
+    let json = record.to_string();
+    let sum = blake3::hash(json.as_bytes()).to_hex();
+    format!("{} {json}\n", &sum[..16])
+}
+
+/// Takes the digest from a record: undo has only the times of the kept file.
+pub fn without_digest(record: &mut Value) -> bool {
+    let fields = record.as_object_mut().expect("an object");
+    fields.remove("digest");
+    true
+}
+
+/// Leaves of a journal what a run has written that was killed right after its step.
+pub fn as_killed(record: &mut Value) -> bool {
+    let fields = record.as_object_mut().expect("an object");
+    fields.remove("digest");
+    matches!(fields["record"].as_str(), Some("run" | "intent"))
 }

@@ -59,6 +59,11 @@ impl Standin {
         self.mounted.path()
     }
 
+    /// Where the server has its files.
+    pub fn server_folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Sets the server's clock forward.
     pub fn advance(&self, by: Duration) {
         self.server.ahead.fetch_add(by.as_secs(), Ordering::SeqCst);

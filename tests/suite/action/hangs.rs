@@ -3,17 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use crate::common::daemon::{Daemon, FLUSH, LOOKUP, OPEN, OPENDIR, READ, READDIR};
 use crate::common::mirror::{self, CREATE, FSYNC, LINK, MKDIR, RENAME2, SYMLINK, UNLINK, WRITE};
-use crate::common::run::{LONGEST, await_end, finish};
+use crate::common::run::{LONGEST, await_end, finish, until};
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
+use rustix::process::{Pid, Signal, kill_process};
 
 const ACTIONS: [&str; 6] = [
     "remove",
@@ -223,6 +224,61 @@ fn a_call_that_hangs_names_its_disk_and_costs_nothing() {
         (action, is_undo, calls)
     });
     assert_eq!(rows, expected);
+}
+
+/// A run in a file system that answers no read; its messages go into the file `said`.
+fn waiting(stage: &Stage, options: &str) -> (Daemon, Child) {
+    let daemon = shown(stage);
+    stage.run("find -f json -o report mounted").exits(0);
+    daemon.be_silent_at(READ, 1);
+    let said = fs::File::create(stage.tree.path("said")).expect("a file");
+    let line = format!("hardlink --yes {options} --from report");
+    let run = stage.seekless(&line).hangups(libc::SIG_DFL).stderr(said);
+    (daemon, run.spawn())
+}
+
+fn said(stage: &Stage) -> String {
+    fs::read_to_string(stage.tree.path("said")).expect("text")
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn an_interruption_ends_the_wait_and_says_how_to_go_on() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let stage = stage();
+        let before = real(&stage);
+        let (daemon, run) = waiting(&stage, "");
+        until("it is silent", || daemon.is_silent());
+        kill_process(Pid::from_child(&run), signal).expect("it runs");
+        await_end(&run);
+        drop(daemon);
+        finish(run, LONGEST).exits(130);
+        for words in [
+            "interrupted: stopping",
+            "mounted: does not answer",
+            "the current step may be unfinished",
+            "seekless undo --sweep ",
+        ] {
+            assert!(said(&stage).contains(words), "{words}: {}", said(&stage));
+        }
+        let _daemon = shown(&stage);
+        stage.run("undo --sweep").exits(0);
+        stage.run("undo");
+        assert!(real(&stage) == before, "not as before: {:?}", stage.names());
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn an_action_goes_on_if_the_file_system_answers_again() {
+    let stage = stage();
+    let (daemon, run) = waiting(&stage, "--patience 5");
+    until("it is named", || {
+        said(&stage).contains("does not answer; waiting for it")
+    });
+    daemon.be_silent(false);
+    finish(run, LONGEST).exits(0);
+    assert!(said(&stage).contains("Done: replaced 4 files with hard links"));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::common::journal::{rewrite, without_digest};
 use crate::common::scene::{SIZE, Scene, picture, prepared};
+use crate::common::stage::{rewrite, without_digest};
 use crate::common::{Run, noise};
 
 fn run(scene: &Scene, arguments: &str) -> Run {
@@ -284,43 +284,6 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
             run(&scene, "undo").exits(code).never_says("say which");
         }
     }
-}
-
-/// The copy is whole and has its name, and what was copied is in its place.
-#[test]
-#[cfg(debug_assertions)]
-fn a_move_that_was_cut_short_before_the_original_went_is_found() {
-    let mut seen = 0;
-    for at in (1..200).step_by(2) {
-        let scene = Scene::with_another_file_system();
-        let to = scene.destination().to_str().expect("UTF-8").to_owned();
-        let line = format!("move --to {to} --yes --keep oldest tree");
-        let run = prepared(&scene, &line).env("SEEKLESS_FAULT", &format!("kill@{at}"));
-        let status = run.stdout(std::process::Stdio::null()).spawn().wait();
-        if status.expect("it ends").success() {
-            break;
-        }
-        let copies = walkdir::WalkDir::new(scene.destination()).into_iter();
-        let mut copies = copies
-            .filter_map(Result::ok)
-            .map(walkdir::DirEntry::into_path);
-        let is_copied =
-            copies.any(|path| path.is_file() && !path.to_string_lossy().contains(".seekless-"));
-        if !(is_copied && scene.victim().exists() && leftovers(&scene).is_empty()) {
-            continue;
-        }
-        seen += 1;
-        run_again_moves_it(&scene, &line);
-    }
-    assert!(seen > 0, "no such moment");
-}
-
-#[cfg(debug_assertions)]
-fn run_again_moves_it(scene: &Scene, line: &str) {
-    run(scene, "find tree").exits(0).says("did not finish");
-    run(scene, line).exits(0).says("Done: ");
-    assert!(!scene.victim().exists());
-    assert_eq!(leftovers(scene).first(), None);
 }
 
 /// The name of a run so many days ago.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::common::noise;
-use crate::common::scene::{Perform, SIZE, Scene, step};
+use crate::common::scene::{Perform, SIZE, Scene, prepared, step};
 use crate::common::volume::{Volume, sh, unmount};
 use seekless::action::{ActionKind, Outcome};
 use tempfile::TempDir;
@@ -104,7 +104,8 @@ fn killed_and_without_power_no_content_is_lost() {
             let keepers = [scene.keeper(), scene.tree().join("keep/k2")];
             copied_with_its_times(&keepers[0], &noise(1, SIZE));
             copied_with_its_times(&keepers[1], &noise(4, SIZE));
-            let output = scene.child(action, &format!("kill@{at}"));
+            let line = format!("{action} --yes --keep first-root tree/keep tree/dup");
+            let run = prepared(&scene, &line).with_fault(&format!("kill@{at}"));
             let after = After::of(&volume);
             for (number, content) in [(0, noise(1, SIZE)), (1, noise(4, SIZE))] {
                 let mut files = vec![keepers[number].clone(), files[number].clone()];
@@ -114,7 +115,7 @@ fn killed_and_without_power_no_content_is_lost() {
                 let context = format!("{action}, killed before call {at}");
                 assert!(after.has(&volume, &files, &content), "{context}");
             }
-            if output.status.success() {
+            if run.status.success() {
                 break;
             }
             losses += 1;

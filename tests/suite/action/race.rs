@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::children::{Partner, own_process};
+use crate::common::limits::Rng;
 use crate::common::limits::seed;
-use crate::common::rng::Rng;
 use crate::common::rounds;
 use crate::common::scene::{CHANGING, Perform, Scene, step};
 use crate::common::volume::Volume;

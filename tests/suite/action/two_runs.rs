@@ -5,12 +5,12 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
+use std::os::unix::fs::{PermissionsExt, lchown};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::scene::{SIZE, Scene, picture, prepared};
-use crate::common::stopped::Stopped;
+use crate::common::stage::Stopped;
 use crate::common::volume::Volume;
 use crate::common::{noise, rounds};
 use rustix::process::{Signal, kill_process};
@@ -164,29 +164,6 @@ fn a_tree_is_one_by_whichever_mount_it_is_reached() {
     second.exits(2).says("another seekless run");
     assert_eq!(first.goes_on(), Some(0));
     rustix::mount::unmount(&inner, rustix::mount::UnmountFlags::DETACH).expect("unmounted");
-}
-
-#[test]
-#[ignore = "becomes another user: root only"]
-fn another_users_run_is_met() {
-    let scene = Scene::new();
-    fs::set_permissions(&scene.top, fs::Permissions::from_mode(0o755)).expect("mode");
-    let first = Stopped::start(prepared(&scene, "symlink --yes --keep oldest tree"), MIDDLE);
-    let state = scene.top.join("state of the other user");
-    fs::create_dir(&state).expect("made");
-    lchown(&state, Some(54321), Some(54321)).expect("root gives files away");
-    let other = prepared(&scene, "remove --yes tree")
-        .env("XDG_STATE_HOME", state.to_str().expect("plain"))
-        .before(|| {
-            // SAFETY: a number goes in and nothing comes out.
-            match unsafe { libc::setuid(54321) } {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        });
-    other.run().exits(2).says("another seekless run");
-    assert_eq!(first.goes_on(), Some(0));
-    assert_eq!(fs::metadata(scene.keeper()).expect("there").nlink(), 1);
 }
 
 fn as_user(user: u32) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {

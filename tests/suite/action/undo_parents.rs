@@ -6,11 +6,10 @@ use std::path::Path;
 
 use crate::common::stage::Stage;
 #[cfg(debug_assertions)]
-use crate::common::stopped::Stopped;
+use crate::common::stage::Stopped;
 use crate::common::users::{ALICE, NOBODY, give, looks, nobody_does, open_stage};
 #[cfg(debug_assertions)]
 use crate::common::users::{extended, set_extended};
-use crate::common::volume::Mounted;
 use crate::common::{Tree, mirror, noise};
 
 const MOVE: &str = "move --yes --allow shared --to out --reference keep x";
@@ -178,25 +177,6 @@ fn no_copy_replaces_a_link_in_a_folder_that_was_put_in_place_of_the_old_one() {
 }
 
 #[test]
-#[ignore = "mounts file systems, needs bindfs: root only"]
-fn nothing_goes_back_into_a_mount_in_place_of_the_old_folder() {
-    let stage = nobodys();
-    stage.run(MOVE).exits(0);
-    nobody(&stage, "mv x/p x/old; mkdir x/p");
-    let store = stage.tree.path("x/wide");
-    let mount = Mounted::by(
-        &format!("bindfs {}", store.display()),
-        stage.tree.path("x/p"),
-    );
-    let run = stage.run("undo --yes").says(ANOTHER);
-    assert_eq!(fs::read_dir(&store).expect("there").count(), 0, "{run}");
-    drop(mount);
-    nobody(&stage, "rmdir x/p; mv x/old x/p");
-    stage.run("undo --yes").exits(0).says("1 file restored.");
-    assert!(stage.has("x/p/f"));
-}
-
-#[test]
 #[ignore = "mounts a file system of its own: root only"]
 fn nothing_goes_back_under_the_mount_point_of_the_old_folder() {
     let stage = Stage::new(Tree::new().copies(["keep/f", "real/f"], noise(1, 5000)));
@@ -278,7 +258,7 @@ fn a_folder_that_takes_the_place_of_what_undo_makes_stays_as_it_is() {
 #[ignore = "acts as two users: root only"]
 fn a_folder_that_takes_the_place_of_what_a_killed_undo_made_stays_as_it_is() {
     swapped_while(|stage, at| {
-        let is_over = !super::killed::killed(stage, "undo --yes", at as usize);
+        let is_over = !stage.is_killed("undo --yes", at);
         if !is_over {
             nobody(stage, SWAP);
             stage.run("undo --yes");

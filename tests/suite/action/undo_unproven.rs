@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::journal::{as_killed, rewrite, without_digest};
 use crate::common::stage::Stage;
+use crate::common::stage::{as_killed, rewrite, without_digest};
 use crate::common::users::{
     ALICE, CAPABILITY, NOBODY, give, looks, moved, nobody_does, nobody_forges, open_stage,
     set_extended, set_mode,

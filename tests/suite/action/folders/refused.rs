@@ -15,7 +15,7 @@ use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise};
 use seekless::{Action, Applied};
 
-use super::empty_folders::{plan_that_empties, with_a_race};
+use super::emptied::{plan_that_empties, with_a_race};
 
 /// A copy in `x/p/q`, alone there.
 fn tree(tree: Tree) -> Tree {

@@ -4,14 +4,12 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use crate::common::scene::Scene;
 use crate::common::stage::Stage;
 use crate::common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
 use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
-use seekless::action::ActionKind;
 use tempfile::TempDir;
 
 const ACLS: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
@@ -113,67 +111,50 @@ fn what_nobody_may_give_is_not_opened_to_others_either() {
     assert_eq!(now, expected);
 }
 
+/// What may be done to a folder or a copy on its way, in either direction: as much as to the old one, or nothing by anybody
+/// but root.
 #[test]
-#[ignore = "gives folders away: root only"]
-fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
-    // More calls than a step makes: the last child comes to its end.
-    for at in 1..200 {
-        let scene = Scene::new();
-        give(&scene.tree().join("dup"), ALICE, 0o750);
-        let output = scene.child("move", &format!("kill@{at}"));
-        let made = scene.destination().join("sub");
-        if made.exists() {
-            let now = looks(&made);
-            let open = [(ALICE, ALICE, 0o750)];
-            let closed = now.2 & 0o077 == 0;
-            assert!(closed || open.contains(&now), "call {at}: {now:?}");
-        }
-        if output.status.success() {
-            assert!(at > 10, "it was never killed");
-            return;
-        }
-    }
-    panic!("it never came to its end");
-}
-
-/// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
-#[test]
+#[cfg(debug_assertions)]
 #[ignore = "gives files away: root only"]
-fn killed_at_any_moment_no_copy_is_more_open_than_the_file() {
-    for what in ["move", "undo"] {
-        let mut came_to_its_end = false;
-        for at in 1..300 {
-            let scene = Scene::with_another_file_system();
-            give(&scene.victim(), ALICE, 0o440);
-            if what == "undo" {
-                scene.perform(ActionKind::Move);
-            }
-            let output = scene.child(what, &format!("kill@{at}"));
-            for top in [scene.tree(), scene.destination()] {
-                let entries = walkdir::WalkDir::new(top)
-                    .into_iter()
-                    .filter_map(Result::ok);
-                let copies = entries.filter(|entry| {
-                    let name = entry.file_name().to_string_lossy();
-                    entry.file_type().is_file() && (name.contains(".seekless-") || name == "v")
-                });
-                for copy in copies {
-                    let (uid, gid, mode) = looks(copy.path());
+fn killed_at_any_moment_nothing_is_more_open_than_the_old_one() {
+    for (is_undo, shared) in [(false, false), (false, true), (true, true)] {
+        let deaths = (1..).take_while(|&at| {
+            let stage = open_stage(Tree::new().copies(["k", "p/v"], noise(1, 5000)));
+            give(&stage.tree.path("p"), ALICE, 0o750);
+            give(&stage.tree.path("p/v"), ALICE, 0o440);
+            let away = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+            let to = if shared {
+                away.path().join("to")
+            } else {
+                stage.tree.path("to")
+            };
+            let line = format!("move --yes --keep shortest-path --to {} .", to.display());
+            let is_killed = if is_undo {
+                stage.run(&line).exits(0);
+                stage.is_killed("undo --yes", at)
+            } else {
+                stage.is_killed(&line, at)
+            };
+            let made = moved(&to, &stage.tree.path("p"));
+            for folder in [&made, &stage.tree.path("p")] {
+                let entries = walkdir::WalkDir::new(folder).into_iter();
+                for entry in entries.filter_map(Result::ok) {
+                    let (uid, gid, mode) = looks(entry.path());
                     let is_closed = uid == 0 && mode & 0o077 == 0;
-                    let is_as_open = (uid, gid) == (ALICE, ALICE) && mode & !0o440 == 0;
-                    assert!(
-                        is_closed || is_as_open,
-                        "{what}, call {at}: {uid} {gid} {mode:o}"
-                    );
+                    let most = if entry.file_type().is_dir() {
+                        0o750
+                    } else {
+                        0o440
+                    };
+                    let is_as_open = (uid, gid) == (ALICE, ALICE) && mode & !most == 0;
+                    let context = format!("{:?} {is_undo}, call {at}", entry.path());
+                    assert!(is_closed || is_as_open, "{context}: {uid} {gid} {mode:o}");
                 }
             }
-            came_to_its_end = output.status.success();
-            if came_to_its_end {
-                assert!(at > 10, "it was never killed");
-                break;
-            }
-        }
-        assert!(came_to_its_end, "{what}");
+            is_killed
+        });
+        let deaths = deaths.count();
+        assert!((10..400).contains(&deaths), "killed {deaths} times");
     }
 }
 
@@ -196,32 +177,6 @@ fn folders_of_a_step_that_fails_go_again() {
 }
 
 const OPEN: &str = "other users can change that folder";
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
-    let stage = open_stage(tree());
-    let to = stage.tree.path("aside");
-    give(&stage.tree.path("p/q"), ALICE, 0o700);
-    for name in ["p/q/r", "p/q/v2", "p/q/r/v"] {
-        give(&stage.tree.path(name), ALICE, 0o700);
-    }
-    // Nobody owns the folder above there, too, and has made one that waits for Alice's file.
-    let waiting = moved(&to, &stage.tree.path("p/q"));
-    fs::create_dir_all(&waiting).expect("a folder");
-    let above = waiting.parent().expect("p");
-    for folder in [above, &waiting] {
-        give(folder, NOBODY, 0o755);
-    }
-    let line = "move --yes --keep shortest-path --to aside .";
-    stage.run(line).exits(2).says(OPEN);
-    assert!(stage.has("p/q/v2") && stage.has("p/q/r/v") && stage.has("p/w"));
-    assert_eq!(fs::read_dir(&waiting).expect("listed").count(), 0);
-    give(above, 0, 0o755);
-    give(&waiting, ALICE, 0o700);
-    stage.run(line).exits(0);
-    assert!(waiting.join("v2").exists());
-}
 
 type OwnerAndMode = (u32, u32);
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use tempfile::TempDir;
 
-use super::empty_folders::with_a_race;
+use super::emptied::with_a_race;
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::common::rng::Rng;
+use crate::common::limits::Rng;
 use crate::common::stage::Stage;
 use crate::common::tree::contents_below;
 use crate::common::{Tree, noise};
