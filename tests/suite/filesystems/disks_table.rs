@@ -1,8 +1,7 @@
 //! What can be done on which file system: a table of tests on the real ones. Root only.
 //!
 //! Every cell makes sure that no content is lost, that nothing is left behind, and that what does not work leaves
-//! everything as it was. [`ROWS`] says what works. To print the table as it is observed:
-//! `cargo test --test suite -- --ignored --nocapture in_full_the_table_is_printed`.
+//! everything as it was. [`ROWS`] says what works.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -246,11 +245,10 @@ fn contents(picture: &Picture) -> BTreeSet<&[u8]> {
 }
 
 /// What a run did, as the disk shows it.
+#[derive(Debug)]
 enum Observed {
     Works,
     Refuses(String),
-    /// A defect, which no cell expects: something was changed, and not everything was done.
-    Part(String),
 }
 
 impl Observed {
@@ -262,57 +260,6 @@ impl Observed {
             _ => false,
         }
     }
-
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Refuses(_) => "refuses",
-            Self::Part(_) => "**in part**",
-        }
-    }
-
-    fn said(&self) -> &str {
-        match self {
-            Self::Works => "",
-            Self::Refuses(said) | Self::Part(said) => said,
-        }
-    }
-}
-
-/// What a program that must not be lost or left behind looked like, in words.
-struct Complaints(Vec<String>);
-
-impl Complaints {
-    fn check(&mut self, holds: bool, complaint: impl FnOnce() -> String) {
-        if !holds {
-            self.0.push(complaint());
-        }
-    }
-}
-
-/// A row as it was observed.
-struct Findings {
-    find: Result<(), String>,
-    actions: Vec<Observed>,
-    /// For each action that works: what differs after undo.
-    undo: Vec<Result<(), String>>,
-    complaints: Complaints,
-}
-
-fn observe(row: &Row) -> Findings {
-    let disk = (row.mount)();
-    let mut findings = Findings {
-        find: Ok(()),
-        actions: Vec::new(),
-        undo: Vec::new(),
-        complaints: Complaints(Vec::new()),
-    };
-    findings.find = finds(&disk);
-    for action in ACTIONS {
-        let observed = act(&disk, row, action, &mut findings);
-        findings.actions.push(observed);
-    }
-    findings
 }
 
 /// Removes everything. A file that was read just now may still be open for the daemon, which then keeps it under another
@@ -344,7 +291,8 @@ fn run(disk: &Disk, state: &Path, arguments: &str) -> Run {
 }
 
 /// The sets are those that were made, with a cold and with a warm cache.
-fn finds(disk: &Disk) -> Result<(), String> {
+#[track_caller]
+fn finds(disk: &Disk) {
     if !disk.is_read_only {
         fill(&disk.point);
         rest(disk);
@@ -363,15 +311,14 @@ fn finds(disk: &Disk) -> Result<(), String> {
         if cache == "cold" {
             fs::write("/proc/sys/vm/drop_caches", "3").expect("root");
         }
-        let run = run(disk, state.path(), "find -f nul .");
-        if run.code() != 0 || run.sets() != expected {
-            return Err(format!("{cache}: {run}"));
-        }
+        let run = run(disk, state.path(), "find -f nul .").exits(0);
+        assert_eq!(run.sets(), expected, "{cache}: {run}");
     }
-    Ok(())
 }
 
-fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observed {
+/// Does it, and undoes what works.
+#[track_caller]
+fn act(disk: &Disk, row: &Row, action: &str) -> Observed {
     if !disk.is_read_only {
         empty(disk);
         fill(&disk.point);
@@ -393,64 +340,54 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
         .run();
     let after = settled(disk, row.tick);
     let context = format!("{action} on {}", row.name);
-    let complaints = &mut findings.complaints;
     let moved = picture_of(&away, row.tick);
     let lost = |now: &Picture| {
         let found: BTreeSet<_> = contents(now).union(&contents(&moved)).copied().collect();
         contents(&before).difference(&found).count()
     };
     let lost_now = lost(&after);
-    complaints.check(lost_now == 0, || {
-        format!("{context}: {lost_now} contents are lost\n{acted}")
-    });
+    assert_eq!(lost_now, 0, "{context}: contents are lost\n{acted}");
     let stays = |name: &PathBuf| name.starts_with("keep") || name.ends_with("only here");
     for (name, seen) in before.iter().filter(|(name, _)| stays(name)) {
         let is_there = after.get(name).is_some_and(|now| now.file == seen.file);
-        complaints.check(is_there, || {
-            format!("{context}: {} is not as it was\n{acted}", name.display())
-        });
+        assert!(
+            is_there,
+            "{context}: {} is not as it was\n{acted}",
+            name.display()
+        );
     }
     let left = [leftovers(&after), leftovers(&moved)].concat();
-    complaints.check(left.is_empty(), || {
-        format!("{context}: left behind {left:?}\n{acted}")
-    });
+    assert!(left.is_empty(), "{context}: left behind {left:?}\n{acted}");
     let victims = VICTIMS - still_separate(disk, action);
     let is_unchanged = after == before && victims == 0 && moved.is_empty();
     let said = reason(&acted);
     if acted.code() != 0 {
-        complaints.check(!said.is_empty(), || {
-            format!("{context}: no reason\n{acted}")
-        });
-        return match is_unchanged {
-            true => Observed::Refuses(said),
-            false => Observed::Part(said),
-        };
+        assert!(!said.is_empty(), "{context}: no reason\n{acted}");
+        assert!(is_unchanged, "{context}: done in part\n{acted}");
+        return Observed::Refuses(said);
     }
-    if victims < VICTIMS {
-        return Observed::Part(format!("{victims} of {VICTIMS}: {said}"));
-    }
+    assert_eq!(victims, VICTIMS, "{context}: done in part\n{acted}");
     if action.starts_with("move") {
         let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
         let is_as_it_was = |(name, seen): (&PathBuf, &Seen)| {
             let mut all = after.iter().chain(&moved);
             all.any(|(path, now)| path.ends_with(name) && now.file == seen.file)
         };
-        complaints.check(
-            gone.clone().count() == VICTIMS && gone.clone().all(is_as_it_was),
-            || format!("{context}: what was moved has other times or bytes\n{acted}"),
+        let is_right = gone.clone().count() == VICTIMS && gone.clone().all(is_as_it_was);
+        assert!(
+            is_right,
+            "{context}: what was moved has other times or bytes\n{acted}"
         );
     }
     let undone = run(disk, state.path(), "undo");
     let back = settled(disk, row.tick);
     let lost_by_undo = contents(&before).difference(&contents(&back)).count();
-    let complaints = &mut findings.complaints;
-    complaints.check(lost_by_undo == 0, || {
-        format!("{context}: undo lost {lost_by_undo} contents\n{undone}")
-    });
+    assert_eq!(lost_by_undo, 0, "{context}: undo lost contents\n{undone}");
     let left = [leftovers(&back), leftovers(&picture_of(&away, row.tick))].concat();
-    complaints.check(left.is_empty(), || {
-        format!("{context}: undo left behind {left:?}\n{undone}")
-    });
+    assert!(
+        left.is_empty(),
+        "{context}: undo left behind {left:?}\n{undone}"
+    );
     // Whatever removes without a trace says so, and there is nothing to take back.
     if action == "remove" {
         return Observed::Works;
@@ -460,11 +397,8 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
         .filter(|(name, seen)| back.get(*name) != Some(*seen))
         .map(|(name, seen)| (name, shape(seen), back.get(name).map(shape)))
         .collect();
-    let exact = match differs.is_empty() && undone.code() == 0 {
-        true => Ok(()),
-        false => Err(format!("{action}: {differs:?}\n{undone}")),
-    };
-    findings.undo.push(exact);
+    let is_exact = differs.is_empty() && undone.code() == 0;
+    assert!(is_exact, "{context}: {differs:?}\n{undone}");
     Observed::Works
 }
 
@@ -527,55 +461,20 @@ fn reason(run: &Run) -> String {
     first.unwrap_or_default().to_owned()
 }
 
-/// Observes a row and compares it with the table.
+/// Tries everything in a row of the table.
 #[track_caller]
 fn holds(name: &str) {
     let row = ROWS.iter().find(|row| row.name == name).expect("a row");
-    let findings = observe(row);
-    let mut complaints = findings.complaints.0;
-    if let Err(differs) = findings.find {
-        complaints.push(format!("find on {name}: {differs}"));
-    }
-    for ((action, cell), observed) in ACTIONS.iter().zip(row.actions).zip(&findings.actions) {
+    let disk = (row.mount)();
+    finds(&disk);
+    let mut differs = String::new();
+    for (action, cell) in ACTIONS.iter().zip(row.actions) {
+        let observed = act(&disk, row, action);
         if !observed.is(cell) {
-            let (word, said) = (observed.word(), observed.said());
-            complaints.push(format!(
-                "{action} on {name}: {word} instead of {cell:?}: {said}"
-            ));
+            differs += &format!("{action}: {observed:?} instead of {cell:?}\n");
         }
     }
-    complaints.extend(findings.undo.into_iter().filter_map(Result::err));
-    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
-}
-
-#[test]
-#[ignore = "mounts every file system, needs all of their programs: root only"]
-fn in_full_the_table_is_printed() {
-    println!("| file system | find | {} | undo |", ACTIONS.join(" | "));
-    println!("|---|---|{}---|", "---|".repeat(ACTIONS.len()));
-    let only = std::env::var("SEEKLESS_DISK").unwrap_or_default();
-    for row in ROWS.iter().filter(|row| row.name.contains(&only)) {
-        let findings = observe(row);
-        let find = match findings.find {
-            Ok(()) => "correct",
-            Err(_) => "**wrong**",
-        };
-        let undo = match findings.undo.as_slice() {
-            [] => "nothing to undo",
-            all if all.iter().all(Result::is_ok) => "exact",
-            _ => "**differs**",
-        };
-        let words: Vec<_> = findings.actions.iter().map(Observed::word).collect();
-        println!("| {} | {find} | {} | {undo} |", row.name, words.join(" | "));
-        for (action, observed) in ACTIONS.iter().zip(&findings.actions) {
-            eprintln!("{}, {action}: {}", row.name, observed.said());
-        }
-        let undo = findings.undo.into_iter().filter_map(Result::err);
-        let find = findings.find.err();
-        for complaint in undo.chain(find).chain(findings.complaints.0) {
-            eprintln!("{}: {complaint}", row.name);
-        }
-    }
+    assert!(differs.is_empty(), "{name}\n{differs}");
 }
 
 /// Nanoseconds: all of them are held.

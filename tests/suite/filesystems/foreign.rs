@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::common::mounts::{Shown, Shows, is_kept_while_open};
-use crate::common::{Run, noise, rounds, seekless};
+use crate::common::{Run, noise, seekless};
 use tempfile::TempDir;
-
-const TRUST: [&str; 2] = ["", "--allow uncompared"];
 
 /// A place for journals and a trash, and a folder to move to.
 struct Desk(TempDir);
@@ -95,82 +93,6 @@ fn assert_nothing_left(folder: &Path, context: &str) {
     let is_ours = |path: &&PathBuf| path.to_string_lossy().contains(".seekless-");
     let left: Vec<_> = left.keys().filter(is_ours).collect();
     assert!(left.is_empty(), "{left:?} {context}");
-}
-
-const ALL: [&str; 5] = ["remove", "remove --trash", "symlink", "hardlink", "move"];
-
-/// One file, seen in its folder and through the mount that shows the folder. All cases share the mount, each with a
-/// folder and a file of its own, which are there before anybody looks: some mounts remember what is not there.
-fn one_file_survives(what: Shown, actions: &[&str], rounds: u64) {
-    let shows = Shows::new(what);
-    let mut cases = Vec::new();
-    for _ in 0..rounds {
-        for action in actions {
-            for trust in TRUST {
-                for from_report in [false, true] {
-                    cases.extend([true, false].map(|keep| (action, trust, from_report, keep)));
-                }
-            }
-        }
-    }
-    for number in 0..cases.len() as u64 {
-        let folder = shows.source().join(format!("d{number}"));
-        fs::create_dir(&folder).expect("a folder");
-        fs::write(folder.join("x"), noise(number + 1, 9_000)).expect("written");
-    }
-    for (number, (action, trust, from_report, keep_shown)) in (0..).zip(cases) {
-        let how = format!("{action} {trust}");
-        survives_once(&shows, &how, from_report, keep_shown, number);
-    }
-}
-
-fn survives_once(shows: &Shows, action: &str, from_report: bool, keep_shown: bool, number: u64) {
-    let desk = Desk::new();
-    let content = noise(number + 1, 9_000);
-    let [point, source] = [shows.point(), shows.source()].map(|top| top.join(format!("d{number}")));
-    // Both are looked at, so that whoever remembers has something to remember.
-    let _ = fs::read(point.join("x"));
-    let keep = if keep_shown { &point } else { &source };
-    let how = action.replace("move", "move --to to");
-    let run = desk.act(&how, &[&point, &source], Some(keep), from_report);
-    let context = format!("{:?}, keep {}\n{run}", shows.what, keep.display());
-
-    let there = |folder: &Path| files(folder).into_values();
-    let mut copies = there(&source).chain(there(desk.0.path()));
-    assert!(copies.any(|copy| copy == content), "lost: {context}");
-    assert_nothing_left(&shows.source(), &context);
-    let is_whole = || fs::read(source.join("x")).is_ok_and(|read| read == content);
-    if action.contains("trash") || action.contains("move") {
-        if !is_whole() {
-            let undone = desk.run("undo --yes");
-            assert!(is_whole(), "{context}\n{undone}");
-        }
-        return;
-    }
-    assert!(is_whole(), "{context}");
-    let now = fs::symlink_metadata(source.join("x")).expect("a file");
-    assert!(now.is_file(), "{context}");
-}
-
-macro_rules! one_file_survives {
-    ($($name:ident: $what:ident, $actions:expr;)*) => {$(
-        #[test]
-        #[ignore = "mounts file systems of programs: root only"]
-        fn $name() {
-            one_file_survives(Shown::$what, $actions, 1);
-        }
-    )*};
-}
-
-one_file_survives! {
-    a_file_seen_through_sshfs_survives: Sshfs, &ALL;
-    a_file_seen_through_rclone_survives: Rclone, &ALL;
-    a_file_seen_through_rclone_with_a_cache_survives: RcloneCached, &["remove", "move"];
-    a_file_seen_through_bindfs_survives: Bindfs, &["remove", "symlink", "move"];
-    a_file_seen_through_mergerfs_survives: Mergerfs, &["remove", "remove --trash", "symlink", "move"];
-    a_file_seen_through_unionfs_survives: Unionfs, &["remove", "symlink", "move"];
-    a_file_seen_through_disorderfs_survives: Disorderfs, &["remove"];
-    a_file_seen_through_an_overlay_survives: Overlay, &["remove", "symlink", "move"];
 }
 
 /// Two different files with equal bytes, one in memory and one on a mount.
@@ -259,13 +181,5 @@ fn a_file_that_hides_another_one_on_a_branch_is_left_alone() {
             other.is_ok_and(|c| c.is_symlink()) == (action == "symlink"),
             "{run}"
         );
-    }
-}
-
-#[test]
-#[ignore = "takes minutes, mounts file systems of programs: root only"]
-fn in_full_one_file_survives_every_action_in_many_rounds() {
-    for what in Shown::VIEWS {
-        one_file_survives(what, &ALL, rounds(12));
     }
 }

@@ -74,57 +74,6 @@ const ACTIONS: [&str; 5] = [
     "move --to away",
 ];
 
-/// One file, seen by two clients of a server, looks like two: they have two device numbers.
-#[track_caller]
-fn survives_two_clients(rules: Rules) {
-    for action in ACTIONS {
-        for trust in ["", "--allow uncompared"] {
-            let one = Standin::new(rules);
-            fill(&one, &["keep"]);
-            let two = one.again();
-            let before = contents(&one);
-            let files = one.contents().len();
-            let top = tempfile::tempdir().expect("a folder");
-            let roots = format!("{} {}", one.point().display(), two.point().display());
-            // So that both clients' caches know every name.
-            let found = act(top.path(), top.path(), &format!("find -f json {roots}")).exits(0);
-            assert_eq!(
-                found.file_sets().len(),
-                files,
-                "they look like two\n{found}"
-            );
-            let run = act(
-                top.path(),
-                top.path(),
-                &format!("{action} {trust} --yes --allow shared {roots}"),
-            );
-            let context = format!("{action} {trust} {rules:?}\n{run}");
-            // What was moved away lies elsewhere; nothing else may go.
-            let away: BTreeSet<Vec<u8>> = walkdir::WalkDir::new(top.path())
-                .into_iter()
-                .filter_map(Result::ok)
-                .filter(|entry| entry.file_type().is_file())
-                .filter_map(|entry| fs::read(entry.path()).ok())
-                .collect();
-            let now: BTreeSet<_> = contents(&one).union(&away).cloned().collect();
-            assert!(now.is_superset(&before), "lost: {context}");
-            assert_eq!(leftovers(&one), [""; 0], "{context}");
-        }
-    }
-}
-
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn one_file_seen_by_two_clients_of_nfs_survives() {
-    survives_two_clients(Rules::NFS);
-}
-
-#[test]
-#[ignore = "mounts FUSE: root only"]
-fn one_file_seen_by_two_clients_of_smb_survives() {
-    survives_two_clients(Rules::SMB);
-}
-
 /// The other client removes the file to be kept while this one's cache still shows it.
 #[test]
 #[ignore = "mounts FUSE: root only"]

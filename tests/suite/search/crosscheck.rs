@@ -6,16 +6,16 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::limits::skipped;
 use crate::common::oracle::Identity;
 use crate::common::run::parse_bare;
-use crate::common::{Sets, Tree, seekless};
+use crate::common::{Sets, seekless};
 
 /// Sets of files, however they are called.
 type IdentitySets = BTreeSet<BTreeSet<Identity>>;
@@ -96,59 +96,4 @@ fn agree(folders: &[PathBuf]) {
 fn sets_on_real_folders_are_those_of_other_tools() {
     let folders = env::var_os("SEEKLESS_CROSSCHECK").unwrap_or_else(|| "/usr/share".into());
     agree(&env::split_paths(&folders).collect::<Vec<_>>());
-}
-
-/// Sources that cargo fetched to build this package: there wherever this test is built.
-fn fetched_sources() -> PathBuf {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    home.expect("a home").join("registry/src")
-}
-
-#[test]
-#[ignore = "needs fdupes or jdupes"]
-fn sets_in_a_mutated_copy_of_real_files_are_those_of_other_tools() {
-    const MOST: usize = 12_000;
-    let tree = Tree::new();
-    let files = walkdir::WalkDir::new(fetched_sources())
-        .sort_by_file_name()
-        .into_iter()
-        .flatten()
-        .filter(|entry| entry.file_type().is_file())
-        .filter(|entry| entry.metadata().is_ok_and(|data| data.len() < 3_000_000));
-    for (number, entry) in files.take(MOST).enumerate() {
-        let name = format!("{}/{number}", number / 100);
-        let content = fs::read(entry.path()).expect("readable");
-        tree.write(format!("original/{name}"), &content);
-        tree.write(format!("copy/{name}"), &content);
-        mutate(&tree, &name, number, content.len() as u64);
-    }
-    agree(&[tree.path("original"), tree.path("copy")]);
-}
-
-/// Changes every other copy in one of a few ways.
-fn mutate(tree: &Tree, name: &str, number: usize, length: u64) {
-    let path = tree.path(format!("copy/{name}"));
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .open(&path)
-        .expect("a copy");
-    let flip = |at: u64| {
-        let mut byte = [0];
-        if file.read_exact_at(&mut byte, at).is_ok() {
-            file.write_all_at(&[byte[0] ^ 0x20], at).expect("written");
-        }
-    };
-    match number % 10 {
-        0 => flip(0),
-        1 => flip(length / 2),
-        2 => flip(length.saturating_sub(1)),
-        3 => file.set_len(length / 2).expect("truncated"),
-        4 => file.set_len(length + 4096).expect("grown"),
-        5 => {
-            fs::hard_link(&path, tree.path(format!("copy/{name}-linked"))).expect("linked");
-        }
-        _ => {}
-    }
 }

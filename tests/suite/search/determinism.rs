@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use regex::bytes::Regex;
 use rustix::fs::{Advice, fadvise};
 
+use crate::common::limits::Rng;
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise, seekless};
 
@@ -29,27 +30,9 @@ struct Spec {
     modified: u64,
 }
 
-/// Numbers that look random.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, end: usize) -> usize {
-        let bytes = noise(self.0, 8);
-        self.0 += 1;
-        let number = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        (number % end as u64) as usize
-    }
-
-    fn shuffle<T>(&mut self, all: &mut [T]) {
-        for end in (2..=all.len()).rev() {
-            all.swap(end - 1, self.below(end));
-        }
-    }
-}
-
 /// Files below three roots. Nothing but names tells most of them apart, and most have several.
 fn specs(folders: usize, files: usize) -> Vec<Spec> {
-    let mut rng = Rng(1);
+    let mut rng = Rng::new(1);
     let mut specs: Vec<Spec> = Vec::new();
     let mut add = |content: Vec<u8>, names: usize| {
         let nth = specs.len();
@@ -103,7 +86,7 @@ fn specs(folders: usize, files: usize) -> Vec<Spec> {
 
 /// Makes the files in an order of its own, which their inode numbers show.
 fn make(tree: &Tree, mut specs: Vec<Spec>, order: u64) {
-    let mut rng = Rng(order << 40);
+    let mut rng = Rng::new(order);
     if order > 0 {
         rng.shuffle(&mut specs);
     }

@@ -2,11 +2,10 @@
 //! missing, and an interruption is heeded within moments. Root only.
 
 use std::process::Child;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::daemon::{Daemon, Shows};
-use crate::common::run::Seekless;
+use crate::common::run::{Seekless, until};
 use crate::common::{Run, Tree, noise, seekless};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
@@ -17,15 +16,6 @@ fn mounted(tree: &Tree, shows: Shows) -> Daemon {
     let place = tree.path("mounted");
     std::fs::create_dir_all(&place).expect("a folder");
     Daemon::mount(place, shows)
-}
-
-/// Waits for something that will be so.
-pub fn until(what: &str, is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < PATIENCE, "not yet: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn interrupted(run: Seekless, when: impl FnOnce(&Child)) -> Run {

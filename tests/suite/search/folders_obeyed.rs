@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::common::limits::Rng;
 use crate::common::limits::{rounds, seed};
-use crate::common::rng::Rng;
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
 

@@ -1,6 +1,5 @@
 //! `--verify` compares sets where and when their disks are read, and waits for none of them for ever.
 
-use crate::common::daemon::{Daemon, Shows};
 use crate::common::{Run, Tree, noise, seekless};
 
 /// What the summary says of the stage.
@@ -44,27 +43,4 @@ fn a_large_set_is_compared_as_a_whole() {
     // The first file is read once for every seven others.
     assert_eq!(verified(&run), (200, (200 + 28) * 1000), "{run}");
     assert_eq!(run.file_sets().len(), 1, "{run}");
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_set_is_left_out_if_a_file_system_falls_silent_while_it_is_compared() {
-    let tree = Tree::new()
-        .file("beside/1", noise(1, 5000))
-        .file("beside/2", noise(1, 5000))
-        .folder("mounted");
-    let shows = Shows::Files {
-        count: 2,
-        size: 400_000,
-    };
-    let daemon = Daemon::mount(tree.path("mounted"), shows);
-    seekless(tree.root(), "find -f nul mounted").run().exits(0);
-    let of_a_search = daemon.reads();
-    daemon.be_silent_after_reads(2 * of_a_search + 1);
-    let line = "find -f nul --verify --patience 2 beside mounted";
-    seekless(tree.root(), line)
-        .run()
-        .exits(1)
-        .says("mounted: did not answer")
-        .finds(["beside/1 beside/2"]);
 }

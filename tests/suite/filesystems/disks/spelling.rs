@@ -45,25 +45,6 @@ fn what_is_protected_in_another_spelling_stays() {
     }
 }
 
-#[test]
-#[ignore = "mounts file systems: root only"]
-fn one_file_in_two_spellings_is_no_copy_of_itself() {
-    for (what, options) in CASELESS {
-        let disk = Disk::new(what, options);
-        disk.write("Photos/a", noise(1, CONTENT));
-        for roots in [
-            "Photos photos",
-            "Photos/a photos/A",
-            "Photos/a Photos/A",
-            "Photos/a photos",
-        ] {
-            disk.run(&format!("find -f nul {roots}")).finds([]);
-            disk.run(&format!("remove --yes --allow uncompared {roots}"));
-            assert!(disk.has("Photos/a"), "{what:?} {roots}");
-        }
-    }
-}
-
 /// Whoever wrote the report, and whatever it lists.
 #[test]
 #[ignore = "mounts file systems: root only"]

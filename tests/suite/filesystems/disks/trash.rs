@@ -1,14 +1,12 @@
 //! The trash of disks whose owners and modes a mount option says.
 
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::path::Path;
+use std::fs::{self};
+use std::os::unix::fs::MetadataExt;
 
-use super::{Disk, run_at};
-use crate::common::mounts::{Shown, Shows};
+use super::Disk;
+use crate::common::mounts::Shown;
 use crate::common::noise;
 use crate::common::scene::picture;
-use crate::common::users::NOBODY;
 
 const NTFS: [Shown; 2] = [Shown::Ntfs3g, Shown::Lowntfs3g];
 
@@ -43,46 +41,6 @@ fn the_trash_is_ours_where_the_mount_makes_up_owners_and_modes() {
                 disk.run("undo").exits(0);
                 assert!(before == picture(&disk.top()), "{what:?} {options}");
             }
-        }
-    }
-}
-
-/// A view that shows stored owners and modes is as strict as what lies below.
-#[test]
-#[ignore = "mounts file systems and becomes another user: root only"]
-fn the_trash_of_others_is_refused_where_modes_are_stored() {
-    for what in [Shown::Bindfs, Shown::Sshfs, Shown::Mergerfs] {
-        for (owner, mode) in [(NOBODY, 0o777), (NOBODY, 0o700), (0, 0o777)] {
-            let shows = Shows::with_options(
-                what,
-                if what == Shown::Sshfs {
-                    "-o idmap=none"
-                } else {
-                    ""
-                },
-            );
-            let home = tempfile::tempdir().expect("a folder");
-            let trash = shows.source().join(".Trash-0");
-            fs::create_dir(&trash).expect("a folder");
-            chown(&trash, Some(owner), Some(owner)).expect("root gives");
-            fs::set_permissions(&trash, Permissions::from_mode(mode)).expect("mode");
-            for name in ["a", "b"] {
-                let path = shows.source().join("tree").join(name);
-                fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-                fs::write(path, noise(1, 50_000)).expect("written");
-            }
-            // An inode that is held keeps its number.
-            let names = ["tree", "tree/a", "tree/b"];
-            let _held = names.map(|name| File::open(shows.point().join(name)).expect("opened"));
-            let looks = |path: &Path| {
-                let now = fs::metadata(path).expect("metadata");
-                (now.uid(), now.mode())
-            };
-            let before = (picture(&shows.source()), looks(&trash));
-            let run = run_at(&shows.point(), home.path(), "remove --trash --yes tree");
-            let after = (picture(&shows.source()), looks(&trash));
-            assert!(before == after, "{what:?} {owner} {mode:o}\n{run}");
-            run.exits(2).says("use move, or remove without --trash");
         }
     }
 }

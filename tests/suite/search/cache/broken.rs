@@ -1,12 +1,9 @@
 //! Damaged, full or shared with another run: the answer is right all the same, and one line says what is not used.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::{Answer, Runs, ext4, search};
-use crate::common::limits::{rounds, seed};
-use crate::common::rng::Rng;
+use super::{Runs, ext4, search};
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 
@@ -23,70 +20,6 @@ pub fn tree(volume: &Volume) -> Tree {
         tree.write(format!("{nth} other"), other);
     }
     tree
-}
-
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let listed = fs::read_dir(folder).expect("is there");
-    let mut files: Vec<_> = listed
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.sort();
-    files
-}
-
-fn assert_right(answer: &Answer, right: &Answer, what: &str) {
-    assert_eq!(answer.sets, right.sets, "{what}");
-    assert!(answer.problems.len() <= 1, "{what}: {:?}", answer.problems);
-}
-
-fn damaged(tries: usize) {
-    let volume = ext4();
-    let tree = tree(&volume);
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    let roots = [tree.root().to_owned()];
-    let right = search(&roots, Some(runs.later()));
-    // Closed by its last user, a file of rows has no log beside it.
-    let [file] = &files_in(&away.path().join("cache"))[..] else {
-        panic!("one file of rows");
-    };
-    let whole = fs::read(file).expect("is read");
-    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
-    let mut rng = Rng::new(seed());
-    for attempt in 0..tries {
-        let mut bytes = whole.clone();
-        let what = match attempt % 8 {
-            0 => {
-                let length = rng.below(bytes.len());
-                bytes.truncate(length);
-                format!("cut to {length}")
-            }
-            // The head of the file says what the rest is.
-            kind => {
-                let at = rng.below(if kind == 1 { 100 } else { bytes.len() });
-                bytes[at] ^= 1 << rng.below(8);
-                format!("byte {at}")
-            }
-        };
-        for beside in files_in(&away.path().join("cache")) {
-            fs::remove_file(beside).expect("is removed");
-        }
-        runs.folder = away.path().join("cache");
-        fs::write(file, &bytes).expect("is written");
-        assert_right(&search(&roots, Some(runs.later())), &right, &what);
-    }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_cache_that_is_damaged_anywhere_gives_right_answers() {
-    damaged(60);
-}
-
-#[test]
-#[ignore = "needs root, loop devices and minutes"]
-fn in_full_a_cache_that_is_damaged_anywhere_gives_right_answers() {
-    damaged(rounds(20_000));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::{Runs, answer, config, ext4, search, tick, written_back};
+use crate::common::limits::Rng;
 use crate::common::limits::{rounds, seed};
-use crate::common::rng::Rng;
 use crate::common::stage::Stage;
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::soundness::Play;
 use super::{Answer, Runs, search};
+use crate::common::limits::Rng;
 use crate::common::limits::rounds;
 use crate::common::noise;
-use crate::common::rng::Rng;
 use crate::common::standin::{Rules, Standin};
 
 const KINDS: [Rules; 3] = [Rules::FAT, Rules::SMB, Rules::NFS];

@@ -11,8 +11,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use seekless::engine::{CacheUse, Config, Mechanism};
 
 use super::{Answer, Runs, answer, config, search, tick, written_back};
+use crate::common::limits::Rng;
 use crate::common::limits::{rounds, seed};
-use crate::common::rng::Rng;
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 

@@ -290,34 +290,6 @@ fn a_file_system_is_known_by_the_uuid_that_its_superblock_has_now() {
 }
 
 #[test]
-#[ignore = "needs root and loop devices"]
-fn what_changed_within_a_minute_before_a_run_is_not_kept() {
-    let volume = ext4();
-    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
-    let away = tempfile::tempdir().expect("a folder");
-    let runs = Runs::new(away.path().join("cache"));
-    let roots = [tree.root().to_owned()];
-    for _ in 0..2 {
-        let answer = search(&roots, Some(runs.now()));
-        assert_eq!(answer.summary.cached.files, 0);
-        assert_eq!(answer.bytes_read(), 10_000);
-    }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_clock_that_was_set_back_costs_reads() {
-    let volume = ext4();
-    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    let roots = [tree.root().to_owned()];
-    let earlier = runs.later();
-    search(&roots, Some(runs.later()));
-    assert_eq!(search(&roots, Some(earlier)).bytes_read(), 10_000);
-}
-
-#[test]
 fn a_cache_inside_the_tree_takes_no_part() {
     let tree = Tree::new().copies(["a", "b"], noise(1, 5000));
     let mut runs = Runs::new(tree.path("cache"));

@@ -3,11 +3,10 @@
 use std::cell::Cell;
 use std::fs::{self};
 
+use super::Runs;
 use super::soundness::{Play, levels};
-use super::{Runs, search};
+use crate::common::limits::Rng;
 use crate::common::limits::rounds;
-use crate::common::noise;
-use crate::common::rng::Rng;
 use crate::common::volume::{Volume, sh};
 
 /// Swaps the disk for a copy of it now and then, and goes on with either.
@@ -75,21 +74,6 @@ fn rolled_back(count: usize) {
         };
         play(&volume, runs, &mut roll, count);
     }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn each_file_system_has_a_file_of_rows_of_its_own() {
-    let volumes = ["ext4", "btrfs"].map(|kind| Volume::on_loop(kind, 128, ""));
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    let roots = volumes.each_ref().map(Volume::path);
-    for root in &roots {
-        fs::write(root.join("a"), noise(1, 5000)).expect("is written");
-    }
-    search(&roots, Some(runs.later()));
-    let files = fs::read_dir(&runs.folder).expect("is there");
-    assert_eq!(files.count(), 2);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use seekless::engine::Trust;
 
 use super::{Runs, search, search_for, tick};
+use crate::common::limits::Rng;
 use crate::common::limits::{rounds, seed};
 use crate::common::mounts::{Shown, Shows};
 use crate::common::noise;
-use crate::common::rng::Rng;
-use crate::common::volume::{Volume, sh};
+use crate::common::volume::Volume;
 
 /// Puts one random change into a tree. With `Trust::Modification`, none that changes a file under the time of
 /// modification that it had; if numbers do not last, nor one that puts another file under its name and time.
@@ -273,34 +273,6 @@ fn nothing_is_kept_of_what_is_in_memory_or_in_layers() {
             assert_eq!(play.rounds(10), 0, "{}", top.display());
         }
     }
-}
-
-#[test]
-#[ignore = "needs root and loop devices"]
-fn a_snapshot_and_its_original_have_rows_of_their_own() {
-    let volume = Volume::on_loop("btrfs", 256, "");
-    let top = volume.path();
-    sh(&format!("btrfs -q subvolume create {}/a", top.display()));
-    fs::write(top.join("a/one"), noise(1, 5000)).expect("is written");
-    fs::write(top.join("a/two"), noise(2, 5000)).expect("is written");
-    sh(&format!(
-        "btrfs -q subvolume snapshot {0}/a {0}/b",
-        top.display()
-    ));
-    let away = tempfile::tempdir().expect("a folder");
-    let mut runs = Runs::new(away.path().join("cache"));
-    search(std::slice::from_ref(&top), Some(runs.later()));
-    // Inode number and generation stay those of the original.
-    tick(&top);
-    fs::write(top.join("b/one"), noise(2, 5000)).expect("is written");
-    for _ in 0..2 {
-        let without = search(std::slice::from_ref(&top), None);
-        let with = search(std::slice::from_ref(&top), Some(runs.later()));
-        assert_eq!(with.sets, without.sets);
-        assert_eq!(without.sets.len(), 1);
-    }
-    let last = search(std::slice::from_ref(&top), Some(runs.later()));
-    assert_eq!(last.bytes_read(), 0);
 }
 
 #[test]

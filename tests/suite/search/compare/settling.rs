@@ -7,8 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::common::run::Seekless;
+use crate::common::stage::Stopped;
 use crate::common::standin::{Rules, Standin};
-use crate::common::stopped::Stopped;
 use crate::common::tree::contents_below;
 use crate::common::{Run, Tree, seekless};
 

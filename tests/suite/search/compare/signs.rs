@@ -47,27 +47,6 @@ Something is on one side only.
 }
 
 #[test]
-fn the_exit_status_is_the_answer() {
-    let tree = Tree::new()
-        .copies(["a/1", "a/2", "b/deep/1"], "one")
-        .file("b/more", "two");
-    compare(&tree, "--one-way a b").exits(0);
-    compare(&tree, "--one-way b a").exits(1);
-    compare(&tree, "a b").exits(1);
-    compare(&tree, "-q --one-way a b").exits(0);
-    assert_eq!(compare(&tree, "-q b a").exits(1).stdout_text(), "");
-}
-
-#[test]
-fn two_files_are_compared_whatever_their_names_are() {
-    let tree = Tree::new()
-        .copies(["one", "two"], "same")
-        .file("three", "other");
-    compare(&tree, "one two").exits(0);
-    compare(&tree, "one three").exits(1);
-}
-
-#[test]
 fn a_hard_link_to_the_other_side_is_one_copy_that_stays() {
     let tree = Tree::new().file("a/1", "one").hard_link("b/1", "a/1");
     let run = compare(&tree, "a b").exits(0).says("one physical copy");
@@ -116,22 +95,6 @@ fn a_reflink_on_the_other_side_is_one_copy_that_stays() {
             }
         }
     }
-}
-
-#[test]
-#[ignore = "needs root to mount"]
-fn reflinks_within_a_side_are_no_matter() {
-    let volume = Volume::on_loop("btrfs", 600, "");
-    let tree = Tree::inside(&volume.path()).copies(["a/1", "b/1"], noise(1, 200_000));
-    let (from, to) = (tree.path("a/1"), tree.path("a/2"));
-    sh(&format!(
-        "cp --reflink=always {} {}",
-        from.display(),
-        to.display()
-    ));
-    compare(&tree, "a b")
-        .exits(0)
-        .never_says("one physical copy");
 }
 
 #[test]
@@ -195,15 +158,6 @@ fn filters_narrow_the_question_and_the_answer_says_so() {
         .exits(2)
         .says("no files to compare")
         .says("the filters may exclude all files");
-}
-
-#[test]
-fn one_folder_by_two_paths_is_no_comparison() {
-    let tree = Tree::new().file("a/x/1", "one");
-    compare(&tree, "a a/x/..")
-        .exits(2)
-        .says("a/x/..: the same folder as another side: compare needs different folders")
-        .never_says("mounted");
 }
 
 #[test]
@@ -335,26 +289,4 @@ fn metadata_is_a_note_and_does_not_change_the_answer() {
     assert_eq!(of("f"), serde_json::json!(["mode"]));
     assert_eq!(of("old"), serde_json::json!(["mtime"]));
     assert!(of("like").is_null());
-}
-
-#[test]
-fn filters_are_those_of_find() {
-    let tree = Tree::new()
-        .copies(["a/x.jpg", "b/x.jpg"], "picture")
-        .file("a/x.txt", "text")
-        .file("a/in/y.png", "another picture");
-    let first = |arguments: &str, status: i32| {
-        let run = compare(&tree, &format!("{arguments} a b")).exits(status);
-        run.stdout_text().lines().next().map(str::to_owned)
-    };
-    let said = Some("Compared only what the filters include.".to_owned());
-    for (arguments, status) in [
-        ("--ext .jpg,jpeg", 0),
-        ("--type image", 1),
-        ("--path a/*.jpg --path b/*.jpg --regex x.jpg", 0),
-        ("--max-size 8 --newer 2001-01-01", 1),
-        ("--older 2001-01-01 --no-hidden", 2),
-    ] {
-        assert_eq!(first(arguments, status), said, "{arguments}");
-    }
 }

@@ -1,22 +1,16 @@
 //! Every way to 2: where something was left open, the answer is never yes.
 
-use crate::common;
-use crate::search::endless::until;
-
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use common::limits::seed;
-use common::mirror;
-use common::rng::Rng;
-use common::run::finish;
-use common::volume::{Volume, sh, unmount};
-use common::{Tree, noise, seekless};
 use seekless::compare::{Comparison, ComparisonAnswer, Question};
 use seekless::tree::{Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Unseen};
 
-fn compare(folder: &Path, arguments: &str) -> common::Run {
+use crate::common::limits::{Rng, seed};
+use crate::common::volume::{Mounted, Volume};
+use crate::common::{Run, Tree, mirror, noise, seekless};
+
+fn compare(folder: &Path, arguments: &str) -> Run {
     seekless(folder, &format!("compare {arguments}")).run()
 }
 
@@ -247,47 +241,43 @@ fn whole_file_systems_on_one_disk() {
     compare(Path::new("/"), &format!("--same-disk {sides}")).exits(0);
 }
 
-#[test]
-#[ignore = "needs root to mount"]
-fn another_file_system_that_is_not_entered() {
-    let tree = copies().folder("a/mounted");
-    let place = tree.path("a/mounted");
-    sh(&format!("mount -t tmpfs none {}", place.display()));
-    compare(tree.root(), "-x a b")
-        .exits(2)
-        .says("could not be compared");
-    unmount(&place);
+/// `me` with two folders, of which one is also in `bk`.
+fn tree(tree: Tree) -> Tree {
+    tree.file("me/photos/1", noise(1, 5000))
+        .copies(["me/docs/2", "bk/2"], noise(2, 5000))
+        .folder("aa")
+}
+
+fn bind(tree: &Tree, source: &str, place: &str) -> Mounted {
+    let arguments = format!("--bind {}", tree.path(source).display());
+    Mounted::new(&arguments, tree.path(place))
 }
 
 #[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn what_changes_after_it_was_listed_and_before_the_answer() {
-    type Change = fn(&Tree);
-    let changes: [(&str, Change); 3] = [
-        ("moved", |tree| {
-            fs::rename(tree.path("b/f"), tree.path("a/moved")).expect("moved");
-        }),
-        ("removed", |tree| {
-            fs::remove_file(tree.path("b/f")).expect("removed");
-        }),
-        ("written", |tree| {
-            fs::write(tree.path("b/f"), "other").expect("written");
-        }),
-    ];
-    for (what, change) in changes {
-        let large = noise(3, 2_000_000);
-        let tree = copies()
-            .copies(["real/large", "a/large"], large)
-            .folder("b/mounted");
-        let daemon = mirror::mount(&tree.path("real"), tree.path("b/mounted"));
-        // It stops while it reads a file below `b`: `b` itself is listed by then.
-        daemon.be_silent_after_reads(6);
-        let run = seekless(tree.root(), "compare a b").spawn();
-        until("it waits", || daemon.is_silent() && daemon.is_waited_for());
-        change(&tree);
-        daemon.be_silent_after_reads(0);
-        daemon.be_silent(false);
-        let run = finish(run, Duration::from_secs(60));
-        assert_eq!(run.code(), 2, "{what}: {run}");
+#[ignore = "mounts folders: root only"]
+fn a_side_with_a_folder_bound_within_it_is_never_a_yes() {
+    let tree = tree(Tree::new());
+    let _bound = bind(&tree, "me/photos", "aa");
+    let other = Tree::new()
+        .copies(["me/photos/1", "aa/1"], noise(1, 5000))
+        .copies(["me/docs/2", "bk/2"], noise(2, 5000));
+    for sides in [[tree.root(), other.root()], [other.root(), tree.root()]] {
+        let run = seekless(tree.root(), "compare --same-disk")
+            .arg(sides[0])
+            .arg(sides[1]);
+        let said = run.run().exits(2).stdout_text();
+        assert!(said.contains("reached a second time"), "{said}");
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_side_that_is_mounted_in_another_side_is_refused() {
+    let tree = Tree::new().file("a/f", "f").folder("a/in").file("b/f", "f");
+    let _mounted = Mounted::new("-t tmpfs tmpfs", tree.path("a/in"));
+    tree.write("a/in/f", "f");
+    for sides in ["a a/in", "b a a/in", "a/in a"] {
+        let run = seekless(tree.root(), &format!("compare {sides}")).run();
+        run.exits(2).says("a/in: lies in a;");
     }
 }

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::common::limits::Rng;
 use crate::common::limits::{rounds, seed};
 use crate::common::mounts::{Shown, Shows};
-use crate::common::rng::Rng;
 use crate::common::volume::{Mounted, Volume, sh, unmount};
 use crate::common::{Tree, noise, seekless};
 
@@ -132,12 +132,6 @@ fn play(count: usize) {
 
 #[test]
 #[ignore = "needs root to mount, and bindfs"]
-fn a_second_view_of_empty_files_is_no_copy() {
-    is_never_yes(Tree::new().file("a/1", "").file("a/in/2", ""));
-}
-
-#[test]
-#[ignore = "needs root to mount, and bindfs"]
 fn a_second_view_of_a_side_is_no_copy() {
     play(rounds(5));
 }
@@ -187,39 +181,6 @@ fn a_view_with_other_times_is_no_copy() {
         assert_eq!(run.code(), 2, "{what:?}: {run}");
         let run = seekless(tree.root(), &format!("folders {sides}")).run();
         run.never_says("identical");
-    }
-}
-
-/// Views that show a time which an overlay with `metacopy` made up: the bytes are still those of the lower folder.
-#[test]
-#[ignore = "needs root to mount, and bindfs"]
-fn a_view_of_an_overlay_with_other_times_is_no_copy() {
-    let tree = Tree::new().file("lower/f", b"content");
-    for folder in ["u", "w", "overlay", "view", "u2", "w2", "overlay2"] {
-        fs::create_dir(tree.path(folder)).expect("a folder");
-    }
-    let at = |name: &str| tree.path(name).display().to_string();
-    let overlay = |lower: &str, upper: &str, work: &str, options: &str| {
-        let layers = format!(
-            "lowerdir={},upperdir={},workdir={}",
-            at(lower),
-            at(upper),
-            at(work)
-        );
-        format!("-t overlay overlay -o {layers}{options}")
-    };
-    let metacopy = overlay("lower", "u", "w", ",metacopy=on,redirect_dir=on");
-    let _overlay = Mounted::new(&metacopy, tree.path("overlay"));
-    let shown = File::open(tree.path("overlay/f")).expect("opened");
-    let long_ago = UNIX_EPOCH + Duration::from_secs(1_500_000_000);
-    shown.set_modified(long_ago).expect("set");
-    let _view = Mounted::by(&format!("bindfs {}", at("overlay")), tree.path("view"));
-    let second = overlay("overlay", "u2", "w2", "");
-    let _second = Mounted::new(&second, tree.path("overlay2"));
-    for view in ["overlay", "view", "overlay2"] {
-        let question = format!("compare --same-disk --one-way lower {view}");
-        let run = seekless(tree.root(), &question).run();
-        assert_eq!(run.code(), 2, "{view}: {run}");
     }
 }
 

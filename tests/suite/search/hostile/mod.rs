@@ -21,7 +21,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use crate::common::chain::Chain;
+use crate::common::tree::Chain;
 use crate::common::{Run, Tree, noise, seekless};
 
 /// Runs `find` with NUL-separated output, whatever comes of it.
