@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::imports::{Module, Room};
-use super::sources::{Source, sources};
+use super::sources::{Module, Room, Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
 const SUB_ROOMS: [(&str, &[&str]); 7] = [

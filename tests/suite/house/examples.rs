@@ -13,7 +13,7 @@ use crate::common::{Tree, noise};
 use regex::Regex;
 use tempfile::TempDir;
 
-use super::options::COMMANDS;
+use super::docs::COMMANDS;
 
 /// What is run before an example: a report, a run to undo, and a file that looks like one of the cache.
 const BEFORE: [&str; 3] = [

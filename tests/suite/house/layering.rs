@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::imports::paths_named;
-use super::sources::{Source, contains, sources, tokens};
+use super::sources::{Source, contains, paths_named, sources, tokens};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
 const FLOORS: [&[&str]; 9] = [

@@ -74,6 +74,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--copies 3.. --unique t", "--unique", "--help"),
     ("--min-size 10k --max-size 1k t", "10.0 kB", "swap"),
     ("--max-size 0 t", "--max-size, --empty", "include"),
+    ("--empty --min-size 1 t", "--min-size, --empty", "omit one"),
+    ("--older 9999-01-01 t", "9999-01-01", "1678 to 2262"),
     ("--newer 1d --older 3d t", "--newer", "swap"),
     ("--newer 2262-01-01 t", "--newer", "in the past"),
     ("remove -n -d 0 t", "'0' for '--max-depth", "1 or more"),

@@ -202,30 +202,3 @@ fn an_actor_takes_a_further_name_and_never_the_last() {
         assert_eq!(links(&keeper), left, "{action:?}");
     }
 }
-
-#[test]
-#[ignore = "needs root, to mount"]
-fn an_actor_leaves_a_name_alone_that_it_sees_through_a_bind_mount() {
-    for action in TAKING {
-        let scene = Scene::new();
-        let (keeper, view) = (scene.keeper(), scene.tree().join("view"));
-        fs::hard_link(&keeper, scene.tree().join("dup/further")).expect("linked");
-        fs::create_dir(&view).expect("made");
-        let folder = scene.tree().join("keep");
-        let _mounted = Mounted::new(&format!("--bind {}", folder.display()), view.clone());
-        let mut actor = scene.actor_with(acting(&scene));
-        let outcome = actor.perform(&step(action, &keeper, &view.join("k")));
-        assert!(
-            matches!(
-                outcome,
-                Outcome::Skipped(Reason {
-                    code: Code::SameFile,
-                    ..
-                })
-            ),
-            "{outcome:?}"
-        );
-        assert!(keeper.exists() && links(&keeper) == 2, "{action:?}");
-        assert!(scene.temporaries().is_empty(), "{action:?}");
-    }
-}

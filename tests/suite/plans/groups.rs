@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::common::Tree;
-use crate::common::rng::Rng;
+use crate::common::limits::Rng;
 use crate::common::stage::Stage;
 use crate::common::tree::contents_below;
 
@@ -27,26 +27,6 @@ fn leaves<const N: usize>(tree: impl Fn() -> Tree, arguments: &str, expected: [&
         let run = stage.run(&format!("{action} {arguments}")).exits(0);
         assert_eq!(stage.names(), expected, "{action}: {run}");
     }
-}
-
-#[test]
-fn sidecars_of_unique_photos_stay() {
-    let stage = Stage::new((1..=3).fold(Tree::new(), |tree, number| {
-        tree.file(format!("IMG_{number}.HEIC"), format!("photo {number}"))
-            .file(format!("IMG_{number}.AAE"), "the same edit")
-    }));
-    let before = stage.names();
-    stage
-        .run("remove -y .")
-        .exits(0)
-        .says("2 files left alone because each belongs together with a file that stays");
-    assert_eq!(stage.names(), before);
-    for plan in ["remove -n .", "remove -n -f json ."] {
-        let plan = stage.report(plan);
-        assert!(plan.contains("stays with IMG_3.HEIC"), "{plan}");
-    }
-    stage.run("remove -y --sidecars ignore .").exits(0);
-    assert_eq!(stage.names().len(), 4);
 }
 
 /// Every kind of picture and film × sidecar, in both spellings and mixed case.
@@ -111,23 +91,6 @@ fn equal_pairs_are_chosen_as_groups() {
             stay.sort_unstable();
             leaves(tree, "--keep oldest a b", stay);
         }
-    }
-}
-
-#[test]
-fn names_of_one_photo_stay_with_their_sidecars() {
-    let tree = || {
-        Tree::new()
-            .file("a/1.jpg", "photo")
-            .hard_link("b/1.jpg", "a/1.jpg")
-            .copies(["a/1.xmp", "b/1.xmp"], "edit")
-    };
-    let all = ["a/1.jpg", "a/1.xmp", "b/1.jpg", "b/1.xmp"];
-    leaves(tree, "a b", all);
-    for action in &ACTIONS[..2] {
-        let stage = Stage::new(tree());
-        stage.run(&format!("{action} --hard-links a b")).exits(0);
-        assert_eq!(stage.names(), all[..2], "{action}");
     }
 }
 

@@ -176,20 +176,6 @@ fn names(stage: &Stage) -> BTreeSet<String> {
 }
 
 #[test]
-fn two_repositories_with_the_same_files_stay_as_they_are() {
-    for action in ACTIONS {
-        let stage = repository();
-        run(stage.tree.root(), "cp", &["-r", "git", "git2"]);
-        for given in ["git git2", ".", "git2/sub git", "git/.git git2/.git"] {
-            let run = stage.run(&format!("{action} -y {given}"));
-            run.exits(0).says(ALLOW).says("Nothing else to");
-            is_clean(&stage.tree.path("git"));
-            is_clean(&stage.tree.path("git2"));
-        }
-    }
-}
-
-#[test]
 fn linked_work_trees_and_submodules_stay_as_they_are() {
     let stage = repository();
     let root = stage.tree.path("git");

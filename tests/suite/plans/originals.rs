@@ -1,95 +1,14 @@
 //! Which file of a set is the original, if nobody says so: the first of each report, and the one that actions keep.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use crate::common::rng::Rng;
+use crate::common::limits::Rng;
 use crate::common::run::Run;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
-
-/// What desktops, browsers and editors make of `IMG_1.jpg`.
-const COPIES: [&str; 23] = [
-    "IMG_1 (1).jpg",
-    "IMG_1(1).jpg",
-    "IMG_1 2.jpg",
-    "IMG_1-1.jpg",
-    "IMG_1_1.jpg",
-    "IMG_1~2.jpg",
-    "img_1 (12).JPG",
-    "Copy of IMG_1.jpg",
-    "Copy of Copy of IMG_1 (1).jpg",
-    "IMG_1 copy.jpg",
-    "IMG_1 copy 2.jpg",
-    "IMG_1-copy.jpg",
-    "IMG_1_copy.jpg",
-    "IMG_1 (copy).jpg",
-    "IMG_1 (another copy).jpg",
-    "IMG_1 (3rd copy).jpg",
-    "IMG_1 - Copy.jpg",
-    "IMG_1 - Copy (2).jpg",
-    "IMG_1 - Kopie.jpg",
-    "IMG_1 (otra copia).jpg",
-    "IMG_1のコピー.jpg",
-    "IMG_1.jpg~",
-    "IMG_1 (1) (1).jpg",
-];
-
-/// Each copy beside its original; the copies are older.
-fn copies() -> Stage {
-    let mut tree = Tree::new();
-    for (nth, copy) in COPIES.iter().enumerate() {
-        let content = noise(nth as u64, 5000);
-        for (name, time) in [("IMG_1.jpg", 2000), (copy, 1000)] {
-            let name = format!("{nth}/{name}");
-            tree = tree.file(&name, &content).modified(&name, time);
-        }
-    }
-    Stage::new(tree)
-}
-
-fn originals() -> BTreeSet<String> {
-    (0..COPIES.len())
-        .map(|nth| format!("{nth}/IMG_1.jpg"))
-        .collect()
-}
-
-#[test]
-fn every_action_keeps_the_original_and_not_its_copy() {
-    for line in [
-        "remove --yes .",
-        "remove --yes --keep best-name,newest .",
-        "remove --trash --yes .",
-        "move --to aside --yes .",
-        "symlink --yes .",
-        "hardlink --yes .",
-    ] {
-        let stage = copies();
-        let inode = |name: &str| {
-            fs::symlink_metadata(stage.tree.path(name))
-                .ok()
-                .map(|now| now.ino())
-        };
-        let before: Vec<_> = originals().iter().map(|name| inode(name)).collect();
-        stage.run(line).exits(0);
-        let after: Vec<_> = originals().iter().map(|name| inode(name)).collect();
-        assert_eq!(before, after, "{line}");
-        for (nth, copy) in COPIES.iter().enumerate() {
-            let copy = inode(&format!("{nth}/{copy}"));
-            let original = inode(&format!("{nth}/IMG_1.jpg"));
-            assert_eq!(
-                copy == original,
-                line.starts_with("hardlink"),
-                "{line} {nth}"
-            );
-            assert_eq!(copy.is_some(), line.contains("link"), "{line} {nth}");
-        }
-    }
-}
 
 #[test]
 fn the_best_name_of_a_hard_link_is_shown_and_ranks_the_file() {

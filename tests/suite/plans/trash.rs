@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::common::rng::Rng;
+use crate::common::limits::Rng;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 
@@ -43,33 +43,6 @@ fn outside(stage: &Stage) -> BTreeSet<Vec<u8>> {
     let names = stage.names().into_iter().filter(|name| is_outside(name));
     let read = |name| fs::read(stage.tree.path(name)).expect("readable");
     names.map(read).collect()
-}
-
-#[test]
-fn the_copy_outside_of_a_trash_stays_and_the_trash_as_it_is() {
-    for trash in TRASHES {
-        for action in ["remove", "remove --trash", "move --to out", "hardlink"] {
-            let stage = Stage::new(tree(trash));
-            let names = stage.names();
-            stage
-                .run(&format!("{action} --yes ."))
-                .exits(0)
-                .says("Nothing to")
-                .says("not searched: a copy in the trash does not count");
-            assert_eq!(stage.names(), names, "{action} with {trash}");
-        }
-    }
-}
-
-#[test]
-fn of_several_copies_outside_of_a_trash_one_stays() {
-    for trash in TRASHES {
-        let stage = Stage::new(tree(trash).file("w/a", noise(1, 5000)));
-        stage.run("remove --yes .").exits(0);
-        let left = stage.names();
-        assert!(left.contains(&"w/a".to_owned()), "{trash}: {left:?}");
-        assert_eq!(left.len(), 2, "{trash}: {left:?}");
-    }
 }
 
 #[test]

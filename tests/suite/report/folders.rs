@@ -30,32 +30,6 @@ fn said(run: &Run) -> Value {
 }
 
 #[test]
-fn equal_folders_are_one_entry() {
-    let tree = Tree::new()
-        .copies(["a/x/1", "b/x/1", "c/x/1"], content(1, 5000))
-        .copies(["a/2", "b/2", "c/2"], content(2, 3000))
-        .symlink("a/link", "x/1")
-        .symlink("b/link", "x/1")
-        .symlink("c/link", "x/1")
-        .folder("a/empty")
-        .folder("b/empty")
-        .folder("c/empty")
-        .file("other/alone", content(3, 9000));
-    let found = folders(&tree, ".").exits(0);
-    assert_eq!(
-        said(&found),
-        json!([[
-            16_000,
-            [
-                ["./a", "identical", "./b"],
-                ["./b", "identical", "./a"],
-                ["./c", "identical", "./a"]
-            ]
-        ]])
-    );
-}
-
-#[test]
 fn what_differs_is_named() {
     let mut tree = Tree::new();
     for number in 0..9 {

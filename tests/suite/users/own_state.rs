@@ -6,10 +6,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::common::journal::rewrite;
 use crate::common::run::{Seekless, seekless};
 use crate::common::scene::{Scene, picture};
-use crate::common::users::{NOBODY, Neighbours, give_away, set_mode};
+use crate::common::stage::rewrite;
+use crate::common::users::{NOBODY, Neighbours, acl, give_away, set_extended, set_mode};
 use serde_json::{Value, json};
 
 /// A run that a hanging read would fail. Far above what it needs.
@@ -132,61 +132,6 @@ fn a_forged_journal_makes_root_write_no_program_of_roots() {
             intent["metadata"]["uid"] = json!(0);
             intent["metadata"]["gid"] = json!(0);
         }),
-    );
-    root_believes_nothing(&neighbours);
-}
-
-#[test]
-#[ignore = "becomes another user: root only"]
-fn a_forged_journal_makes_root_reveal_no_file() {
-    let neighbours = attacked();
-    let home = neighbours.home();
-    let done = at_home(&home, &home, "symlink --absolute --yes --keep").by_nobody();
-    done.arg("under tree/keep").arg("tree").run().exits(0);
-    let key = neighbours.top().join("root/key");
-    let state = fs::metadata(&key).expect("metadata");
-    let path = journal(&home);
-    forge(&path, |record| {
-        if record["record"] == "intent" {
-            record["keeper"] = json!({"text": key});
-            record["link_text"] = json!({"text": key});
-            record["keeper_state"] = json!({
-                "dev": state.dev(), "ino": state.ino(), "size": state.len(),
-                "mtime_ns": state.mtime() * 1_000_000_000 + state.mtime_nsec(),
-            });
-            record["victim_state"]["size"] = json!(state.len());
-        }
-        if let Some(record) = record.as_object_mut() {
-            record.remove("digest");
-        }
-    });
-    let link = home.join("tree/dup/v");
-    fs::remove_file(&link).expect("removed");
-    symlink(&key, &link).expect("a link");
-    give_away(&link);
-    let now = fs::symlink_metadata(&link).expect("metadata");
-    forge(&path, |record| {
-        if record["record"] == "done" {
-            record["now"] = json!({
-                "dev": now.dev(), "ino": now.ino(), "size": now.len(),
-                "mtime_ns": now.mtime() * 1_000_000_000 + now.mtime_nsec(),
-            });
-        }
-    });
-    root_believes_nothing(&neighbours);
-}
-
-#[test]
-#[ignore = "becomes another user: root only"]
-fn a_forged_journal_makes_root_move_nothing_in() {
-    let neighbours = attacked();
-    let home = neighbours.home();
-    let done = at_home(&home, &home, "move --yes --to away tree").by_nobody();
-    done.run().exits(0);
-    let cron = neighbours.top().join("root/cron.d/job");
-    forge(
-        &journal(&home),
-        on_intents(|intent| intent["victim"] = json!({"text": cron})),
     );
     root_believes_nothing(&neighbours);
 }
@@ -337,22 +282,9 @@ fn an_acl_that_lets_others_write_counts() {
         .run()
         .exits(0);
     // Above the folder: the group is root's private one, but the ACL lets one user more write.
-    let entry = |tag: u16, permissions: u16, id: u32| {
-        let [tag, permissions] = [tag, permissions].map(u16::to_le_bytes);
-        [&tag[..], &permissions, &id.to_le_bytes()].concat()
-    };
-    const NONE: u32 = u32::MAX;
-    let acl = [
-        2u32.to_le_bytes().to_vec(),
-        entry(0x01, 7, NONE),
-        entry(0x02, 7, NOBODY),
-        entry(0x04, 5, NONE),
-        entry(0x10, 7, NONE),
-        entry(0x20, 5, NONE),
-    ];
     let local = home.join(".local");
-    let flags = rustix::fs::XattrFlags::empty();
-    rustix::fs::setxattr(&local, c"system.posix_acl_access", &acl.concat(), flags).expect("set");
+    let list = acl(NOBODY, 7, 0o755);
+    set_extended(&local, "system.posix_acl_access", &list);
     assert_eq!(
         fs::metadata(&local).expect("there").permissions().mode() & 0o777,
         0o775

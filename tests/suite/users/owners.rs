@@ -8,8 +8,7 @@ use std::path::Path;
 use crate::common::scene::{Perform, Scene, step};
 use crate::common::stage::Stage;
 use crate::common::users::{
-    ALICE, CAPABILITY, NOBODY, acl, give, looks, moved, nobody_does, open_stage, set_extended,
-    set_mode,
+    ALICE, CAPABILITY, NOBODY, acl, give, looks, nobody_does, open_stage, set_extended, set_mode,
 };
 use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
@@ -169,24 +168,6 @@ fn who_owns_the_files_is_looked_at_again_before_each_step() {
         let outcome = scene.actor_with(told).perform(&step);
         assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
     }
-}
-
-#[test]
-#[ignore = "acts as two users: root only"]
-fn what_lies_in_a_private_folder_stays_private_when_it_is_moved() {
-    let stage = open_stage(Tree::new().copies(["p/in/v", "k"], noise(1, 5000)));
-    for name in ["p", "p/in"] {
-        give(&stage.tree.path(name), ALICE, 0o700);
-    }
-    give(&stage.tree.path("p/in/v"), ALICE, 0o644);
-    let to = stage.tree.path("aside");
-    stage
-        .run("move --yes --keep shortest-path --to aside .")
-        .exits(0);
-    let there = moved(&to, &stage.tree.path("p/in")).join("v");
-    assert!(there.exists());
-    let read = format!("cat '{}' > /dev/null 2>&1", there.display());
-    assert!(!nobody_does(&read, Path::new("/")), "nobody can read it");
 }
 
 const SHARED: &str = "left alone because it is in a folder that other users can change";

@@ -113,21 +113,6 @@ fn links_and_files_in_the_place_of_the_trash_are_refused() {
 
 #[test]
 #[ignore = "mounts a file system and becomes another user: root only"]
-fn what_is_in_the_trash_is_roots_as_well() {
-    for name in ["files", "info"] {
-        let disk = Disk::new();
-        disk.folder(".Trash-0", 0, 0o700);
-        let inner = disk.folder(&format!(".Trash-0/{name}"), NOBODY, 0o755);
-        disk.refuses(&format!("{name} belongs to user 65534"));
-        fs::remove_dir(&inner).expect("removed");
-        let outside = disk.folder("outside", 0, 0o700);
-        symlink(&outside, &inner).expect("a link");
-        disk.refuses(&format!("{name} is not a folder"));
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system and becomes another user: root only"]
 fn an_administrators_trash_is_used_if_nobody_else_can_change_it() {
     // Somebody else has taken root's place in it: the next one is used.
     for (owner, bits, planted) in [

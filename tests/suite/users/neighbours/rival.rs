@@ -14,8 +14,8 @@ use rustix::mount::{UnmountFlags, mount_bind, unmount};
 
 use crate::common::Tree;
 use crate::common::children::{Partner, own_process};
+use crate::common::limits::Rng;
 use crate::common::limits::seed;
-use crate::common::rng::Rng;
 use crate::common::users::NOBODY;
 
 /// What the other process does until it is told to stop.
