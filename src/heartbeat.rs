@@ -25,14 +25,12 @@ const STEP: Duration = Duration::from_secs(1);
 /// In place of a number: the wait for a path is limited.
 const LIMITED: u32 = u32::MAX;
 
-/// The subject of a call.
+/// What a thread asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A folder, by its number, and a name in it.
-    Folder,
-    /// A volume, by its place in the scheduler.
+    /// Volumes, by their place in the scheduler.
     Volume,
-    /// A path.
+    /// Paths, which have a slash, or names in a folder, by its number.
     Path,
 }
 
@@ -112,12 +110,17 @@ impl Heartbeat {
         self.calls.beat();
     }
 
-    fn ask_about(&self, at: u32, name: &[u8]) {
-        let mut held = self.name();
-        held.clear();
-        held.extend_from_slice(name);
-        drop(held);
+    fn ask_about_name(&self, at: u32, name: &[u8]) {
+        name.clone_into(&mut self.name());
         self.ask(at);
+    }
+
+    fn ask_about(&self, at: u32, path: &[u8]) {
+        if path.contains(&b'/') {
+            self.ask_about_name(at, path);
+        } else {
+            self.ask_about_name(at, &[b"./", path].concat());
+        }
     }
 
     /// True while it makes calls to file systems.
@@ -130,7 +133,7 @@ impl Heartbeat {
         self.at.load(Ordering::Relaxed)
     }
 
-    /// The name that it asks about.
+    /// The path, or the name, that it asks about.
     pub fn name(&self) -> MutexGuard<'_, Vec<u8>> {
         locked(&self.name)
     }
@@ -390,11 +393,11 @@ mod tests {
     #[test]
     fn every_sign_of_life_is_another_count() {
         let watchlist = Watchlist::new(SECOND);
-        let heartbeat = watchlist.admit(Subject::Folder);
+        let heartbeat = watchlist.admit(Subject::Path);
         let count = || heartbeat.calls.count();
         let mut seen = vec![count()];
         for _ in 0..5 {
-            heartbeat.ask_about(7, b"name");
+            heartbeat.ask_about_name(7, b"name");
             seen.push(count());
             heartbeat.calls.rest();
             assert!(!heartbeat.is_at_work());
@@ -470,7 +473,7 @@ mod tests {
     #[test]
     fn a_device_is_silent_while_a_thread_waits_for_it() {
         let watchlist = Watchlist::new(5 * SECOND);
-        let heartbeat = watchlist.admit(Subject::Folder);
+        let heartbeat = watchlist.admit(Subject::Path);
         heartbeat.calls.beat();
         for heartbeat in silent_after(&watchlist, 6) {
             heartbeat.set_device(Some(7));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::device::{self, Mounts, NoName};
 use crate::hash::SampleDigest;
-use crate::sys::{stat, statfs, uuid};
+use crate::sys::{stat, statfs};
 
 /// File systems with 16 bytes of their own and inode numbers that stay.
 const WITH_UUID: &[u64] = &[
@@ -62,10 +62,10 @@ impl VolumeKey {
     pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
         let fd = opened(folder, st_dev)?;
         let key = match statfs::magic(&fd) {
-            Some(BTRFS) => uuid::of_btrfs(&fd).zip(stat::subvolume(&fd)),
+            Some(BTRFS) => statfs::uuid_of_btrfs(&fd).zip(stat::subvolume(&fd)),
             // The kernel mounts no second btrfs with one UUID, and subvolumes have device numbers of their own.
             Some(magic) if WITH_UUID.contains(&magic) => {
-                let uuid = uuid::of(&fd);
+                let uuid = statfs::uuid_of(&fd);
                 if uuid.is_some_and(|uuid| device::is_mounted_twice(&uuid, st_dev)) {
                     return Err(NotCached::Twice);
                 }

@@ -8,50 +8,24 @@ use super::filesystem::{FilesystemKind, asks_for_new_names};
 use super::mountinfo::{Mount, Mounts};
 use super::sysfs::{BlockDevice, Sysfs};
 
-/// A btrfs as sysfs shows it.
-#[derive(Debug, Default)]
-pub(super) struct Btrfs {
-    /// The name of its folder.
-    pub uuid: Option<String>,
-    /// Its devices.
-    pub members: Vec<BlockDevice>,
-    /// How its data are spread over them: `single`, `raid1`, ….
-    pub profile: Option<String>,
-}
-
-/// Finds the btrfs that is mounted here.
+/// Finds the UUID and the devices of the btrfs that is mounted here.
 ///
 /// The mount names one member; `/sys/fs/btrfs/UUID/devices` lists them all. A mount from
 /// `/dev/root` names none: then the only open btrfs, if there is just one, must be it.
-pub(super) fn btrfs(sysfs: &Sysfs, mount: &Mount) -> Btrfs {
+pub(super) fn btrfs(sysfs: &Sysfs, mount: &Mount) -> (Option<String>, Vec<BlockDevice>) {
     let named = sysfs.by_path(&mount.source.to_string_lossy());
     let mut open = sysfs.open_filesystems("btrfs");
     if let Some(named) = &named {
         open.retain(|folder| sysfs.devices_in(&folder.join("devices")).contains(named));
     }
     match open.as_slice() {
-        [folder] => Btrfs {
-            uuid: folder
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned()),
-            members: sysfs.devices_in(&folder.join("devices")),
-            profile: data_profile(folder.join("allocation/data")),
-        },
-        _ => Btrfs {
-            members: named.into_iter().collect(),
-            ..Btrfs::default()
-        },
+        [folder] => {
+            let uuid = folder.file_name();
+            let uuid = uuid.map(|name| name.to_string_lossy().into_owned());
+            (uuid, sysfs.devices_in(&folder.join("devices")))
+        }
+        _ => (None, named.into_iter().collect()),
     }
-}
-
-/// Each profile in use has a folder of its name; during a conversion there are two, and the one
-/// with more promises, `raid…`, sorts before `single`.
-fn data_profile(folder: PathBuf) -> Option<String> {
-    let entries = std::fs::read_dir(folder).ok()?;
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with("raid") || matches!(name.as_str(), "single" | "dup"))
-        .min()
 }
 
 /// The folders that a layered file system is made of, upper first; only those whose place is

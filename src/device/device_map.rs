@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
 use super::anonymous::keeps_times;
-use super::class::Class;
 use super::filesystem::FilesystemKind;
-use super::identity;
 use super::leaf::LeafKind;
 use super::mountinfo::{DeviceNumber, Mount, Mounts};
+use super::mounts::uuid_of_mounted;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
 use super::policy::Policy;
-use super::rules::{Facts, Rule};
+use super::rules::{Class, Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
 use super::volume::Volume;
@@ -190,7 +189,7 @@ impl DeviceMap {
         let mut volume = self.look_up(home, mount);
         if may_ask && volume.uuid.is_none() {
             let (place, st_dev) = (&volume.mount_point, volume.st_dev);
-            volume.uuid = identity::uuid_of_mounted(place, &volume.filesystem, st_dev);
+            volume.uuid = uuid_of_mounted(place, &volume.filesystem, st_dev);
         }
         self.believe(&mut volume);
         self.obey(&mut volume);

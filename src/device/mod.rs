@@ -7,36 +7,28 @@
 //! once. Nothing here reads a file's content or starts a thread.
 
 mod anonymous;
-mod array;
-mod class;
 mod device_map;
 mod filesystem;
-mod identity;
 mod leaf;
 mod mountinfo;
 mod mounts;
 mod overrides;
 mod policy;
 mod rules;
-mod shown;
 mod sysfs;
 mod topology;
 mod volume;
 
 use std::path::PathBuf;
 
-pub use array::Array;
-pub use class::Class;
 pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::FilesystemKind;
-pub use identity::is_mounted_twice;
-pub use leaf::{Leaf, LeafKind};
+pub use leaf::{Array, Leaf, LeafKind};
 pub use mountinfo::Mounts;
-pub use mounts::Inner;
+pub use mounts::{Inner, NoName, is_mounted_twice};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
 pub use policy::{Cost, Order, Policy};
-pub use rules::{Facts, RULES, Rule};
-pub use shown::NoName;
+pub use rules::{Class, Facts, RULES, Rule};
 pub use volume::Volume;
 
 /// Where the system tells about its devices.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::SystemRoot;
-use super::class::Class;
+use super::rules::Class;
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// More threads than anybody could want for one device.

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::class::Class;
 use super::filesystem::is_read_by_one_thread;
 use super::leaf::Leaf;
-use super::rules::Facts;
+use super::rules::{Class, Facts};
 
 /// How a volume is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::anonymous;
-use super::array::Array;
 use super::filesystem::FilesystemKind;
-use super::leaf::{Leaf, LeafKind};
+use super::leaf::{Array, Leaf, LeafKind};
 use super::mountinfo::{DeviceNumber, Mount, Mounts};
 use super::sysfs::{BlockDevice, Sysfs};
 
@@ -110,23 +109,11 @@ impl Surveyor<'_> {
     }
 
     fn btrfs(self, survey: &mut Survey, mount: &Mount) {
-        let anonymous::Btrfs {
-            uuid,
-            members,
-            profile,
-        } = anonymous::btrfs(self.sysfs, mount);
+        let (uuid, members) = anonymous::btrfs(self.sysfs, mount);
         survey.uuid = survey.uuid.take().or(uuid);
         if members.is_empty() {
             let source = mount.source.to_string_lossy();
             survey.end(named_by(LeafKind::Unseen, mount, &source));
-        }
-        if let ([_, _, ..], Some(level)) = (members.as_slice(), profile) {
-            survey.arrays.push(Array {
-                name: mount.filesystem.clone(),
-                level,
-                members: members.iter().map(|member| member.name.clone()).collect(),
-                sweeps: 1,
-            });
         }
         for member in members {
             self.device(survey, &member);
@@ -173,18 +160,11 @@ impl Surveyor<'_> {
         let members = self.sysfs.devices_in(&device.slaves());
         survey.note_mapper(device);
         survey.arrays.extend(Array::of_md(device, &members));
-        let uuid = device.attribute("dm/uuid").unwrap_or_default();
-        match members.as_slice() {
-            [] => survey.end(Leaf::disk(self.sysfs, device)),
-            // All paths of a multipath device lead to one disk; the first stands for it.
-            [first, other_paths @ ..] if uuid.starts_with("mpath-") => {
-                self.device(survey, first);
-                let others = other_paths.iter().map(|path| path.name.clone());
-                survey.stack.extend(others);
-            }
-            _ => members
-                .iter()
-                .for_each(|member| self.device(survey, member)),
+        if members.is_empty() {
+            survey.end(Leaf::disk(self.sysfs, device));
+        }
+        for member in &members {
+            self.device(survey, member);
         }
     }
 

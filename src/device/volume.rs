@@ -3,12 +3,10 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::array::Array;
-use super::class::Class;
 use super::filesystem::{FilesystemKind, walks_files};
-use super::leaf::{Leaf, LeafKind};
+use super::leaf::{Array, Leaf, LeafKind};
 use super::policy::{Cost, Order, Policy};
-use super::rules::Facts;
+use super::rules::{Class, Facts};
 
 /// One file system as far as it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]

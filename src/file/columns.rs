@@ -1,6 +1,11 @@
-//! The columns of the file table that take less room than a list of their values would.
+//! The columns of the file table that take less room than a list of their values would, and further names.
 
-use super::{DevIndex, DirId};
+use std::collections::HashMap;
+
+use hashbrown::HashTable;
+
+use super::dir_table::mix;
+use super::{DevIndex, DirId, FileIndex};
 
 /// Names `1 << NAMES_SHIFT` files apart share a 64-bit base, so that each needs 16 bits only.
 const NAMES_SHIFT: usize = 4;
@@ -119,6 +124,84 @@ impl Places {
         let further = further.take_while(|run| run.first as usize <= i);
         let run = self.runs[start + further.count()];
         (run.dir, run.volume)
+    }
+}
+
+/// A further name of a file.
+#[derive(Clone, Copy, Debug)]
+struct FurtherName {
+    dir: DirId,
+    /// The file's next further name.
+    next: Option<u32>,
+    /// Of file, folder and name.
+    hash: u64,
+}
+
+/// The names of files beyond the first; few files have any, and one may have very many.
+#[derive(Debug, Default)]
+pub struct FurtherNames {
+    places: Vec<FurtherName>,
+    names: Names,
+    /// Last of each file's further names.
+    last_of: HashMap<FileIndex, u32>,
+    /// Names by what they are.
+    by_name: HashTable<(FileIndex, u32)>,
+}
+
+impl FurtherNames {
+    /// True if no file has any.
+    pub fn is_empty(&self) -> bool {
+        self.last_of.is_empty()
+    }
+
+    /// True if a file has any.
+    pub fn has(&self, file: FileIndex) -> bool {
+        self.last_of.contains_key(&file)
+    }
+
+    /// The hash of a name of a file in the folder of this device and inode number.
+    pub fn hash(file: FileIndex, (dev, ino): (u64, u64), name: &[u8]) -> u64 {
+        let seed = mix(mix(dev, ino), file.0.into());
+        name.chunks(8).fold(seed, |hash, chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            mix(hash, u64::from_le_bytes(word))
+        })
+    }
+
+    /// The folders in which the file is known by this name, among those that give this hash.
+    pub fn folders_of(
+        &self,
+        file: FileIndex,
+        name: &[u8],
+        hash: u64,
+    ) -> impl Iterator<Item = DirId> {
+        let known = self.by_name.iter_hash(hash);
+        let known = known
+            .filter(move |(of, number)| *of == file && self.names.get(*number as usize) == name);
+        known.map(|&(_, number)| self.places[number as usize].dir)
+    }
+
+    /// Adds a name of this [hash](Self::hash).
+    pub fn push(&mut self, file: FileIndex, dir: DirId, name: &[u8], hash: u64) {
+        let number = u32::try_from(self.places.len()).expect("fewer than 2^32 names");
+        let next = self.last_of.insert(file, number);
+        self.places.push(FurtherName { dir, next, hash });
+        self.names.push(name);
+        let places = &self.places;
+        self.by_name
+            .insert_unique(hash, (file, number), |&(_, n)| places[n as usize].hash);
+    }
+
+    /// The further names of a file, with their folders.
+    pub fn of(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
+        let mut next = self.last_of.get(&file).copied();
+        std::iter::from_fn(move || {
+            let number = next? as usize;
+            let place = self.places[number];
+            next = place.next;
+            Some((place.dir, self.names.get(number)))
+        })
     }
 }
 

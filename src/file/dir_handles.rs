@@ -1,10 +1,19 @@
-//! A few open folders, so that most files are opened by name alone.
+//! Opens folders, and keeps a few open, so that most files are opened by name alone.
+//!
+//! The way to a folder is read from the table under its lock and followed without the lock. Otherwise a file system that
+//! does not answer would keep all threads from the table.
 
+use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
 
-use super::{DirId, SharedDirs};
+use crate::sys::{open, parent, stat};
+
+use super::{DirId, DirTable, SharedDirs};
+
+/// Longest path handed to the kernel at once; `PATH_MAX` is 4096 with its NUL.
+const LONGEST_CALL: usize = 4000;
 
 /// A process that may open this many folders may also keep a root open.
 const PLENTY: usize = 16;
@@ -34,11 +43,18 @@ impl DirHandles {
         if self.held(dir).is_none() {
             // Close first: with few descriptors left there may be no room for two.
             self.slots[slot] = None;
-            let opened = dirs.open_from(dir, |above| self.held(above))?;
-            self.slots[slot] = Some((dir, opened.folder));
-            if opened.root.is_some() && self.slots.len() >= PLENTY {
-                self.root = opened.root;
-            }
+            let way = dirs.read().way_below(dir, |above| self.held(above));
+            let opened = match way {
+                Some(way) => go(way)?,
+                None => {
+                    let (opened, root) = dirs.open_from_root(dir)?;
+                    if root.is_some() && self.slots.len() >= PLENTY {
+                        self.root = root;
+                    }
+                    opened
+                }
+            };
+            self.slots[slot] = Some((dir, opened));
         }
         Ok(self.held(dir).expect("just opened"))
     }
@@ -73,6 +89,113 @@ impl DirHandles {
     }
 }
 
+/// A root, its path, and its device and inode number if it must have these.
+type Root = (DirId, CString, Option<(u64, u64)>);
+
+/// An open folder, relative paths from there, each one step, and whether links are followed.
+type Way<'fd> = (BorrowedFd<'fd>, Vec<Vec<u8>>, bool);
+
+/// Opens a root by the path that the user gave, with the links on it.
+fn open_root((_, path, id): &Root) -> Result<OwnedFd> {
+    let opened = open::folder_handle(open::CWD, path)?;
+    if let Some(id) = *id {
+        let now = stat::descriptor(&opened)?;
+        if id != (now.dev, now.ino) {
+            return Err(Errno::STALE);
+        }
+    }
+    Ok(opened)
+}
+
+fn go((start, steps, follow): Way<'_>) -> Result<OwnedFd> {
+    let mut reached: Option<OwnedFd> = None;
+    for step in steps {
+        let at = reached.as_ref().map_or(start, AsFd::as_fd);
+        let step = CString::new(step).map_err(|_| Errno::INVAL)?;
+        reached = Some(if follow {
+            open::folder_handle(at, &step)?
+        } else {
+            // What was a folder when it was listed may be a link by now, which leads anywhere.
+            parent::open_below(at, &step)?
+        });
+    }
+    reached.ok_or(Errno::BADF)
+}
+
+impl SharedDirs {
+    /// Opens a folder as a starting point for relative system calls, whatever the length of its path.
+    pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
+        Ok(self.open_from_root(dir)?.0)
+    }
+
+    /// The same; also returns the root that was opened on the way to it.
+    fn open_from_root(&self, dir: DirId) -> Result<(OwnedFd, Option<(DirId, OwnedFd)>)> {
+        let root = self.read().root_of(dir)?;
+        let opened = open_root(&root)?;
+        let held = |above| (above == root.0).then(|| opened.as_fd());
+        let way = self.read().way_below(dir, held);
+        match way {
+            Some(way) => Ok((go(way)?, Some((root.0, opened)))),
+            None => Ok((opened, None)),
+        }
+    }
+}
+
+impl DirTable {
+    /// As [`SharedDirs::open`].
+    pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
+        let root = self.root_of(dir)?;
+        let opened = open_root(&root)?;
+        let held = |above| (above == root.0).then(|| opened.as_fd());
+        match self.way_below(dir, held) {
+            Some(way) => go(way),
+            None => Ok(opened),
+        }
+    }
+
+    fn root_of(&self, dir: DirId) -> Result<Root> {
+        let root = self.upwards(dir).last().unwrap_or(dir);
+        let path = match self.name(root) {
+            b"" => b".",
+            path => path,
+        };
+        // Folders that are only above a named file are not listed.
+        let is_tied = self.path_rules().tied_roots && self.is_listed(root);
+        let id = is_tied.then(|| self.identity(root));
+        let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+        Ok((root, path, id))
+    }
+
+    /// The way from the nearest folder above that is `held` open; `None` if none is. From the root, each folder of a deep
+    /// path would be looked up again for every folder below it: quadratic time.
+    fn way_below<'fd>(
+        &self,
+        dir: DirId,
+        held: impl Fn(DirId) -> Option<BorrowedFd<'fd>>,
+    ) -> Option<Way<'fd>> {
+        let mut chain = vec![dir];
+        let start = loop {
+            let above = self.parent(chain[chain.len() - 1])?;
+            match held(above) {
+                Some(held) => break held,
+                None => chain.push(above),
+            }
+        };
+        let mut steps = vec![Vec::new()];
+        for &dir in chain.iter().rev() {
+            let name = self.name(dir);
+            let is_full = |step: &Vec<u8>| step.len() + name.len() > LONGEST_CALL;
+            if steps.last().is_some_and(is_full) {
+                steps.push(Vec::new());
+            }
+            let step = steps.last_mut()?;
+            step.extend_from_slice(name);
+            step.push(b'/');
+        }
+        Some((start, steps, self.path_rules().follow))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -80,8 +203,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
-    use crate::file::FolderPlace;
-    use crate::sys::stat;
+    use crate::file::{FolderPlace, PathRules};
 
     #[test]
     fn a_folder_is_opened_from_the_nearest_one_above_that_is_open() {
@@ -121,5 +243,80 @@ mod tests {
         let opened = handles.get(all[3], &dirs).expect("is below what is open");
         let s = stat::descriptor(opened).expect("is open");
         assert_eq!((s.dev, s.ino), dirs.read().identity(all[3]));
+    }
+
+    #[test]
+    fn no_path_leads_through_a_link_that_took_a_folders_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let top = folder.path();
+        for name in ["root/a/b", "other/a/b"] {
+            std::fs::create_dir_all(top.join(name)).expect("folders");
+        }
+        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
+        let dirs = SharedDirs::default();
+        dirs.write().open_by(PathRules {
+            follow: false,
+            tied_roots: true,
+        });
+        let link = CString::new(top.join("link").as_os_str().as_bytes()).expect("no NUL");
+        let seen = stat::target(open::CWD, &link).expect("is there");
+        let root = dirs.write().add_root(link.to_bytes(), 0, &seen);
+        let a = dirs
+            .write()
+            .add(FolderPlace::Below(root, b"a"), (1, 1), 0)
+            .expect("new");
+        let b = dirs
+            .write()
+            .add(FolderPlace::Below(a, b"b"), (1, 2), 0)
+            .expect("new");
+        assert!(dirs.open(b).is_ok());
+        // The root leads elsewhere.
+        std::fs::remove_file(top.join("link")).expect("removed");
+        std::os::unix::fs::symlink("other", top.join("link")).expect("a link");
+        assert_eq!(dirs.open(root).err(), Some(Errno::STALE));
+        assert_eq!(dirs.open(b).err(), Some(Errno::STALE));
+        std::fs::remove_file(top.join("link")).expect("removed");
+        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
+        // A folder below it does.
+        std::fs::rename(top.join("root/a"), top.join("away")).expect("renamed");
+        std::os::unix::fs::symlink("../other/a", top.join("root/a")).expect("a link");
+        assert_eq!(dirs.open(b).err(), Some(Errno::LOOP));
+        dirs.write().open_by(PathRules {
+            follow: true,
+            tied_roots: true,
+        });
+        assert!(dirs.open(b).is_ok(), "links are to be followed");
+    }
+
+    /// Three times as deep as a path may be for the kernel.
+    #[test]
+    fn a_folder_deeper_than_any_path_is_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dirs = SharedDirs::default();
+        let path = folder.path().as_os_str().as_bytes();
+        let mut at = dirs.write().add_root(path, 0, (1, 1));
+        let mut all = vec![at];
+        let mut handle = dirs.open(at).expect("is there");
+        for depth in 0..60_usize {
+            // Lengths that end right before, at and behind each limit.
+            let name = vec![b'd'; 200 + depth % 50];
+            let c_name = CString::new(name.clone()).expect("no NUL");
+            rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
+            handle = open::folder_handle(&handle, &c_name).expect("is there");
+            let s = stat::descriptor(&handle).expect("is open");
+            at = dirs
+                .write()
+                .add(FolderPlace::Below(at, &name), &s, 0)
+                .expect("new");
+            all.push(at);
+        }
+        for &dir in &all[1..] {
+            let opened = dirs.open(dir).expect("is there");
+            let s = stat::descriptor(&opened).expect("is open");
+            assert_eq!((s.dev, s.ino), dirs.read().identity(dir));
+        }
+        let mut path = Vec::new();
+        dirs.read().path(at, &mut path);
+        assert!(path.len() > 3 * 4096, "{}", path.len());
     }
 }

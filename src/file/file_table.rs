@@ -5,9 +5,8 @@ use std::hint::black_box;
 
 use hashbrown::HashTable;
 
-use super::columns::{Names, Narrow, Places};
+use super::columns::{FurtherNames, Names, Narrow, Places};
 use super::dir_table::mix;
-use super::further_names::FurtherNames;
 use super::{DevIndex, DirId, DirTable, FileIndex, Fingerprint, Numbering, Sameness, Sighting};
 
 /// A file as the scan found it; its name travels beside it.

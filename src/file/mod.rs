@@ -1,41 +1,33 @@
 //! Files and folders as seekless keeps them: identity, names, metadata.
 
 mod columns;
-mod copy_marks;
 mod dir_handles;
-mod dir_paths;
-mod dir_route;
 mod dir_table;
 mod file_table;
-mod further_names;
 mod identity;
 mod kind;
 mod managed;
-mod managed_paths;
 mod own_folder;
 mod preference;
 mod raw;
 mod route;
 mod spelling;
 mod trash;
-mod trash_paths;
 pub mod trust;
 
-pub use copy_marks::CopyMarks;
 pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, FolderPlace, PathRules, SharedDirs};
 pub use file_table::{FileTable, FoundFile, Naming};
 pub use identity::{DevIndex, FileIndex, Fingerprint, FolderId, Numbering, Sameness, Sighting};
 pub use kind::{Kind, Member, Role, UnknownKind};
 pub use managed::{
-    ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file, may_tell_folder,
+    ManagedPaths, ManagedPlace, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
+    is_managed_folder, may_tell_folder,
 };
-pub use managed_paths::{ManagedPaths, ManagedPlace, is_managed_folder};
 pub use own_folder::OwnFolder;
-pub use preference::{ByParts, Preference};
+pub use preference::{ByParts, CopyMarks, Preference};
 pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;
 pub use route::{RouteError, Untrusted};
 pub use spelling::{Spellings, as_listed};
-pub use trash::{is_trash, may_be_trash, own_trash};
-pub use trash_paths::TrashPaths;
+pub use trash::{TrashPaths, is_trash, may_be_trash, own_trash};

@@ -54,19 +54,12 @@ fn with_current(act: impl FnOnce(&Heartbeat)) {
 
 /// This thread makes calls about this path from now on, until it [rests](rest).
 pub fn ask_about(path: &[u8]) {
-    ask_about_name(0, path);
+    with_current(|current| current.ask_about(0, path));
 }
 
-/// This thread makes calls about a name in the folder of this number, or about this path of that number.
+/// This thread makes calls about a name in the folder of this number.
 pub fn ask_about_name(at: u32, name: &[u8]) {
-    with_current(|current| current.ask_about(at, name));
-}
-
-/// The number that this thread asks about; 0 if nobody watches it.
-pub fn at() -> u32 {
-    let mut at = 0;
-    with_current(|current| at = current.at());
-    at
+    with_current(|current| current.ask_about_name(at, name));
 }
 
 /// This thread makes calls to the file system of this volume from now on.
@@ -182,14 +175,14 @@ mod tests {
             let before = count();
             beat();
             assert!(heartbeat().is_at_work() && count() != before);
-            assert_eq!(&heartbeat().name()[..], b"path");
+            assert_eq!(&heartbeat().name()[..], b"./path");
             resting(|| assert!(!heartbeat().is_at_work()));
             assert!(heartbeat().is_at_work());
             // The same watchlist watches a thread that it starts.
             let theirs = child();
             let other = std::thread::spawn(|| watched(theirs, || ask_about(b"other")));
             other.join().expect("it ends");
-            assert_eq!(&watchlist.heartbeats()[1].name()[..], b"other");
+            assert_eq!(&watchlist.heartbeats()[1].name()[..], b"./other");
             assert!(!watchlist.heartbeats()[1].is_at_work(), "it has ended");
             rest();
             resting(|| ());

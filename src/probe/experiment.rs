@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 use crate::device::{Order, Policy};
 use crate::units::counted;
 
-use super::control::Control;
 use super::findings::Chart;
 use super::load::{Load, Manner};
-use super::rng::Rng;
-use super::sweep::sweep;
-use super::test_data::{BLOCK, TestData, TestSpan};
+use super::sweep::{Control, sweep};
+use super::test_data::{BLOCK, Rng, TestData, TestSpan};
 
 /// The lines of the charts.
 pub const SCATTERED: &str = "scattered";

@@ -15,8 +15,8 @@ use crate::read::{
     Span, Task, Ticket, has_rings,
 };
 
-use super::control::Control;
 use super::findings::{Chart, Series};
+use super::sweep::Control;
 use super::test_data::{DEVICE, TestData, TestSpan};
 
 /// How often the reads are looked at while the time lasts, and when it is nearly over.

@@ -13,14 +13,12 @@ use crate::sys::process;
 use crate::units::{Bytes, counted};
 
 use super::advice::advise;
-use super::control::Control;
 use super::experiment::{EXPERIMENTS, Experiment, Ground};
 use super::findings::{
     ExperimentOutcome, ExperimentResult, Findings, MeasuredVolume, SCHEMA, Source,
 };
-use super::rng::Rng;
-use super::scratch;
-use super::test_data::{DEVICE, TestData};
+use super::sweep::Control;
+use super::test_data::{self, DEVICE, Rng, TestData};
 
 /// The shortest time in which anything can be measured.
 pub const SHORTEST: Duration = Duration::from_millis(100);
@@ -164,7 +162,7 @@ fn experiments(
             .parent()
             .map_or_else(|| PathBuf::from("/"), Path::to_owned);
         let folder = if is_folder { path } else { &above };
-        let file = scratch::write(folder, size, &mut rng, control);
+        let file = test_data::write_scratch(folder, size, &mut rng, control);
         test_data.add_scratch(file.map_err(ProbeError::NoScratch)?);
     }
     let start = Instant::now();

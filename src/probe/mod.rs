@@ -8,22 +8,19 @@
 mod advice;
 #[cfg(test)]
 mod advice_tests;
-mod control;
 mod experiment;
 mod findings;
 mod load;
 mod measure;
 #[cfg(test)]
 pub mod model;
-mod rng;
-mod scratch;
 mod sweep;
 mod test_data;
 pub mod text;
 
 #[cfg(test)]
 pub use advice::advise;
-pub use control::Control;
 pub use experiment::{EXPERIMENTS, Experiment};
 pub use findings::{Advice, Findings};
 pub use measure::{LONGEST, Measured, ProbeError, SHORTEST, Spec, measure};
+pub use sweep::Control;

@@ -3,7 +3,7 @@
 use super::experiment::{FOLDERS, PHYSICAL, SCATTERED, WHOLE_FILES};
 use super::findings::{ExperimentOutcome, ExperimentResult, Point, Series};
 use super::load::Manner;
-use super::rng::Rng;
+use super::test_data::Rng;
 use crate::device::{Order, Policy};
 
 /// Solid state, as a policy for it reads it.

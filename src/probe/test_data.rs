@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,13 @@ use std::time::Instant;
 
 use rustix::fs::FileType;
 
+use super::sweep::Control;
 use crate::file::{DirId, Fingerprint, FolderId, SharedDirs};
 use crate::read::Access;
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, CWD};
-use crate::sys::stat;
-
-use super::control::Control;
-use super::rng::Rng;
+use crate::sys::{page_cache, stat, statfs, write};
+use crate::units::Bytes;
 
 /// Bytes of a scattered read.
 pub const BLOCK: u64 = 4096;
@@ -244,4 +244,93 @@ fn position_in(extents: &[Extent], offset: u64) -> Option<u64> {
         |extent: &&Extent| (extent.logical..extent.logical + extent.length).contains(&offset);
     let extent = extents.iter().find(inside)?;
     Some(extent.physical + (offset - extent.logical))
+}
+
+/// A generator (splitmix64: short, and good enough to choose places on a disk).
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// Begins the sequence that belongs to a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`; 0 for a limit of 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.number()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// Puts a list into a random order.
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            list.swap(last, other);
+        }
+    }
+
+    /// Fills memory with bytes that no disk can compress.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        for word in bytes.chunks_mut(8) {
+            let number = self.number().to_le_bytes();
+            word.copy_from_slice(&number[..word.len()]);
+        }
+    }
+}
+
+/// Bytes written at a time.
+const PIECE: usize = 1 << 20;
+
+/// Writes a scratch file into a folder. It has no name: whatever ends this process, the file is
+/// gone with it.
+///
+/// # Errors
+/// In words, with the way out.
+pub fn write_scratch(
+    folder: &Path,
+    size: Bytes,
+    rng: &mut Rng,
+    control: &Control,
+) -> Result<OwnedFd, String> {
+    let failed = |error: io::Error| format!("no scratch file in {}: {error}", folder.display());
+    let name = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes());
+    let name = name.map_err(|error| failed(error.into()))?;
+    let handle = open::folder_following(CWD, &name).map_err(|error| failed(error.into()))?;
+    if statfs::is_read_only(&handle) {
+        return Err(failed(rustix::io::Errno::ROFS.into()));
+    }
+    if let Some(free) = statfs::available(&handle).filter(|&free| free < size.0) {
+        let free = Bytes(free);
+        return Err(format!(
+            "cannot create a scratch file in {}: {size} requested, {free} free",
+            folder.display()
+        ));
+    }
+    let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), rng.number());
+    let fallback = std::ffi::CString::new(fallback).map_err(|error| failed(error.into()))?;
+    let fd = write::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
+    let mut file = File::from(fd);
+    let mut piece = vec![0; PIECE];
+    let mut left = size.0;
+    while left > 0 && !control.is_cancelled() {
+        rng.fill(&mut piece);
+        let len = left.min(PIECE as u64) as usize;
+        file.write_all(&piece[..len]).map_err(failed)?;
+        left -= len as u64;
+        let percent = (size.0 - left) * 100 / size.0;
+        control.set(|stage| stage.detail = format!("{percent} % of {size}"));
+    }
+    // What is not on the disk yet would be read from memory.
+    file.sync_all().map_err(failed)?;
+    page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
+    Ok(file.into())
 }

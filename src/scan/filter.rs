@@ -5,8 +5,7 @@
 
 use regex::RegexSet;
 
-use super::glob::Globs;
-use super::path_globs::PathGlobs;
+use super::glob::{Globs, PathGlobs};
 use crate::file::{Kind, Member, Role};
 
 /// The result of a filter for an entry.

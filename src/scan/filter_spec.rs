@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use regex::{RegexSet, RegexSetBuilder};
 
 use super::filter::Filter;
-use super::glob::{BadPattern, Globs};
-use super::path_globs::PathGlobs;
+use super::glob::{BadPattern, Globs, PathGlobs};
 use crate::file::Kind;
 use crate::units::Bytes;
 

@@ -1,14 +1,15 @@
 //! Messages in which walkers hand over the files that they find.
 
+use std::ffi::CStr;
+
 use crossbeam_channel::Sender;
 
-use crate::event::{LeftOut, Problem};
+use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{DirId, FoundFile, Numbering};
 use crate::heartbeat::current;
-use crate::tree::Unseen;
+use crate::tree::{EntryKind, Unseen};
 
-use super::other_entry::OtherEntry;
-use super::stamp::Stamp;
+use super::enter::Stamp;
 
 /// A batch of found files.
 #[derive(Debug, Default)]
@@ -45,6 +46,27 @@ pub struct FoundIn {
     pub root: u32,
     /// Device number of its file system.
     pub dev: u64,
+}
+
+/// A file that was reached through a symbolic link. The engine gets these last: a file that also has a real name below
+/// the roots is thus known by its real name.
+#[derive(Clone, Debug)]
+pub struct LinkedFile {
+    /// The place of the link.
+    pub place: FoundIn,
+    /// How reliable inode numbers are on the file system of the file, if known.
+    pub numbering: Option<Numbering>,
+    /// The path that ends in the link's name.
+    pub path: Vec<u8>,
+    /// The file that the link leads to.
+    pub file: FoundFile,
+}
+
+impl LinkedFile {
+    /// The link's name.
+    pub fn name(&self) -> &[u8] {
+        &self.path[self.path.len() - usize::from(self.file.name_len)..]
+    }
 }
 
 /// Consecutive files of a batch that lie in one folder.
@@ -204,5 +226,58 @@ impl Outbox {
     pub fn flush(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         self.hand_over(batch);
+    }
+}
+
+/// An entry that no other message reports.
+#[derive(Debug)]
+pub struct OtherEntry {
+    /// The folder that it lies in.
+    pub dir: DirId,
+    /// Its name; empty if the folder itself is meant.
+    pub name: Box<[u8]>,
+    /// Its metadata.
+    pub kind: EntryKind,
+}
+
+impl OtherEntry {
+    /// An entry of a folder, or the folder itself.
+    pub fn new(dir: DirId, name: Option<&CStr>, kind: EntryKind) -> Self {
+        let name = name.map_or(&b""[..], CStr::to_bytes);
+        Self {
+            dir,
+            name: name.into(),
+            kind,
+        }
+    }
+}
+
+/// The reason that a problem gives for an unseen entry; `None` if the problem hid no entry.
+pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
+    match kind {
+        ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
+            Some(Unseen::NoRoot)
+        }
+        ProblemKind::UnreadableRoot
+        | ProblemKind::UnreadableFolder
+        | ProblemKind::UnreadableMetadata
+        | ProblemKind::UnreadableFile => Some(Unseen::Unreadable),
+        ProblemKind::Vanished => Some(Unseen::Vanished),
+        ProblemKind::ReplacedRoot
+        | ProblemKind::Changed
+        | ProblemKind::ChangedFolder
+        | ProblemKind::NotVerified => Some(Unseen::Changed),
+        ProblemKind::TooDeep | ProblemKind::TooManyAlike | ProblemKind::TooManyNames => {
+            Some(Unseen::TooMany)
+        }
+        ProblemKind::MemoryShort => Some(Unseen::MemoryShort),
+        ProblemKind::Unanswered => Some(Unseen::Unanswered),
+        ProblemKind::BadIgnoreFile
+        | ProblemKind::UnusableIgnoreFile
+        | ProblemKind::LinkLoop
+        | ProblemKind::BrokenLink
+        | ProblemKind::UnusableCache
+        | ProblemKind::NotCached
+        | ProblemKind::NotAnswering => None,
     }
 }

@@ -8,6 +8,10 @@
 //! ASCII letters only. This module therefore translates a glob into a regular expression over characters. Bytes that
 //! are not UTF-8 count as characters of their own, which only wildcards match.
 
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use regex::{RegexSet, RegexSetBuilder};
 
 /// A pattern that cannot be used, and why.
@@ -71,7 +75,7 @@ impl Globs {
 }
 
 /// Checks that a text is a glob.
-pub(super) fn check(glob: &str) -> Result<(), BadPattern> {
+fn check(glob: &str) -> Result<(), BadPattern> {
     to_regex(glob).map(drop).map_err(|reason| bad(glob, reason))
 }
 
@@ -83,7 +87,7 @@ fn bad(glob: &str, reason: &str) -> BadPattern {
 }
 
 /// Escapes every character that has a special meaning.
-pub(super) fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '?' | '*' | '[' | ']' | '{' | '}' | ',' | '!' | '\\') {
@@ -206,6 +210,92 @@ fn push_literal(c: char, regex: &mut String) {
 /// Writes a character by its number: many have a special meaning in a class.
 fn push_in_class(c: char, regex: &mut String) {
     regex.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
+}
+
+/// A list of globs, one of which must match a path. `*` stays within a folder's name, `**` does not.
+///
+/// Paths are those that the user sees: as reached from a root, perhaps relative. A floating pattern (`cache/*.tmp`) may
+/// start at any folder of that path. An anchored pattern (`/srv/x`, `./x`, `../x`) is compared with the path from `/`,
+/// so that it works in whatever way the root was written.
+#[derive(Clone, Debug)]
+pub(crate) struct PathGlobs {
+    floating: Option<Globs>,
+    anchored: Option<Globs>,
+    working_folder: Vec<u8>,
+}
+
+impl PathGlobs {
+    /// Compiles the patterns; `None` if there are none.
+    pub(crate) fn new(
+        patterns: &[String],
+        ignore_case: bool,
+        working_folder: &Path,
+    ) -> Result<Option<Self>, BadPattern> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let mut floating = Vec::new();
+        let mut anchored = Vec::new();
+        for pattern in patterns {
+            // Checked as written, so that an error names what the user knows.
+            check(pattern)?;
+            if pattern.starts_with('/') {
+                anchored.push(pattern.clone());
+            } else if pattern.starts_with("./") || pattern.starts_with("../") {
+                let folder = working_folder
+                    .to_str()
+                    .ok_or_else(|| BadPattern::UnspeakableFolder(pattern.clone()))?;
+                let folder = escape(folder.trim_end_matches('/'));
+                let rest = without_dot(pattern.as_bytes()).len();
+                anchored.push(format!("{folder}/{}", &pattern[pattern.len() - rest..]));
+            } else {
+                floating.push(format!("**/{pattern}"));
+            }
+        }
+        Ok(Some(Self {
+            floating: Globs::new(&floating, ignore_case)?,
+            anchored: Globs::new(&anchored, ignore_case)?,
+            working_folder: working_folder.as_os_str().as_bytes().to_vec(),
+        }))
+    }
+
+    /// True if one of the globs matches the path.
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        let floating = self.floating.as_ref();
+        floating.is_some_and(|globs| globs.matches(without_dot(path)))
+            || self.matches_anchored(path)
+    }
+
+    /// True if a glob for paths from `/` on matches the path.
+    pub(crate) fn matches_anchored(&self, path: &[u8]) -> bool {
+        let anchored = self.anchored.as_ref();
+        anchored.is_some_and(|globs| globs.matches(&self.absolute(without_dot(path))))
+    }
+
+    /// Puts the working folder in front of a relative path.
+    fn absolute<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if path.starts_with(b"/") {
+            return Cow::Borrowed(path);
+        }
+        let mut whole = Vec::with_capacity(self.working_folder.len() + 1 + path.len());
+        whole.extend_from_slice(&self.working_folder);
+        if !whole.ends_with(b"/") {
+            whole.push(b'/');
+        }
+        whole.extend_from_slice(path);
+        Cow::Owned(whole)
+    }
+}
+
+/// Removes a leading `./`, which has no meaning.
+fn without_dot(mut path: &[u8]) -> &[u8] {
+    while let Some(rest) = path.strip_prefix(b"./") {
+        path = rest;
+        while let Some(rest) = path.strip_prefix(b"/") {
+            path = rest;
+        }
+    }
+    path
 }
 
 #[cfg(test)]

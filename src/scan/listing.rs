@@ -1,10 +1,14 @@
-//! A buffer for the entries of one folder.
+//! A buffer for the entries of one folder, and limits for a scan that would not end by itself.
+//!
+//! A FUSE file system is a program and may show anything: a folder with endless names, or endlessly nested folders.
+//! `docs/explanation/correctness.md` gives the reason for each limit.
 
 use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
 use crate::sys::dirent;
+use crate::sys::memory::{self, Memory};
 
 /// Maximum number of entries in memory. The walk processes the entries in memory in the order of inode numbers, so up
 /// to a million entries come in the order of the disk; a folder may have any number.
@@ -71,5 +75,114 @@ impl Listing {
         self.entries
             .iter()
             .any(|&entry| self.name(entry).to_bytes() == name)
+    }
+}
+
+/// Maximum number of names in one folder.
+pub const MOST_NAMES: u64 = 100_000_000;
+
+/// Maximum depth of nested folders.
+pub const DEPTH: u32 = 16_384;
+
+/// Maximum number of folders with one inode number: each further one is compared with all of them.
+pub const ALIKE: usize = 256;
+
+/// After this many names, check how much memory is left.
+pub const LOOK: usize = 1 << 14;
+
+/// Minimum memory of a process, bytes: a process that uses less is not checked.
+const LITTLE: u64 = 32 << 20;
+
+/// Address space for everything but tables: threads that start later, and their buffers.
+const RESERVE: u64 = 24 << 20;
+
+/// True if memory is nearly used up, and this process uses much of it.
+pub fn is_memory_short() -> bool {
+    memory::of_this_process().is_some_and(is_short)
+}
+
+/// Memory that a report takes at most for each set: its place among the sets, and what sorts them.
+const SET: u64 = 64;
+
+/// Memory that a report takes beside that for its sets.
+const REPORT: u64 = 6 << 20;
+
+/// True if memory is used up but for what a report of so many sets takes.
+pub fn is_memory_exhausted(sets: usize) -> bool {
+    memory::of_this_process().is_some_and(|memory| is_exhausted(memory, sets))
+}
+
+fn is_exhausted(memory: Memory, sets: usize) -> bool {
+    let report = REPORT + SET * sets as u64;
+    leaves_less_than(memory, 1, 5) || memory.held >= LITTLE && memory.available < report
+}
+
+/// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
+/// provides memory when it is used: lists that double at one time touch a large page
+/// each, and what follows the listing takes up to a third more. Address space is taken at
+/// once, and lists of one length double together. If other processes use the memory, listing less would not help.
+fn is_short(memory: Memory) -> bool {
+    memory.addresses < memory.held.saturating_add(RESERVE) || leaves_less_than(memory, 2, 3)
+}
+
+/// True if less than this share of what is held is left.
+fn leaves_less_than(memory: Memory, part: u64, of: u64) -> bool {
+    memory.held >= LITTLE && memory.available < memory.held / of * part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_short_when_this_process_holds_most_of_it() {
+        let short = |held: u64, available: u64| {
+            is_short(Memory {
+                held: held << 20,
+                available: available << 20,
+                addresses: u64::MAX,
+            })
+        };
+        assert!(short(6000, 3900));
+        assert!(!short(6000, 4100));
+        assert!(!short(30, 1), "others hold it");
+        assert!(short(500, 330));
+    }
+
+    #[test]
+    fn memory_is_exhausted_when_a_report_would_take_what_is_left() {
+        let exhausted = |held: u64, available: u64, sets| {
+            let (held, available) = (held << 20, available << 20);
+            let addresses = u64::MAX;
+            is_exhausted(
+                Memory {
+                    held,
+                    available,
+                    addresses,
+                },
+                sets,
+            )
+        };
+        let million = 1 << 20;
+        assert!(exhausted(100, 69, million));
+        assert!(!exhausted(100, 70, million));
+        assert!(exhausted(1000, 199, 0));
+        assert!(!exhausted(1000, 201, 0));
+        assert!(!exhausted(30, 1, million), "others hold it");
+    }
+
+    #[test]
+    fn tables_may_double_within_the_addresses_that_are_left() {
+        let short = |held: u64, addresses: u64| {
+            is_short(Memory {
+                held: held << 20,
+                available: 100 << 30,
+                addresses: addresses << 20,
+            })
+        };
+        assert!(short(20, 43));
+        assert!(!short(20, 44));
+        assert!(short(200, 223));
+        assert!(!short(200, 224));
     }
 }

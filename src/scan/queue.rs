@@ -1,12 +1,13 @@
-//! The queue of folders that wait to be listed, shared by the walkers.
+//! The queue of jobs of the walkers: mostly folders that wait to be listed.
 //!
 //! Each disk with a head has a group of walkers for itself. Two walkers never list such a disk at a time, and it is
 //! never idle because its walker is busy on another disk. All other devices share one group.
 //!
 //! The queue is last in, first out. Few folders then wait (one path's siblings instead of one level's), and a folder's
-//! parent is likely to be still open. Of siblings, the one with the lowest inode number comes first. The queue ends
-//! when no folder waits and no walker is listing one, for only a walker at work can add folders.
+//! parent is likely to be still open. Of siblings, the one with the lowest inode number comes first. Walkers wait for
+//! more until the queue is stopped.
 
+use std::ops::RangeFrom;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::lock::locked;
@@ -19,18 +20,27 @@ pub struct Queue<T> {
 
 struct QueueState<T> {
     groups: Vec<QueueGroup<T>>,
-    stopped: bool,
-    /// Walkers that are to end after their folder.
-    surplus: usize,
+    /// Walkers that may work in each group as substitutes for others.
+    substitutes: usize,
+    is_stopped: bool,
 }
 
 struct QueueGroup<T> {
     waiting: Vec<T>,
-    /// Walkers that may still add folders.
+    /// Walkers that may still add jobs.
     at_work: usize,
     /// Walkers that are allowed to work here.
     allowed: usize,
     most: usize,
+}
+
+/// What is left after a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Its group has more to do.
+    pub in_group: bool,
+    /// Any group has.
+    pub anywhere: bool,
 }
 
 impl<T> QueueGroup<T> {
@@ -39,81 +49,76 @@ impl<T> QueueGroup<T> {
     }
 }
 
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(QueueState {
+                groups: Vec::new(),
+                substitutes: 0,
+                is_stopped: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+}
+
 impl<T> Queue<T> {
-    /// A queue with no folders for groups of this many walkers at first, and at most.
-    pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let groups = sizes.into_iter().map(|(first, most)| QueueGroup {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
+        locked(&self.state)
+    }
+
+    /// Adds a group of this many walkers at first, and at most.
+    pub fn add_group(&self, first: usize, most: usize) {
+        self.lock().groups.push(QueueGroup {
             waiting: Vec::new(),
             at_work: 0,
             allowed: first.max(1),
             most: most.max(1),
         });
-        Self {
-            state: Mutex::new(QueueState {
-                groups: groups.collect(),
-                stopped: false,
-                surplus: 0,
-            }),
-            changed: Condvar::new(),
-        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
-        locked(&self.state)
-    }
-
-    /// Adds a folder for a group, before the walk begins.
-    pub fn push(&self, group: usize, folder: T) {
-        if let Some(group) = self.lock().groups.get_mut(group) {
-            group.waiting.push(folder);
-        }
-    }
-
-    /// Adds these folders, each with its group, if no other folder waits, and at least one but at most this many
-    /// walkers are at work. Once no walker is at work, all walkers end.
-    pub fn add_beside(&self, walkers: usize, folders: impl FnOnce() -> Vec<(usize, T)>) {
+    /// Adds jobs, each with its group. The first is taken first.
+    pub fn add(&self, jobs: impl DoubleEndedIterator<Item = (usize, T)>) {
         let mut state = self.lock();
-        let at_work: usize = state.groups.iter().map(|group| group.at_work).sum();
-        let is_empty = state.groups.iter().all(|group| group.waiting.is_empty());
-        if !is_empty || !(1..=walkers).contains(&at_work) {
-            return;
-        }
-        for (group, folder) in folders() {
+        for (group, job) in jobs.rev() {
             if let Some(group) = state.groups.get_mut(group) {
-                group.waiting.push(folder);
+                group.waiting.push(job);
             }
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Takes a folder and the number of its group, and waits for one if necessary; `None` when the walker is to end: no
-    /// folder will ever come again, or it is one too many. `idle` is called once before waiting.
-    pub fn take(&self, mut idle: impl FnMut()) -> Option<(usize, T)> {
+    /// True if no job waits, and at most this many walkers are at work.
+    pub fn is_left_to(&self, walkers: usize) -> bool {
+        let state = self.lock();
+        let at_work: usize = state.groups.iter().map(|group| group.at_work).sum();
+        at_work <= walkers && state.groups.iter().all(|group| group.waiting.is_empty())
+    }
+
+    /// Takes a job and the number of its group; `None` when the walker is to end. `wait` is called if there is none now,
+    /// and says whether to wait for one.
+    pub fn take(&self, wait: impl FnOnce() -> bool) -> Option<(usize, T)> {
         let mut state = self.lock();
-        let mut waited = false;
+        let mut wait = Some(wait);
         loop {
-            if state.stopped || state.groups.iter().all(QueueGroup::is_done) {
-                self.changed.notify_all();
+            if state.is_stopped {
                 return None;
             }
-            if state.surplus > 0 {
-                state.surplus -= 1;
-                self.changed.notify_one();
-                return None;
-            }
+            let substitutes = state.substitutes;
             for (number, group) in state.groups.iter_mut().enumerate() {
-                if group.at_work < group.allowed
-                    && let Some(item) = group.waiting.pop()
+                if group.at_work < group.allowed + substitutes
+                    && let Some(job) = group.waiting.pop()
                 {
                     group.at_work += 1;
-                    return Some((number, item));
+                    return Some((number, job));
                 }
             }
-            if !waited {
-                waited = true;
+            if let Some(wait) = wait.take() {
                 drop(state);
-                idle();
+                if !wait() {
+                    return None;
+                }
                 state = self.lock();
                 continue;
             }
@@ -124,24 +129,25 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds the folders found in a taken folder, and marks that folder as done. True if it was the last of its group.
-    pub fn done(&self, group: usize, found: &mut Vec<T>) -> bool {
+    /// Adds what was found by a job, and marks that job as done.
+    pub fn done(&self, group: usize, found: &mut Vec<T>) -> Left {
         let mut state = self.lock();
-        let Some(group) = state.groups.get_mut(group) else {
-            return false;
-        };
-        group.at_work -= 1;
         let news = found.len();
+        let of_group = &mut state.groups[group];
+        of_group.at_work -= 1;
         found.reverse();
-        group.waiting.append(found);
-        let over = group.is_done();
+        of_group.waiting.append(found);
+        let left = Left {
+            in_group: !of_group.is_done(),
+            anywhere: !state.groups.iter().all(QueueGroup::is_done),
+        };
         drop(state);
-        if over || news > 1 {
+        if news > 1 {
             self.changed.notify_all();
         } else {
             self.changed.notify_one();
         }
-        over
+        left
     }
 
     /// Lets one more walker work in a group, up to its maximum. True if it may.
@@ -157,35 +163,22 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Walkers that may work at the same time.
-    pub fn allowed(&self) -> usize {
-        self.lock().groups.iter().map(|group| group.allowed).sum()
+    /// Walkers that may work at the same time in these groups.
+    pub fn walkers(&self, groups: RangeFrom<usize>) -> usize {
+        let state = self.lock();
+        let allowed: usize = state.groups[groups].iter().map(|group| group.allowed).sum();
+        allowed + state.substitutes
     }
 
-    /// Lets one more walker work in each group, as a substitute for one that waits for a file system.
-    pub fn substitute(&self) {
-        let mut state = self.lock();
-        for group in &mut state.groups {
-            group.allowed += 1;
-            group.most += 1;
+    /// Lets so many more walkers work in each group, as substitutes for those that wait for a file system.
+    pub fn substitute(&self, substitutes: usize) {
+        let before = std::mem::replace(&mut self.lock().substitutes, substitutes);
+        if before < substitutes {
+            self.changed.notify_all();
         }
-        drop(state);
-        self.changed.notify_all();
     }
 
-    /// Undoes this, since the file system has answered: one walker ends.
-    pub fn retire(&self) {
-        let mut state = self.lock();
-        for group in &mut state.groups {
-            group.allowed -= 1;
-            group.most -= 1;
-        }
-        state.surplus += 1;
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    /// Takes the folders that no walker took.
+    /// Takes the jobs that no walker took.
     pub fn take_left(&self) -> Vec<T> {
         let mut state = self.lock();
         let groups = state.groups.iter_mut();
@@ -194,9 +187,9 @@ impl<T> Queue<T> {
             .collect()
     }
 
-    /// Makes all walkers end as soon as they have finished their current folders.
+    /// Makes all walkers end as soon as they have finished their current jobs.
     pub fn stop(&self) {
-        self.lock().stopped = true;
+        self.lock().is_stopped = true;
         self.changed.notify_all();
     }
 }
@@ -206,50 +199,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_works_on_its_own_folders_only() {
-        let queue = Queue::new([(1, 1), (1, 2)]);
-        for (group, folder) in [(0, "a"), (0, "b"), (1, "c"), (1, "d")] {
-            queue.push(group, folder);
-        }
-        assert_eq!(queue.take(|| ()), Some((0, "b")), "last in, first out");
-        assert_eq!(
-            queue.take(|| ()),
-            Some((1, "d")),
-            "the first group is complete"
-        );
+    fn a_group_works_on_its_own_jobs_only() {
+        let queue = Queue::default();
+        queue.add_group(1, 1);
+        queue.add_group(1, 2);
+        queue.add([(0, "a"), (1, "c"), (0, "b"), (1, "d")].into_iter());
+        let take = || queue.take(|| false);
+        assert_eq!(take(), Some((0, "a")), "the first comes first");
+        assert_eq!(take(), Some((1, "c")), "the first group is complete");
         assert!(!queue.allow_more(0) && queue.allow_more(1));
-        assert_eq!(queue.allowed(), 3);
-        assert_eq!(
-            queue.take(|| ()),
-            Some((1, "c")),
-            "only the second may grow"
+        assert_eq!(queue.walkers(0..), 3);
+        assert_eq!(take(), Some((1, "d")), "only the second may grow");
+        assert!(
+            queue.done(1, &mut Vec::new()).in_group,
+            "another is at work there"
         );
-        assert!(!queue.done(1, &mut Vec::new()), "another is at work there");
-        assert!(queue.done(1, &mut Vec::new()));
-        assert!(!queue.done(0, &mut vec!["b1", "b2"]));
-        let rest: Vec<_> = (0..3)
-            .map(|_| {
-                let taken = queue.take(|| ());
-                queue.done(0, &mut Vec::new());
-                taken
-            })
-            .collect();
-        assert_eq!(rest, [Some((0, "b1")), Some((0, "b2")), Some((0, "a"))]);
-        assert_eq!(queue.take(|| ()), None);
+        let left = queue.done(1, &mut Vec::new());
+        assert!(!left.in_group && left.anywhere && !queue.is_left_to(1));
+        queue.done(0, &mut vec!["a1", "a2"]);
+        for expected in ["a1", "a2", "b"] {
+            assert_eq!(take(), Some((0, expected)));
+            let left = queue.done(0, &mut Vec::new());
+            assert_eq!(left.anywhere, expected != "b");
+        }
+        assert_eq!(take(), None);
+        assert!(queue.is_left_to(0));
     }
 
     #[test]
-    fn the_substitute_of_a_walker_that_got_its_answer_ends() {
-        let queue = Queue::new([(1, 1)]);
-        queue.push(0, "a");
-        assert_eq!(queue.take(|| ()), Some((0, "a")));
-        queue.push(0, "b");
-        queue.substitute();
-        assert_eq!(queue.take(|| ()), Some((0, "b")));
-        queue.retire();
-        assert_eq!((queue.take(|| ()), queue.allowed()), (None, 1));
-        queue.done(0, &mut vec!["c"]);
+    fn a_substitute_works_in_the_place_of_another_walker() {
+        let queue = Queue::default();
+        queue.add_group(1, 1);
+        queue.add([(0, "a"), (0, "b"), (0, "c")].into_iter());
+        let take = || queue.take(|| false);
+        assert_eq!((take(), take()), (Some((0, "a")), None));
+        queue.substitute(1);
+        assert_eq!((take(), take()), (Some((0, "b")), None));
+        queue.substitute(0);
         queue.done(0, &mut Vec::new());
-        assert_eq!(queue.take(|| ()), Some((0, "c")), "the other one goes on");
+        assert_eq!(
+            (take(), queue.walkers(0..)),
+            (None, 1),
+            "the other one goes on"
+        );
+        queue.done(0, &mut Vec::new());
+        assert_eq!(take(), Some((0, "c")));
+        queue.stop();
+        assert_eq!(queue.take(|| true), None);
     }
 }

@@ -1,30 +1,49 @@
 //! The whole scan: checks the roots, walks the folders among them, and reports the result.
 //!
-//! Other threads do the work. The thread that directs them makes no calls to file systems itself, so it can always be
-//! told to end.
+//! Walkers do the work. The thread that directs them makes no calls to file systems itself, so it can always be told to
+//! end. A walker may block forever in a call to a file system that does not answer. For this reason walkers are not
+//! joined: each tells when it ends, and the scan ends when all have ended, or when the run has given up on the rest.
+//!
+//! There are as many walkers as cores at first. A walker may find that it had to wait for the disk while it listed a
+//! folder. For each such folder, one more walker starts, up to the policy's number. In the place of one that waits for a
+//! file system, another one walks the others.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::heartbeat::Subject;
+use crate::file::DirId;
+use crate::heartbeat::current;
+use crate::lock::locked;
+use crate::tree::{EntryKind, Unseen};
 
-use super::found::ScanMessage;
-use super::linked;
-use super::roots::{Given, Roots};
-use super::walk::{Group, Known, Walk, Walked};
-use super::workers::{TICK, Workers};
+use super::found::{OtherEntry, Outbox, ScanMessage};
+use super::queue::Queue;
+use super::walk::{FIRST_GROUP, Folder, Given, Group, Job, Known, ROOTS, Walk, Walked, Walker};
 
 /// Maximum number of roots that wait to be checked.
 const ROOTS_AHEAD: usize = 256;
 
-/// Maximum number of threads that check roots.
-const LOOKERS: usize = 64;
+/// Maximum number of walkers that check roots: the run waits for several dead servers at the same time.
+const ROOT_WALKERS: usize = 64;
 
-/// After this time without an answer, other threads check the next roots. It is not shorter, since a root that is
+/// After this time without an answer, other walkers check the next roots. It is not shorter, since a root that is
 /// reached twice counts for the path that is checked first: threads on a busy machine must not overtake each other.
 const ALONE: Duration = Duration::from_secs(1);
+
+/// Maximum number of substitutes for walkers that wait for file systems.
+const SUBSTITUTES: usize = 32;
+
+/// Interval between two checks whether walkers get answers.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The time that walkers have to end. Threads that the kernel does not block are much faster.
+const GRACE: Duration = Duration::from_millis(400);
 
 /// A scan.
 pub struct Search {
@@ -36,38 +55,55 @@ pub struct Search {
     pub groups: Receiver<Vec<Group>>,
 }
 
+/// A message from a walker.
+enum Word {
+    /// It has ended.
+    Ended(Result<(), Box<dyn Any + Send>>),
+    /// There is something to look at.
+    Look,
+}
+
+/// The walkers, and what is known so far.
+struct Crew<'s, R> {
+    search: &'s Search,
+    /// Roots that no walker was given yet.
+    roots: R,
+    /// How many roots were given to walkers last.
+    root_jobs: usize,
+    queue: Arc<Queue<Job>>,
+    groups: Vec<Group>,
+    walkers: Vec<Known>,
+    /// Walkers that have not ended.
+    running: usize,
+    words: (Sender<Word>, Receiver<Word>),
+    /// The devices of the roots were reported once.
+    is_rooted: bool,
+    /// The engine knows that only file systems without an answer are left.
+    is_left_told: bool,
+    total: Walked,
+}
+
 impl Search {
     /// Checks these roots and walks the folders among them.
     pub fn run(self, roots: impl Iterator<Item = Given>) {
-        let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
-        let mut lookers = Vec::new();
-        let mut walked = self.look(roots, &mut workers, &mut lookers);
-        // Roots on file systems that do not answer may still come when the others are done.
-        loop {
-            let mut folders = std::mem::take(&mut walked.roots);
-            folders.sort_by_key(|folder| self.walk.dirs.read().root(folder.dir));
-            let mut devices = std::mem::take(&mut walked.devices);
-            devices.sort_by_key(|&(_, root)| root);
-            let _ignored = self.to.send(ScanMessage::Rooted(devices));
-            // Only a run that is over does not answer.
-            let Ok(groups) = self.groups.recv() else {
-                break;
-            };
-            // The first root is walked first.
-            folders.reverse();
-            walked.add(self.walk.run(folders, &groups, &self.to));
-            if !workers.next(|_| ()) {
-                break;
-            }
-            self.take(&lookers, &mut walked);
-        }
-        walked.left_out.unanswered += workers.at_work() as u64;
-        let mut last = self.walk.take_linked();
-        last.append(&mut walked.linked);
-        let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
-        linked::start(last, &mut workers, &self.to);
-        let _ended = workers.next(|_| ());
-        let _ignored = self.to.send(ScanMessage::Done {
+        let queue = Queue::default();
+        queue.add_group(1, ROOT_WALKERS);
+        let mut crew = Crew {
+            search: &self,
+            roots,
+            root_jobs: 0,
+            queue: Arc::new(queue),
+            groups: Vec::new(),
+            walkers: Vec::new(),
+            running: 0,
+            words: unbounded(),
+            is_rooted: false,
+            is_left_told: false,
+            total: Walked::default(),
+        };
+        crew.work();
+        let walked = crew.end();
+        self.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
             listed: walked.listed,
@@ -76,65 +112,235 @@ impl Search {
         });
     }
 
-    /// Has roots checked, one after the other. If a thread gets no answer, others take the next roots.
-    fn look(
-        &self,
-        roots: impl Iterator<Item = Given>,
-        workers: &mut Workers,
-        lookers: &mut Vec<Known>,
-    ) -> Walked {
-        let (to, given) = bounded(ROOTS_AHEAD);
-        lookers.extend(self.start(workers, &given));
-        if workers.at_work() == 0 {
-            let kept = Arc::default();
-            let mut looking = Roots::new(&self.walk, &self.to, &kept);
-            let heartbeat = workers.do_here(Subject::Path, || {
-                roots.for_each(|root| looking.look_at(&root));
-            });
-            return Known { heartbeat, kept }.take(&self.to);
-        }
-        let mut go_on = |workers: &mut Workers| {
-            if lookers.iter().all(|l| l.heartbeat.quiet() >= ALONE) {
-                // One for each root, so that the run waits for several dead servers at the same time.
-                let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
-                lookers.extend((0..more).map_while(|_| self.start(workers, &given)));
+    /// True if the walkers are to end.
+    fn is_over(&self) -> bool {
+        self.walk.stop.load(Ordering::Relaxed) || self.walk.watchlist.is_given_up()
+    }
+
+    fn send(&self, message: ScanMessage) {
+        // Send fails only after the run ended.
+        let _ignored = self.to.send(message);
+    }
+}
+
+impl<R: Iterator<Item = Given>> Crew<'_, R> {
+    /// Works until all is done, or the run has given up on the rest.
+    fn work(&mut self) {
+        let mut over_since = None;
+        let mut is_done = false;
+        loop {
+            is_done = is_done || self.search.is_over() || !self.go_on();
+            if is_done {
+                self.queue.stop();
             }
-            let silent = lookers.iter().filter(|l| l.is_silent()).count();
-            (!workers.is_over()).then_some(silent)
-        };
-        'roots: for root in roots {
-            let mut root = root;
-            while let Err(SendTimeoutError::Timeout(back)) = to.send_timeout(root, TICK) {
-                if go_on(workers).is_none() {
-                    break 'roots;
+            if self.search.is_over() {
+                let since = *over_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= GRACE {
+                    return;
                 }
-                root = back;
+            }
+            if self.running > 0 {
+                self.listen();
+            } else if is_done {
+                return;
+            } else {
+                self.work_here();
             }
         }
-        drop(to);
-        // Threads that get no answer are not waited for now.
-        while go_on(workers).is_some_and(|silent| silent < workers.at_work()) {
-            let _ended = workers.within_a_tick();
-        }
-        let mut found = Walked::default();
-        self.take(lookers, &mut found);
-        found
     }
 
-    /// Takes what was found since the last call, also by threads that are blocked now.
-    fn take(&self, lookers: &[Known], found: &mut Walked) {
-        for looker in lookers {
-            found.add(looker.take(&self.to));
+    fn listen(&mut self) {
+        match self.words.1.recv_timeout(TICK) {
+            Ok(Word::Ended(Ok(()))) => self.running -= 1,
+            Ok(Word::Ended(Err(panic))) => resume_unwind(panic),
+            Ok(Word::Look) | Err(_) => {}
         }
     }
 
-    /// Starts a thread that checks roots; none if the system provides none.
-    fn start(&self, workers: &mut Workers, given: &Receiver<Given>) -> Option<Known> {
-        let kept = Arc::default();
-        let mut roots = Roots::new(&self.walk, &self.to, &kept);
-        let given = given.clone();
-        let look = move || roots.look_at_all(&given);
-        let heartbeat = workers.start("roots", Subject::Path, look)?;
-        Some(Known { heartbeat, kept })
+    /// Adds walkers, and jobs where none are left. False if all is done.
+    fn go_on(&mut self) -> bool {
+        let mut silent = 0;
+        for walker in self.walkers.iter().filter(|w| w.heartbeat.is_silent()) {
+            silent += 1;
+            // Its files are read meanwhile.
+            self.total.add(walker.take(&self.search.to));
+        }
+        self.queue.substitute(silent.min(SUBSTITUTES));
+        let is_quiet = |walker: &Known| walker.heartbeat.quiet() >= ALONE;
+        if !self.is_rooted && !self.walkers.is_empty() && self.walkers.iter().all(is_quiet) {
+            for _ in 0..self.root_jobs {
+                self.queue.allow_more(ROOTS);
+            }
+        }
+        while self.queue.is_left_to(silent) {
+            if !self.add_jobs(silent) {
+                return silent > 0;
+            }
+        }
+        let groups = if self.is_rooted { FIRST_GROUP } else { ROOTS };
+        while self.running < self.queue.walkers(groups..) && self.start() {}
+        true
+    }
+
+    /// Adds what can be done only when no other job waits, and no more walkers are at work than these that get no answer.
+    fn add_jobs(&mut self, silent: usize) -> bool {
+        let roots: Vec<Job> = self
+            .roots
+            .by_ref()
+            .take(ROOTS_AHEAD)
+            .map(Job::Root)
+            .collect();
+        if !roots.is_empty() {
+            self.root_jobs = roots.len();
+            self.queue.add(roots.into_iter().map(|root| (ROOTS, root)));
+            return true;
+        }
+        for walker in &self.walkers {
+            self.total.add(walker.take(&self.search.to));
+        }
+        // Roots on file systems that do not answer may still come when the others are done.
+        if !self.is_rooted || !self.total.roots.is_empty() {
+            return self.begin_walk();
+        }
+        let walk = &self.search.walk;
+        let mut folders = walk.take_linked_folders();
+        if silent == 0 {
+            folders.append(&mut locked(&walk.aside));
+        }
+        if !folders.is_empty() {
+            self.add_folders(folders);
+            return true;
+        }
+        self.hand_over_linked();
+        // The sweeps of spinning disks do not wait for other file systems either.
+        if silent > 0 && !std::mem::replace(&mut self.is_left_told, true) {
+            for group in 0..self.groups.len() {
+                self.search.send(ScanMessage::Walked { group });
+            }
+        }
+        false
+    }
+
+    /// Begins to walk the folders among the roots that were checked.
+    fn begin_walk(&mut self) -> bool {
+        let dirs = &self.search.walk.dirs;
+        let mut folders = std::mem::take(&mut self.total.roots);
+        folders.sort_by_key(|folder| dirs.read().root(folder.dir));
+        let mut devices = std::mem::take(&mut self.total.devices);
+        devices.sort_by_key(|&(_, root)| root);
+        self.search.send(ScanMessage::Rooted(devices));
+        // Only a run that is over does not answer.
+        let Ok(groups) = self.search.groups.recv() else {
+            return false;
+        };
+        for group in &groups {
+            self.queue.add_group(group.first, group.most);
+        }
+        self.groups.extend(groups);
+        self.is_rooted = true;
+        self.add_folders(folders);
+        true
+    }
+
+    fn add_folders(&self, folders: Vec<Folder>) {
+        let last = self.groups.len().saturating_sub(1);
+        let jobs = folders.into_iter().map(|folder| {
+            let own = |group: &Group| group.devices.contains(&folder.root_dev);
+            let group = self.groups.iter().position(own).unwrap_or(last);
+            (FIRST_GROUP + group, Job::Folder(folder))
+        });
+        self.queue.add(jobs);
+    }
+
+    /// Hands over the files that were reached through links. All other files were handed over before.
+    fn hand_over_linked(&mut self) {
+        let mut linked = self.search.walk.take_linked();
+        linked.append(&mut self.total.linked);
+        let mut outbox = Outbox::new(&self.search.to);
+        for file in linked {
+            outbox.push(file.place, file.name(), file.file, || file.numbering);
+        }
+        outbox.flush();
+    }
+
+    /// Starts a walker; false if the system provides no thread.
+    fn start(&mut self) -> bool {
+        let search = self.search;
+        let (walker, known) = Walker::new(&search.walk, &self.queue, &search.to);
+        let (heartbeat, words) = (Arc::clone(&known.heartbeat), self.words.0.clone());
+        let named = thread::Builder::new().name("walk".to_owned());
+        let spawned = named.spawn(move || {
+            // Nobody listens any more only when nobody waits.
+            let wake = || drop(words.send(Word::Look));
+            let work = AssertUnwindSafe(|| {
+                current::watched(Some(heartbeat), || walker.work(true, wake));
+            });
+            let _ignored = words.send(Word::Ended(catch_unwind(work)));
+        });
+        if spawned.is_ok() {
+            self.running += 1;
+            self.walkers.push(known);
+        }
+        spawned.is_ok()
+    }
+
+    /// Does the jobs on this thread, where the system provides no other.
+    fn work_here(&mut self) {
+        let search = self.search;
+        let (walker, known) = Walker::new(&search.walk, &self.queue, &search.to);
+        let heartbeat = Arc::clone(&known.heartbeat);
+        self.walkers.push(known);
+        current::watched(Some(heartbeat), || walker.work(false, || ()));
+    }
+
+    /// What was found, and what the run gave up on. What an interruption leaves was not asked.
+    fn end(mut self) -> Walked {
+        let is_given_up = self.search.walk.watchlist.is_given_up();
+        for walker in std::mem::take(&mut self.walkers) {
+            let is_visiting = locked(&walker.kept).is_visiting;
+            self.total.add(walker.take(&self.search.to));
+            if is_given_up && is_visiting {
+                let heartbeat = walker.heartbeat;
+                let name = heartbeat.name().clone();
+                self.leave(DirId(heartbeat.at()), &name, Unseen::Unanswered);
+            }
+        }
+        if is_given_up {
+            self.total.left_out.unanswered += self.running as u64;
+            let walk = &self.search.walk;
+            let mut left = self.queue.take_left();
+            let waiting = std::mem::take(&mut *locked(&walk.aside)).into_iter();
+            let waiting = waiting.chain(walk.take_linked_folders());
+            left.extend(waiting.map(Job::Folder));
+            for job in left {
+                self.total.left_out.unanswered += 1;
+                if let Job::Folder(folder) = job {
+                    let walk = &self.search.walk;
+                    let device = walk.dirs.read().identity(folder.dir).0;
+                    let unseen = if walk.watchlist.is_silent(device) {
+                        Unseen::Unanswered
+                    } else {
+                        Unseen::OtherUnanswered
+                    };
+                    let name = folder
+                        .name
+                        .as_deref()
+                        .map_or(&b""[..], |name| name.to_bytes());
+                    self.leave(folder.dir, name, unseen);
+                }
+            }
+        }
+        self.hand_over_linked();
+        self.total
+    }
+
+    fn leave(&mut self, dir: DirId, name: &[u8], unseen: Unseen) {
+        if self.search.walk.tell_others {
+            self.total.others.push(OtherEntry {
+                dir,
+                name: name.into(),
+                kind: EntryKind::Unseen(unseen),
+            });
+        }
     }
 }

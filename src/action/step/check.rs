@@ -15,10 +15,10 @@ use crate::action::reason::{Code, IDENTITY, MODIFIED, Reason, SIZE, STATUS};
 use crate::action::ways::folder_entry::{Identity, NameInFolder};
 use crate::read::{self, OpenFile};
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::lease::{self, Lease};
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
+use crate::sys::sync::{self, Lease};
 
 /// Files that this run has changed itself, with the times after its change.
 ///
@@ -163,7 +163,7 @@ impl Opened {
     /// Checks that no process has the file open for writing, and detects a process that opens it later. Best effort:
     /// for other users' files and on some file systems this is not known.
     pub fn guard(&mut self) -> Result<(), Reason> {
-        self.lease = lease::take(&self.file);
+        self.lease = sync::take_lease(&self.file);
         match self.lease {
             Lease::Refused => Err(Code::OpenForWriting.into()),
             Lease::Held | Lease::Unknown => Ok(()),
@@ -199,7 +199,7 @@ impl Opened {
     }
 
     fn looked_at(&self) -> Result<Stat, Reason> {
-        if self.lease == Lease::Held && !lease::stands(&self.file) {
+        if self.lease == Lease::Held && !sync::lease_stands(&self.file) {
             return Err(Code::OpenForWriting.into());
         }
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;

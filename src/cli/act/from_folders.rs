@@ -14,7 +14,6 @@ use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
-use seekless::heartbeat::current;
 use seekless::report::read::{self, ReadError, ReadFolders};
 use seekless::report::{Header, Raw};
 use seekless::units::{count, counted};
@@ -134,7 +133,7 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: TrashPaths::with_own(&|path| current::ask_about(path.as_os_str().as_bytes())),
+        trash: TrashPaths::with_own(),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();

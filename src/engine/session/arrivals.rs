@@ -34,7 +34,7 @@ impl Session<'_> {
         let mut groups: Vec<Group> = Vec::new();
         let mut others = Group::default();
         let mut known = HashSet::new();
-        self.arrivals.walked_disks.clear();
+        let before = self.arrivals.walked_disks.len();
         for &(dev, root) in devices {
             if !self.arrivals.at_roots.insert(dev) {
                 continue;
@@ -49,7 +49,12 @@ impl Session<'_> {
                 self.arrivals.walked_disks.iter().position(named)
             });
             match (disk, of_disk) {
-                (_, Some(at)) => groups[at].devices.push(dev),
+                // If the group is older, its disk is also walked by the others' group.
+                (_, Some(at)) => {
+                    if let Some(group) = at.checked_sub(before).and_then(|at| groups.get_mut(at)) {
+                        group.devices.push(dev);
+                    }
+                }
                 (Some(disk), None) => {
                     self.arrivals.walked_disks.push(Some(disk));
                     groups.push(Group {
@@ -64,7 +69,8 @@ impl Session<'_> {
                 }
             }
         }
-        if groups.is_empty() || others.most > 0 {
+        if before + groups.len() == 0 || others.most > 0 {
+            self.arrivals.walked_disks.push(None);
             others.most = others.most.clamp(1, self.share.walkers);
             others.first = process::cores().min(others.most);
             groups.push(others);

@@ -174,12 +174,12 @@ impl Session<'_> {
                 let volume = self.volumes.get(VolumeId(at as u16));
                 (volume.mount_point.clone(), None)
             }
-            // No name holds a slash: it is the path that a link leads to.
-            subject if subject == Subject::Path || name.contains(&b'/') => {
+            // No name has a slash.
+            Subject::Path if name.contains(&b'/') => {
                 let path = without_dots(&absolute(&path_from(&name)));
                 (mounts.point_above(&path).unwrap_or(path), None)
             }
-            _ => {
+            Subject::Path => {
                 let name = std::ffi::CString::new(name).unwrap_or_default();
                 let name = (!name.is_empty()).then_some(name);
                 let path = crate::scan::path_of(&self.dirs, DirId(at), name.as_deref());

@@ -13,9 +13,8 @@ mod sets;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,7 +114,7 @@ impl Session<'_> {
     /// The trash folders that paths lead into.
     fn trash(&self) -> TrashPaths {
         let _call = current::call(Path::new("/"));
-        TrashPaths::with_own(&|path| current::ask_about(path.as_os_str().as_bytes()))
+        TrashPaths::with_own()
     }
 
     /// Runs the search to its end.
@@ -142,7 +141,6 @@ impl Session<'_> {
                 links: Mutex::default(),
                 aside: Mutex::default(),
                 full: Arc::clone(&self.full),
-                listed: AtomicI64::new(0),
                 tell_others: config.every_entry,
                 tell_links: config.tell_links,
             }),

@@ -12,16 +12,14 @@ use crate::event::ProblemKind;
 use crate::file::{DirId, Member, Role, is_managed_folder, may_tell_folder};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
-use crate::scan::found::FoundIn;
+use crate::scan::found::{FoundIn, OtherEntry};
 use crate::scan::ignore_file::{self, BadPart, IgnoreRules};
-use crate::scan::limits;
-use crate::scan::listing::Listing;
-use crate::scan::other_entry::OtherEntry;
+use crate::scan::listing::{self, Listing};
 use crate::sys::{dirent, names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
 
 use super::walker::Walker;
-use super::{Folder, ReachedBy, count, found_file};
+use super::{Folder, Job, ReachedBy, count, found_file};
 
 /// The context of all entries of a folder.
 struct FolderContext {
@@ -35,15 +33,15 @@ struct FolderContext {
 
 impl Folder {
     /// The entry of this name.
-    fn below(&self, here: &FolderContext, name: &CStr, reached_by: ReachedBy) -> Self {
-        Self {
+    fn below(&self, here: &FolderContext, name: &CStr, reached_by: ReachedBy) -> Job {
+        Job::Folder(Self {
             dir: here.dir,
             name: Some(name.to_owned()),
             depth: self.depth + 1,
             root_dev: self.root_dev,
             rules: here.rules.clone(),
             reached_by,
-        }
+        })
     }
 }
 
@@ -137,14 +135,15 @@ impl Walker {
     ) {
         let dir = here.dir;
         listing.sort();
-        for entries in listing.entries().chunks(limits::LOOK) {
-            self.look_at_memory(dir, entries.len());
-            for &entry in entries {
-                if self.is_stopped() {
-                    return;
-                }
-                self.entry(fd, folder, here, listing.name(entry), entry.kind);
+        for (done, &entry) in listing.entries().iter().enumerate() {
+            self.look_at_memory(dir);
+            if self.is_stopped() {
+                let left = (listing.entries().len() - done) as u64;
+                let is_full = self.walk.full.load(Ordering::Relaxed);
+                self.walked.left_out.memory_short += if is_full { left } else { 0 };
+                return;
             }
+            self.entry(fd, folder, here, listing.name(entry), entry.kind);
         }
     }
 
@@ -194,11 +193,9 @@ impl Walker {
             }
             return self.unseen(dir, Some(name), unseen);
         }
-        if !is_folder && self.walk.full.load(Ordering::Relaxed) {
-            self.walked.left_out.memory_short += 1;
-        } else if !is_folder {
+        if !is_folder {
             self.file(dir, root, fd.as_fd(), name);
-        } else if folder.depth + 1 >= limits::DEPTH {
+        } else if folder.depth + 1 >= listing::DEPTH {
             self.walked.left_out.unreadable += 1;
             self.tell(dir, Some(name), ProblemKind::TooDeep, None);
         } else if deeper {
@@ -229,28 +226,21 @@ impl Walker {
 
     /// True if a folder with this many names must not be listed any further.
     fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
-        if names >= limits::NAMES {
+        if names >= listing::MOST_NAMES {
             self.walked.left_out.unreadable += 1;
             self.tell(dir, None, ProblemKind::TooManyNames, None);
         }
-        names >= limits::NAMES
+        names >= listing::MOST_NAMES
     }
 
-    /// From when memory is nearly used up, files are only counted. `names` is the number of names that come next.
-    fn look_at_memory(&mut self, dir: DirId, names: usize) {
-        let is_full = self.walk.full.load(Ordering::Relaxed);
-        let listed = if is_full {
-            -(names as i64)
-        } else {
-            names as i64
-        };
-        self.walk.listed.fetch_add(listed, Ordering::Relaxed);
-        self.unlooked += names;
-        if is_full || self.unlooked < limits::LOOK {
+    /// Ends the listing when memory is nearly used up. This is asked before each name, and looked up now and then.
+    fn look_at_memory(&mut self, dir: DirId) {
+        self.unlooked += 1;
+        if self.unlooked < listing::LOOK {
             return;
         }
         self.unlooked = 0;
-        if limits::is_memory_short() && !self.walk.full.swap(true, Ordering::Relaxed) {
+        if listing::is_memory_short() && !self.walk.full.swap(true, Ordering::Relaxed) {
             self.tell(dir, None, ProblemKind::MemoryShort, None);
         }
     }

@@ -5,43 +5,32 @@
 //! 2.8 µs of CPU a file, hot. Walkers that make a path for each file take 4-5 µs.
 //!
 //! Symbolic links that are to be followed wait like folders; [`links`] says when their targets are listed.
-//!
-//! The walk starts as many walkers as there are cores. A walker may find that it had to wait for the disk while it
-//! listed a folder. For each such folder, the walk starts one more walker, up to the policy's number.
 
 mod entries;
-mod follow;
-mod kept;
 mod links;
-mod trash;
-mod walked;
+mod results;
+mod roots;
 mod walker;
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
-
-use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
 use crate::file::{DirId, FoundFile, SharedDirs, TrashPaths};
-use crate::heartbeat::{Subject, Watchlist};
+use crate::heartbeat::Watchlist;
 use crate::lock::locked;
 use crate::scan::filter::{Filter, Verdict};
-use crate::scan::found::ScanMessage;
+use crate::scan::found::LinkedFile;
 use crate::scan::ignore_file::IgnoreRules;
-use crate::scan::linked::{self, LinkedFile};
-use crate::scan::queue::Queue;
-use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
 use crate::tree::Unseen;
 
-pub use kept::{Kept, Known, hand_over, keep};
-use links::Links;
-pub use walked::Walked;
-use walker::Walker;
+pub use links::Links;
+pub use results::{Known, Walked};
+pub use walker::Walker;
 
 /// The settings of a walk. Walkers share them, also those that never return.
 pub struct Walk {
@@ -77,10 +66,8 @@ pub struct Walk {
     pub links: Mutex<Links>,
     /// Folders on devices that do not answer. They are tried again when all other folders are done.
     pub aside: Mutex<Vec<Folder>>,
-    /// Set when memory is nearly used up: files are only counted.
+    /// Set when memory is nearly used up: nothing more is listed.
     pub full: Arc<AtomicBool>,
-    /// Names listed so far, less those listed since then: no more are counted than were listed.
-    pub listed: AtomicI64,
     /// Also report the entries that were skipped, and why.
     pub tell_others: bool,
     /// Also report symbolic links.
@@ -98,8 +85,31 @@ pub struct Group {
     pub most: usize,
 }
 
+/// The group of walkers that check roots, and the first of those that list folders.
+pub const ROOTS: usize = 0;
+pub const FIRST_GROUP: usize = 1;
+
+/// What a walker does next.
+pub enum Job {
+    /// Checks a root.
+    Root(Given),
+    /// Lists a folder.
+    Folder(Folder),
+}
+
+/// One root to check.
+pub struct Given {
+    /// Its number.
+    pub number: u32,
+    /// Its path.
+    pub path: PathBuf,
+    /// Device and inode number that it must have.
+    pub id: Option<(u64, u64)>,
+    /// Files of one folder remember through which root they came.
+    pub keep_apart: bool,
+}
+
 /// A folder to be listed.
-#[derive(Clone)]
 pub struct Folder {
     /// The folder itself if it is a root, else the folder above it.
     pub dir: DirId,
@@ -126,32 +136,7 @@ pub enum ReachedBy {
     LinkToFolder,
 }
 
-/// Maximum number of substitutes for walkers that wait for file systems.
-const SUBSTITUTES: usize = 32;
-
 impl Walk {
-    /// Walks all folders.
-    pub fn run(
-        self: &Arc<Self>,
-        roots: Vec<Folder>,
-        groups: &[Group],
-        to: &Sender<ScanMessage>,
-    ) -> Walked {
-        let mut total = Walked::default();
-        let mut folders = roots;
-        while !folders.is_empty() {
-            let is_over = self.walk(folders, groups, to, &mut total);
-            folders = self.take_waiting();
-            if is_over {
-                if self.watchlist.is_given_up() {
-                    self.leave(folders, &mut total);
-                }
-                break;
-            }
-        }
-        total
-    }
-
     /// Links that lead to something that takes part.
     fn links(&self) -> MutexGuard<'_, Links> {
         locked(&self.links)
@@ -162,113 +147,9 @@ impl Walk {
         self.links().take_files(&self.dirs)
     }
 
-    /// The folders that can be listed only when no other folder waits.
-    fn take_waiting(&self) -> Vec<Folder> {
-        let mut waiting = std::mem::take(&mut *locked(&self.aside));
-        waiting.extend(self.links().next_folders(&self.dirs));
-        waiting
-    }
-
-    /// Walks as far as file systems answer. True if the walk was told to end.
-    fn walk(
-        self: &Arc<Self>,
-        folders: Vec<Folder>,
-        groups: &[Group],
-        to: &Sender<ScanMessage>,
-        total: &mut Walked,
-    ) -> bool {
-        let queue = Arc::new(Queue::new(
-            groups.iter().map(|group| (group.first, group.most)),
-        ));
-        let group_of = |folder: &Folder| {
-            let own = |group: &Group| group.devices.contains(&folder.root_dev);
-            let last = groups.len().saturating_sub(1);
-            groups.iter().position(own).unwrap_or(last)
-        };
-        for folder in folders {
-            queue.push(group_of(&folder), folder);
-        }
-        let mut workers = Workers::new(&self.watchlist, &self.stop);
-        let (mut walkers, mut stuck) = (Vec::new(), Vec::new());
-        let mut are_told = false;
-        let new = |workers: &Workers| {
-            let kept = Arc::default();
-            let walker = Walker::new(self, &queue, workers.waker(), to, &kept);
-            (walker, kept)
-        };
-        let start = |workers: &mut Workers| {
-            let (walker, kept) = new(workers);
-            // With fewer threads than wished for, those that run do the work.
-            let heartbeat = workers.start("walk", Subject::Folder, || walker.work())?;
-            Some(Known { heartbeat, kept })
-        };
-        let mut wanted = queue.allowed();
-        walkers.extend((0..wanted).map_while(|_| start(&mut workers)));
-        if workers.at_work() == 0 {
-            let (walker, kept) = new(&workers);
-            let heartbeat = workers.do_here(Subject::Folder, || walker.work());
-            walkers.push(Known { heartbeat, kept });
-        }
-        while workers.next(|workers| {
-            if workers.is_over() {
-                return queue.stop();
-            }
-            let more = queue.allowed() - wanted;
-            wanted += more;
-            walkers.extend((0..more).map_while(|_| start(workers)));
-            // In the place of one that waits for a file system another one walks the others.
-            let silent = walkers.iter().position(Known::is_silent);
-            if let Some(silent) = silent.filter(|_| stuck.len() < SUBSTITUTES)
-                && let Some(substitute) = start(workers)
-            {
-                let silent = std::mem::replace(&mut walkers[silent], substitute);
-                // Its files are read meanwhile.
-                total.add(silent.take(to));
-                stuck.push(silent);
-                queue.substitute();
-                wanted += groups.len();
-            }
-            if let Some(answered) = stuck.iter().position(|walker| !walker.is_silent()) {
-                walkers.push(stuck.swap_remove(answered));
-                queue.retire();
-                wanted -= groups.len();
-            }
-            // What links lead to does not wait for it either.
-            let all = walkers.iter().chain(&stuck);
-            let silent = all.filter(|walker| walker.is_silent()).count();
-            let (mut files, mut only_silent) = (Vec::new(), false);
-            queue.add_beside(silent, || {
-                let folders = self.links().next_folders(&self.dirs);
-                if folders.is_empty() {
-                    files = self.take_linked();
-                    only_silent = true;
-                }
-                let folders = folders.into_iter();
-                folders.map(|folder| (group_of(&folder), folder)).collect()
-            });
-            linked::start(files, workers, to);
-            // Nor do the sweeps of spinning disks.
-            if only_silent && !std::mem::replace(&mut are_told, true) {
-                for group in 0..groups.len() {
-                    // Send fails only after the run ended.
-                    let _ = to.send(ScanMessage::Walked { group });
-                }
-            }
-        }) {}
-        // What an interruption leaves was not asked.
-        let is_given_up = self.watchlist.is_given_up();
-        for walker in walkers.into_iter().chain(stuck) {
-            let is_visiting = locked(&walker.kept).is_visiting;
-            total.add(walker.take(to));
-            if is_given_up && is_visiting {
-                self.leave_begun(&walker.heartbeat, total);
-            }
-        }
-        if is_given_up {
-            total.left_out.unanswered += workers.at_work() as u64;
-            self.leave(queue.take_left(), total);
-        }
-        workers.is_over()
+    /// The folders that links lead to. They are listed when no other folder waits.
+    pub fn take_linked_folders(&self) -> Vec<Folder> {
+        self.links().next_folders(&self.dirs)
     }
 }
 

@@ -1,6 +1,6 @@
-//! One walker: a thread that takes folders from the queue and lists them.
+//! One walker: a thread that takes jobs from the queue, mostly folders to list.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -9,40 +9,39 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
+use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FolderPlace};
-use crate::heartbeat::current;
+use crate::file::{
+    DirHandles, DirId, FolderPlace, ManagedPaths, Numbering, Spellings, is_trash, may_be_trash,
+};
+use crate::heartbeat::{Subject, current};
 use crate::lock::locked;
-use crate::scan::enter::{Entered, enter, is_placeholder};
-use crate::scan::found::{Outbox, ScanMessage};
+use crate::scan::enter::{Entered, Stamp, enter, is_placeholder};
+use crate::scan::found::{OtherEntry, Outbox, ScanMessage, unseen_by_problem};
 use crate::scan::listing::Listing;
-use crate::scan::other_entry::{OtherEntry, unseen_by_problem};
 use crate::scan::queue::Queue;
-use crate::scan::stamp::Stamp;
-use crate::scan::workers::Waker;
+use crate::sys::dirent::{self, Entries};
 use crate::sys::stat::{self, Stat};
-use crate::sys::{dirent, open, process, statfs};
+use crate::sys::{open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
 
-use super::kept::{Kept, hand_over, keep};
-use super::{Folder, ReachedBy, Walk, Walked, path_of};
+use super::results::{Kept, Known, hand_over, keep};
+use super::{FIRST_GROUP, Folder, Job, ReachedBy, Walk, Walked, path_of};
 
 /// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
 const ATTEMPTS: u64 = 1000;
 
-/// A thread that lists folders.
+/// A thread that lists folders and checks roots.
 pub struct Walker {
     pub(super) walk: Arc<Walk>,
-    queue: Arc<Queue<Folder>>,
-    /// Wakes the thread that starts walkers.
-    waker: Waker,
+    queue: Arc<Queue<Job>>,
     pub(super) outbox: Outbox,
     handles: DirHandles,
     pub(super) buffer: dirent::Buffer,
     pub(super) listing: Listing,
-    pub(super) below: Vec<Folder>,
+    pub(super) below: Vec<Job>,
     /// Sidecars of the current folder that take part if their photos do.
     pub(super) sidecars: Vec<CString>,
     /// The stems in lower case of files of the current folder that take part.
@@ -50,25 +49,36 @@ pub struct Walker {
     pub(super) path: Vec<u8>,
     /// Names since the last check of the free memory.
     pub(super) unlooked: usize,
-    /// The results of the current folder.
+    /// The device to which the last link to a file led.
+    pub(super) linked_device: Option<(u64, Option<Numbering>)>,
+    /// What is known of the paths of roots, while roots are checked.
+    pub(super) known_paths: KnownPaths,
+    /// The results of the current job.
     pub(super) walked: Walked,
-    /// The results of the folders before.
-    pub(super) kept: Arc<Mutex<Kept>>,
+    /// The results of the jobs before.
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// What is known of the paths of roots.
+#[derive(Default)]
+pub(super) struct KnownPaths {
+    /// Folders of files that were named one by one, by path and root.
+    pub file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    pub spellings: Spellings,
+    pub managed: ManagedPaths,
 }
 
 impl Walker {
-    /// A walker that has listed nothing yet.
+    /// A walker that has done nothing yet, and what others know of it.
     pub fn new(
         walk: &Arc<Walk>,
-        queue: &Arc<Queue<Folder>>,
-        waker: Waker,
+        queue: &Arc<Queue<Job>>,
         to: &Sender<ScanMessage>,
-        kept: &Arc<Mutex<Kept>>,
-    ) -> Self {
-        Self {
+    ) -> (Self, Known) {
+        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let walker = Self {
             walk: Arc::clone(walk),
             queue: Arc::clone(queue),
-            waker,
             outbox: Outbox::new(to),
             handles: DirHandles::new(walk.open_folders),
             buffer: dirent::Buffer::default(),
@@ -78,42 +88,71 @@ impl Walker {
             stems: HashSet::new(),
             path: Vec::new(),
             unlooked: 0,
+            linked_device: None,
+            known_paths: KnownPaths::default(),
             walked: Walked::default(),
-            kept: Arc::clone(kept),
-        }
+            kept: Arc::clone(&kept),
+        };
+        let heartbeat = walk.watchlist.admit(Subject::Path);
+        (walker, Known { heartbeat, kept })
     }
 
-    /// Lists folders until there are none.
-    pub fn work(mut self) {
+    /// Takes jobs until the queue is stopped, or if it `may_wait` for none, until there are none. Calls `wake` where the
+    /// thread that starts walkers has something to look at.
+    pub fn work(mut self, may_wait: bool, wake: impl Fn()) {
         let mut waits = process::thread_waits();
         loop {
             current::rest();
-            let taken = self.queue.take(|| hand_over(&self.kept, &self.outbox));
-            let Some((group, folder)) = taken else { break };
-            let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
-            if self.may_not_answer(&folder, name) {
+            let taken = self.queue.take(|| {
                 hand_over(&self.kept, &self.outbox);
+                may_wait
+            });
+            let Some((group, job)) = taken else { break };
+            let is_folder = matches!(job, Job::Folder(_));
+            match job {
+                _ if self.is_stopped() => {
+                    let is_full = self.walk.full.load(Ordering::Relaxed);
+                    self.walked.left_out.memory_short += u64::from(is_full);
+                }
+                Job::Root(root) => self.look_at_root(&root),
+                Job::Folder(folder) => self.walk_folder(folder),
             }
-            current::ask_about_name(folder.dir.0, name);
-            if self.is_stopped() {
-                self.queue.stop();
-            } else if !self.is_put_aside(&folder) {
-                locked(&self.kept).is_visiting = true;
-                self.visit(folder);
-                keep(&self.kept, &mut self.walked, &mut self.outbox);
+            keep(&self.kept, &mut self.walked, &mut self.outbox);
+            let left = self.queue.done(group, &mut self.below);
+            if !left.anywhere {
+                wake();
             }
-            let is_last = self.queue.done(group, &mut self.below);
+            if !is_folder {
+                continue;
+            }
             // Links may lead to more.
-            if is_last && !self.walk.follow_links {
+            if !left.in_group && !self.walk.follow_links {
                 hand_over(&self.kept, &self.outbox);
-                self.outbox.walked(group);
+                self.outbox.walked(group - FIRST_GROUP);
             }
             let before = std::mem::replace(&mut waits, process::thread_waits());
             if waits > before && self.queue.allow_more(group) {
-                self.waker.wake();
+                wake();
             }
         }
         hand_over(&self.kept, &self.outbox);
+    }
+
+    fn walk_folder(&mut self, folder: Folder) {
+        if !self.known_paths.file_folders.is_empty() {
+            self.known_paths = KnownPaths::default();
+        }
+        let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
+        if self.may_not_answer(&folder, name) {
+            hand_over(&self.kept, &self.outbox);
+        }
+        current::ask_about_name(folder.dir.0, name);
+        if self.is_put_aside(&folder) {
+            locked(&self.walk.aside).push(folder);
+        } else {
+            locked(&self.kept).is_visiting = true;
+            self.visit(folder);
+        }
     }
 
     fn device_of(&self, dir: DirId) -> u64 {
@@ -132,19 +171,13 @@ impl Walker {
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        let is_full = || self.walk.full.load(Ordering::Relaxed);
-        self.walk.stop.load(Ordering::Relaxed)
-            || is_full() && self.walk.listed.load(Ordering::Relaxed) <= 0
+        self.walk.stop.load(Ordering::Relaxed) || self.walk.full.load(Ordering::Relaxed)
     }
 
-    /// Sets a folder aside whose device does not answer.
+    /// True if the device of a folder does not answer.
     fn is_put_aside(&self, folder: &Folder) -> bool {
         let watchlist = &self.walk.watchlist;
-        if !watchlist.any_silent() || !watchlist.is_silent(self.device_of(folder.dir)) {
-            return false;
-        }
-        locked(&self.walk.aside).push(folder.clone());
-        true
+        watchlist.any_silent() && watchlist.is_silent(self.device_of(folder.dir))
     }
 
     pub(super) fn visit(&mut self, folder: Folder) {
@@ -339,4 +372,49 @@ impl Walker {
             cause,
         });
     }
+}
+
+/// Levels of folders in an empty trash: the folders of users, and `files` and `info` in each.
+const LEVELS: u32 = 2;
+
+impl Walker {
+    /// True if a folder is a trash, by its name.
+    pub(super) fn is_trash(&mut self, folder: &Folder, name: &CStr) -> bool {
+        let name = name.to_bytes();
+        may_be_trash(name)
+            && self.with_folder(folder.dir, |above| Ok(is_trash(above, name))) == Ok(true)
+    }
+
+    /// Records a trash folder that is not entered, unless it is a root. Nothing is missed in one without files.
+    pub(super) fn skip_trash(&mut self, folder: &Folder, name: &CStr) {
+        let holds_nothing = self.with_folder(folder.dir, |above| {
+            holds_nothing(open::folder(above, name)?, LEVELS)
+        });
+        if holds_nothing == Ok(true) {
+            return;
+        }
+        let now = self.with_folder(folder.dir, |above| stat::entry(above, name));
+        let is_root = now.is_ok_and(|now| !self.walk.dirs.read().met(&now).is_empty());
+        let unseen = if is_root {
+            Unseen::ListedBefore
+        } else {
+            Unseen::Trash
+        };
+        self.walked.left_out.trash += u64::from(!is_root);
+        self.unseen(folder.dir, Some(name), unseen);
+    }
+}
+
+/// True if a folder has no entries, or only such folders.
+fn holds_nothing(folder: impl AsFd, levels: u32) -> Result<bool> {
+    if levels == 0 {
+        return dirent::is_empty(folder);
+    }
+    let mut buffer = dirent::Buffer::default();
+    Entries::of(&folder, &mut buffer).each(|name, _, kind| {
+        let may_be_folder = matches!(kind, FileType::Directory | FileType::Unknown);
+        let below =
+            || open::folder(&folder, name).and_then(|below| holds_nothing(below, levels - 1));
+        may_be_folder && below() == Ok(true)
+    })
 }

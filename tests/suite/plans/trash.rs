@@ -28,6 +28,7 @@ fn tree(trash: &str) -> Tree {
             noise(1, 5000),
         )
         .folder("data/Trash/info")
+        .folder("home/u/.local/share/Trash/info")
 }
 
 /// True if no folder on the path is a trash.
@@ -74,7 +75,8 @@ fn a_reference_has_no_copies_in_its_trash() {
     for trash in TRASHES {
         let tree = Tree::new()
             .copies(["x/a", &format!("y/{trash}/a")], noise(1, 5000))
-            .folder("y/data/Trash/info");
+            .folder("y/data/Trash/info")
+            .folder("y/home/u/.local/share/Trash/info");
         let stage = Stage::new(tree);
         stage
             .run("remove --yes --reference y x")
