@@ -2,18 +2,19 @@
 //! part.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::gather::{claim, path};
 use crate::action::Code;
 use crate::action::plan::{Inspector, LeftName, SetPlan};
-use crate::decide::{Counting, DuplicateSet, Member, Summary};
-use crate::engine::{Copies, SetOrder};
+use crate::decide::{Copies, Counting, DuplicateSet, Member, Summary};
+use crate::engine::SetOrder;
+use crate::report::Header;
 use crate::report::read::ReadSet;
 use crate::scan::filter::{Filter, Verdict};
-
-use super::from_report::claim;
-use super::listed_names::ListedNames;
 
 /// What is wanted of a report.
 #[derive(Debug, Default)]
@@ -145,17 +146,17 @@ impl ListedSets<'_> {
             self.summary.extra_names += file.names.len() as u64 - 1;
             self.summary.bytes_present = self.summary.bytes_present.saturating_add(looked.size);
             let names = file.names.iter();
-            let names: Vec<Vec<u8>> = names.map(|name| self.names.shown(&name.listed)).collect();
-            let said = said.get(&file.names[0].listed).cloned();
+            let names: Vec<Vec<u8>> = names.map(|name| self.names.shown(name.listed())).collect();
+            let said = said.get(file.names[0].listed()).cloned();
             let (disk, ambiguous, root) = said.unwrap_or_else(|| {
                 let root = self.names.root_of(&names[0]).0;
                 (Arc::from(""), false, root)
             });
             members.push(Member {
                 names,
-                dev: file.dev,
+                dev: file.volume.dev,
                 ino: file.ino,
-                links: file.links,
+                links: file.links.into(),
                 mtime_ns: file.mtime_ns,
                 allocated: file.allocated,
                 disk,
@@ -191,8 +192,116 @@ impl ListedSets<'_> {
 
 /// The bytes that are freed with the file: none if it has other names.
 fn freed(member: &Member) -> u64 {
-    match member.links > member.names.len() as u64 {
-        true => 0,
-        false => member.allocated,
+    if member.links > member.names.len() as u64 {
+        0
+    } else {
+        member.allocated
+    }
+}
+
+/// The names of one report.
+#[derive(Debug)]
+pub struct ListedNames {
+    /// The searched paths, as shown.
+    pub roots: Vec<Vec<u8>>,
+    /// Where relative names start, if that is not the current folder.
+    elsewhere: Option<PathBuf>,
+}
+
+impl ListedNames {
+    /// Names of the report with this header, for a user in this folder.
+    pub fn new(header: &Header, current: &Path) -> Self {
+        let folder = path(&header.folder);
+        let mut names = Self {
+            roots: Vec::new(),
+            elsewhere: (folder != current).then_some(folder),
+        };
+        names.roots = header.roots.iter().map(|root| names.shown(root)).collect();
+        names
+    }
+
+    /// The name as it is written now: a relative name would lead elsewhere in another folder.
+    pub fn shown(&self, listed: &[u8]) -> Vec<u8> {
+        match (&self.elsewhere, listed) {
+            (None, _) => listed.to_vec(),
+            (Some(folder), b".") => folder.as_os_str().as_bytes().to_vec(),
+            (Some(folder), _) => folder
+                .join(OsStr::from_bytes(listed))
+                .into_os_string()
+                .into_vec(),
+        }
+    }
+
+    /// The innermost searched path that a shown name lies below, and where its own part of the path begins.
+    pub fn root_of(&self, shown: &[u8]) -> (u32, usize) {
+        let roots = (0..).zip(&self.roots);
+        let roots = roots.filter_map(|(number, root)| Some((number, below(shown, root)?)));
+        roots
+            .reduce(|best, other| if other.1 > best.1 { other } else { best })
+            .unwrap_or((0, 0))
+    }
+}
+
+/// Where the name begins that a path has below a given one; its end if it is the same.
+fn below(path: &[u8], root: &[u8]) -> Option<usize> {
+    if root == b"." {
+        return (!path.starts_with(b"/")).then_some(0);
+    }
+    rest_below(path, root).map(|rest| path.len() - rest.len())
+}
+
+/// The rest of a path behind a given path above it, or behind itself.
+pub fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+    let end = root.iter().rposition(|&byte| byte != b'/');
+    let rest = path.strip_prefix(&root[..end.map_or(0, |end| end + 1)])?;
+    let start = rest.iter().position(|&byte| byte != b'/');
+    match start {
+        Some(0) => None,
+        start => Some(&rest[start.unwrap_or(rest.len())..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Raw;
+
+    fn names(folder: &str, roots: &[&str], current: &str) -> ListedNames {
+        let header = Header {
+            folder: Raw(folder.into()),
+            roots: roots.iter().map(|root| Raw((*root).into())).collect(),
+            ..Header::default()
+        };
+        ListedNames::new(&header, Path::new(current))
+    }
+
+    #[test]
+    fn names_are_shown_as_they_lead_to_the_file() {
+        for (current, listed, shown) in [
+            ("/a", "b/c", "b/c"),
+            ("/a", "./b", "./b"),
+            ("/x", "b/c", "/a/b/c"),
+            ("/x", "./b", "/a/./b"),
+            ("/x", "/b/c", "/b/c"),
+            ("/x", ".", "/a"),
+        ] {
+            let names = names("/a", &["."], current);
+            assert_eq!(names.shown(listed.as_bytes()), shown.as_bytes(), "{listed}");
+        }
+    }
+
+    #[test]
+    fn a_name_belongs_to_the_innermost_searched_path() {
+        let names = names("/a", &["t", "t/u", "/b/", "tt"], "/a");
+        for (shown, root, start) in [
+            ("t/x", 0, 2),
+            ("t/u/x", 1, 4),
+            ("t/u", 1, 3),
+            ("t/uu", 0, 2),
+            ("tt/x", 3, 3),
+            ("/b/x", 2, 3),
+        ] {
+            assert_eq!(names.root_of(shown.as_bytes()), (root, start), "{shown}");
+        }
     }
 }

@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::gather::{origin, path};
+use super::listed_sets::{ListedNames, ListedSets, Selection};
 use crate::action::bounds::Bounds;
 use crate::action::plan::{Inspector, LeftName, Origin, Ranking};
 use crate::decide::{Copies, Counting, DuplicateSet, Summary};
@@ -16,10 +18,6 @@ use crate::heartbeat::current;
 use crate::report::escape::escape;
 use crate::report::read::{Ending, ReadReport};
 use crate::report::{Header, Raw};
-
-use super::from_report::{origin, path};
-use super::listed_names::ListedNames;
-use super::listed_sets::{ListedSets, Selection};
 
 /// What a report says now.
 #[derive(Debug)]

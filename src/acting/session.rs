@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::action::plan::Plan;
 use crate::action::{
-    self, ApplyControl, ApplyTally, CutShort, Reason, RunHeader, Settings, TellStep, TreeLock,
+    self, ApplyControl, ApplyTally, CutShort, Reason, Reversion, RunHeader, Settings, TellStep,
+    TreeLock,
 };
 use crate::heartbeat::current;
 
@@ -114,6 +115,15 @@ impl Session<'_> {
         host.sweep(trees);
         Ok(lock)
     }
+}
+
+/// Works on a past run while no other run changes files in its folders.
+///
+/// # Errors
+/// If another run does.
+pub fn locked<T>(run: Reversion, work: impl FnOnce(Reversion) -> T) -> Result<T, Reason> {
+    let _lock = TreeLock::take(&run.places())?;
+    Ok(work(run))
 }
 
 /// Runs that were cut short and left unfinished files in these trees.

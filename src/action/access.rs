@@ -6,13 +6,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::action_kind::ActionKind;
 use crate::sys::attributes::Attributes;
 
 /// The access rights of a file: owner, mode, ACLs, labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rights {
     /// Owner.
     pub uid: u32,
@@ -25,7 +23,6 @@ pub struct Rights {
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
     /// A digest of all metadata that files must share; 0 if they need not.
-    #[serde(default)]
     pub same: u64,
 }
 
@@ -42,7 +39,7 @@ pub enum Common {
 }
 
 /// The property in which two files must not differ, but do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Apart {
     /// The owner.
     Owner,

@@ -145,20 +145,20 @@ impl Actor {
     /// by [`Actor::finish`].
     pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
         let mut unsynced = Vec::new();
-        let sketched = self.sketch_groups(groups, &mut unsynced);
-        let intents = sketched
+        let drafted = self.draft_groups(groups, &mut unsynced);
+        let intents = drafted
             .iter()
             .flatten()
-            .filter_map(|(_, s)| s.as_ref().ok());
-        let intents = intents.map(|sketched| Record::Intent(Box::new(sketched.intent.clone())));
+            .filter_map(|(_, act)| act.as_ref().ok());
+        let intents = intents.map(|drafted| Record::Intent(Box::new(drafted.intent.clone())));
         let intents: Vec<_> = intents.collect();
         let written = self.sync(&intents, unsynced, tell);
         self.unwritten |= written.is_err();
         match written {
-            Ok(()) => self.carry_out(sketched),
+            Ok(()) => self.carry_out(drafted),
             Err(error) => {
-                for (step, sketched) in sketched.into_iter().flatten() {
-                    let outcome = match sketched {
+                for (step, drafted) in drafted.into_iter().flatten() {
+                    let outcome = match drafted {
                         Ok(_) => unwritten(&error),
                         Err(error) => error.into(),
                     };

@@ -118,11 +118,7 @@ pub fn apply(
 ) -> Result<ApplyTally, Reason> {
     let journal = Journal::create(journals, header)?;
     let ended = Arc::clone(control);
-    let settings = Settings {
-        further_names: plan.by_name(),
-        ..settings.clone()
-    };
-    let actor = Actor::new(settings, journal).with_ends(move |step| ended.count(step));
+    let actor = Actor::new(settings.clone(), journal).with_ends(move |step| ended.count(step));
     let run = actor.run_name().to_owned();
     control.run.get_or_init(|| run.clone());
     let mut work = Work {

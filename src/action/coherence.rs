@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::os::fd::AsFd;
 
 use rustix::io::Result;
-use serde::{Deserialize, Serialize};
 
 use super::action_kind::ActionKind;
 use crate::device::Mounts;
@@ -36,9 +35,7 @@ pub enum Distinct {
 }
 
 /// The location of a file, as far as it decides about the necessary proofs, links and renames.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     /// `st_dev` of its file system.
     pub dev: u64,

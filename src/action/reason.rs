@@ -2,27 +2,27 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::access::Apart;
 use super::bounds::Hold;
 use crate::file::{Raw, RowNumber};
 
 /// Why a file stays, is left alone, or could not be changed. Its text names no option of a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Reason {
     /// What kind of reason it is.
     pub code: Code,
     /// What the code says it of; most reasons need none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    facts: Option<Box<Facts>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts: Option<Arc<Facts>>,
 }
 
 /// The facts of a reason; its code says which there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Facts {
     /// A property, an operation, a rule, or a type of file system, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub struct Row {
 macro_rules! reasons {
     ($($code:ident $name:literal $class:ident $words:literal;)*) => {
         /// The kind of a reason.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[non_exhaustive]
         pub enum Code {
             $(#[doc = $words] $code,)*
@@ -139,8 +139,6 @@ reasons! {
         "has its copy below a reference folder on another file system or mount, and hard links cannot cross them";
     Apart "apart" Rule "{what} {whom}";
     Metadata "metadata" Rule "{what} {whom}";
-    ApartFromReference "apart-from-reference" Rule "{what} its copy below a reference folder";
-    MetadataOfReference "metadata-of-reference" Rule "{what} its copy below a reference folder";
 
     Gone "gone" Changed "no longer exists";
     NoFolder "no-folder" Changed "is a relative path, and the report does not name its folder";
@@ -190,12 +188,8 @@ reasons! {
     NoSharedBlocks "no-shared-blocks" Unfit
         "is on a file system that cannot share blocks (btrfs, XFS and bcachefs can): use remove or move, or hardlink if it has hard links";
     Unreadable "unreadable" Unfit "cannot be read: {cause}";
-    Immutable "immutable" Unfit "is immutable (run chattr -i on it)";
-    AppendOnly "append-only" Unfit "is append-only (run chattr -a on it)";
-    ImmutableFolder "immutable-folder" Unfit
-        "is in an immutable folder (run chattr -i on the folder)";
-    AppendOnlyFolder "append-only-folder" Unfit
-        "is in an append-only folder (run chattr -a on the folder)";
+    Immutable "immutable" Unfit
+        "is immutable or append-only, or its folder is (run chattr -ia on both)";
     AnotherFolder "another-folder" Unfit
         "another folder has the path of its folder now, and another user could have put it there; {what}";
     FolderElsewhere "folder-elsewhere" Unfit
@@ -208,8 +202,6 @@ reasons! {
     JournalFull "journal-full" Failed
         "cannot {what}: {cause}; free some space for the journal, or put it on another disk";
     TrashFailed "trash-failed" Failed "cannot {what}: {cause}; act without the trash";
-    TrashNotOurs "trash-not-ours" Failed
-        "cannot {what}: {cause}; new files there do not belong to you (a server may squash root): act without the trash";
     NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to";
     SharedDestination "shared-destination" Failed
         "cannot {what}: {cause}; other users can change that folder: choose another folder";
@@ -263,7 +255,7 @@ impl Code {
 
     /// A reason of this kind, with these facts.
     pub fn with(self, facts: Facts) -> Reason {
-        let facts = (facts != Facts::NONE).then(|| Box::new(facts));
+        let facts = (facts != Facts::NONE).then(|| Arc::new(facts));
         Reason { code: self, facts }
     }
 }
@@ -342,15 +334,6 @@ impl Reason {
             whom: Some(whom.to_owned()),
             ..Facts::default()
         })
-    }
-
-    /// A file that differs in this from its copies in the reference folders.
-    pub(super) fn apart_from_reference(apart: Apart) -> Self {
-        let code = match apart {
-            Apart::Metadata => Code::MetadataOfReference,
-            _ => Code::ApartFromReference,
-        };
-        code.about(apart.to_string())
     }
 
     /// A file that has changed in this since it was examined.

@@ -301,15 +301,6 @@ impl Row {
 /// Maximum number of folders whose rows are cached; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
 
-/// The outermost folder on a path that is hidden or managed, or the file itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ManagedPlace {
-    /// What it is.
-    pub row: RowNumber,
-    /// Length of its path.
-    pub end: usize,
-}
-
 /// Determines which real paths lie in hidden folders, or in folders that a program manages. Looks at each folder once.
 #[derive(Debug, Default)]
 pub struct ManagedPaths {
@@ -325,9 +316,9 @@ impl ManagedPaths {
         by_name(name, true, true).is_some() || self.holding(above, path.len()).is_some()
     }
 
-    /// What holds the file at an absolute path. The first `given` bytes are a path that the user gave, which lifts the
-    /// rules that can be lifted.
-    pub fn holding(&mut self, path: &[u8], given: usize) -> Option<ManagedPlace> {
+    /// The row of the outermost folder on an absolute path that is hidden or managed, or of the file itself. The first
+    /// `given` bytes are a path that the user gave, which lifts the rules that can be lifted.
+    pub fn holding(&mut self, path: &[u8], given: usize) -> Option<RowNumber> {
         let slashes = (0..path.len()).filter(|&at| path[at] == b'/');
         let mut start = 0;
         for end in slashes.chain([path.len()]) {
@@ -340,7 +331,7 @@ impl ManagedPaths {
                 rows.find(|row| !(is_given && row.row().is_lifted))
             });
             if let Some(row) = row {
-                return Some(ManagedPlace { row, end });
+                return Some(row);
             }
         }
         None

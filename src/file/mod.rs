@@ -21,7 +21,7 @@ pub use file_table::{FileTable, FoundFile, Naming};
 pub use identity::{DevIndex, FileIndex, Fingerprint, FolderId, Numbering, Sameness, Sighting};
 pub use kind::{Kind, Member, Role, UnknownKind};
 pub use managed::{
-    ManagedPaths, ManagedPlace, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
+    ManagedPaths, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
     is_managed_folder, may_tell_folder,
 };
 pub use own_folder::OwnFolder;

@@ -122,11 +122,6 @@ pub fn is_sticky(folder: &Attributes) -> bool {
     folder.mode & STICKY != 0
 }
 
-/// A symbolic link whose owner lets a path of root's lead to what belongs to this user.
-pub fn may_lead(link_owner: u32, target_owner: u32) -> bool {
-    link_owner == ROOT || link_owner == target_owner
-}
-
 /// A file that belongs to this user, to root, or to us.
 pub fn is_theirs_or_ours(now: &Attributes, uid: u32) -> bool {
     now.uid == uid || is_ours_or_roots(now.uid)

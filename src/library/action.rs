@@ -12,11 +12,11 @@ use super::real;
 use super::set::{Set, Sets};
 use super::settings::reads;
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
+use crate::action::ActionKind;
 use crate::action::keep::Rules;
 use crate::action::plan::{
     Claim, ClaimedFacts, ClaimedFile, Noise, Origin, Planner, Settings, Sidecars,
 };
-use crate::action::{self, ActionKind};
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -71,7 +71,7 @@ impl Action {
     /// `home_trash`, usually `~/.local/share/Trash`, are moved there.
     pub fn trash(home_trash: Option<&Path>) -> Self {
         let mut action = Self::new(ActionKind::Trash);
-        action.asked.acting.home_trash =
+        action.asked.settings.acting.home_trash =
             home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
         action
     }
@@ -107,7 +107,7 @@ impl Action {
 
     /// The least number of files of each set that stay: 1 or more. The default is 1.
     pub fn copies(mut self, stay: usize) -> Self {
-        self.asked.keep = stay;
+        self.asked.settings.policy.keep = stay;
         self
     }
 
@@ -137,20 +137,20 @@ impl Action {
 
     /// Sets how to treat files that belong together by name, such as a raw photo and its settings.
     pub fn sidecars(mut self, sidecars: Sidecars) -> Self {
-        self.asked.sidecars = sidecars;
+        self.asked.settings.sidecars = sidecars;
         self
     }
 
     /// Also acts in hidden folders, and in folders that a program manages, such as a Git work tree.
     pub fn allow_managed(mut self, allow: bool) -> Self {
-        self.asked.allows_managed = allow;
+        self.asked.settings.allows_managed = allow;
         self
     }
 
     /// `remove`, `trash` and `move`: also removes the folders that are empty afterwards. They lie below what was searched,
     /// or for a report below [`within`](Self::within), and nothing else holds them.
     pub fn remove_empty_folders(mut self, remove: bool) -> Self {
-        self.asked.remove_empty_folders = remove;
+        self.asked.settings.remove_empty_folders = remove;
         self
     }
 
@@ -158,40 +158,40 @@ impl Action {
     /// stays. Noise is empty files, and files whose names match one of these globs; if there are none, those that
     /// [`Folders`](super::folders::Folders) takes for noise.
     pub fn with_noise<G: Into<String>>(mut self, globs: impl IntoIterator<Item = G>) -> Self {
-        self.asked.remove_empty_folders = true;
+        self.asked.settings.remove_empty_folders = true;
         self.noise = Some(globs.into_iter().map(Into::into).collect());
         self
     }
 
     /// Also acts on files that have another owner than the kept file, or that other users may read or write.
     pub fn across_owners(mut self, across: bool) -> Self {
-        self.asked.acting.across_owners = across;
+        self.asked.settings.acting.across_owners = across;
         self
     }
 
     /// As root, also acts where other users than root and the owner of a file may change a folder on the way to it, to
     /// its kept copy or to its destination.
     pub fn in_shared_folders(mut self, shared: bool) -> Self {
-        self.asked.acting.shared = shared;
+        self.asked.settings.acting.shared = shared;
         self
     }
 
     /// `hardlink` and `symlink`: only where owner, mode, time of modification and extended attributes are equal.
     pub fn same_metadata(mut self, same: bool) -> Self {
-        self.asked.acting.same_metadata = same;
+        self.asked.settings.acting.same_metadata = same;
         self
     }
 
     /// `symlink`: the links hold absolute paths.
     pub fn absolute_links(mut self, absolute: bool) -> Self {
-        self.asked.acting.absolute_links = absolute;
+        self.asked.settings.acting.absolute_links = absolute;
         self
     }
 
     /// Relies on digests, and does not compare the bytes of two files before it acts. Sets without a digest are left
     /// alone.
     pub fn trust_hash(mut self, trust: bool) -> Self {
-        self.asked.acting.trust_hash = trust;
+        self.asked.settings.acting.trust_hash = trust;
         self
     }
 
@@ -203,7 +203,7 @@ impl Action {
 
     /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that compare and act.
     pub fn io_idle(mut self, idle: bool) -> Self {
-        self.asked.acting.io_idle = idle;
+        self.asked.settings.acting.io_idle = idle;
         self
     }
 
@@ -235,12 +235,12 @@ impl Action {
             ..Origin::default()
         };
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
-        let (settings, acting) = self.settings(roots)?;
+        let settings = self.settings(roots)?;
         let mut planner = Planner::new(settings, origin);
         for set in &sets.sets {
             planner.add(claim(set));
         }
-        Ok(Plan::new(planner, acting))
+        Ok(Plan::new(planner))
     }
 
     /// Plans for the sets of a report in a file, in any format that `seekless find` writes and that can be read back.
@@ -260,8 +260,8 @@ impl Action {
         };
         let limits = self.within.iter().map(|path| real(path));
         let limits = limits.collect::<Result<Vec<_>, Error>>()?;
-        let (settings, acting) = self.settings(limits.clone())?;
-        let trust_hash = acting.trust_hash;
+        let settings = self.settings(limits.clone())?;
+        let trust_hash = settings.acting.trust_hash;
         let mut planner = Planner::new(settings, Origin::default());
         let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
         let planned = planned.map_err(|error| Cause::Report {
@@ -276,13 +276,14 @@ impl Action {
         if trust_hash && header.is_none() {
             return Err(Cause::UndatedReport.into());
         }
-        Ok(Plan::new(planner, acting))
+        Ok(Plan::new(planner))
     }
 
     /// `tops` are the real paths below which folders may go.
-    fn settings(self, tops: Vec<PathBuf>) -> Result<(Settings, action::Settings), Error> {
+    fn settings(self, tops: Vec<PathBuf>) -> Result<Settings, Error> {
         let mut asked = self.asked;
-        if asked.keep == 0 {
+        let settings = &mut asked.settings;
+        if settings.policy.keep == 0 {
             return Err(Cause::NoCopies.into());
         }
         // Joined to the current folder, it would be that folder.
@@ -290,15 +291,15 @@ impl Action {
         if destination.is_some_and(|to| to.as_os_str().is_empty()) {
             return Err(Cause::NoPath("the path of the destination is empty".to_owned()).into());
         }
-        asked.noise = match self.noise {
-            Some(_) if !asked.action.takes_content_along() => {
+        settings.noise = match self.noise {
+            Some(_) if !settings.policy.action.takes_content_along() => {
                 return Err(Cause::LosesNoise.into());
             }
             Some(globs) => Some(Noise::named(&globs).map_err(Cause::from)?),
             None => None,
         };
-        asked.rules = Rules::parse(&self.rules).map_err(Cause::from)?;
-        asked.acting.reads = reads(self.bytes_per_second)?;
+        settings.policy.rules = Rules::parse(&self.rules).map_err(Cause::from)?;
+        settings.acting.reads = reads(self.bytes_per_second)?;
         asked.tops = tops;
         asked.folder = std::env::current_dir().unwrap_or_default();
         Ok(asked.settings(|path| own_way(path).map_err(Cause::from))?)

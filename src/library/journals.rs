@@ -13,8 +13,8 @@ use super::real;
 use super::settings::reads;
 use super::time;
 use super::watch::Cancel;
-use crate::acting::unfinished;
-use crate::action::{self, Reversion, TreeLock, UndoTally, UndoneFile};
+use crate::acting::{locked, unfinished};
+use crate::action::{self, Back, Reversion, UndoTally, UndoneFile};
 
 /// A folder of journals: what each run did, so that it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +102,11 @@ impl Journals {
         let mut files = Vec::new();
         for run in unfinished.into_iter().filter(|run| !run.in_undo) {
             let reversion = Reversion::open(&self.folder, Some(&run.name)).map_err(Cause::from)?;
-            let _lock = TreeLock::take(&reversion.places()).map_err(Cause::from)?;
-            reversion.sweep(&AtomicBool::new(false), &mut |step| {
-                files.push(step.clone())
+            let tell = &mut |step: &UndoneFile| files.push(step.clone());
+            let swept = locked(reversion, |it| {
+                it.take_back(Back::Sweep, &AtomicBool::new(false), tell)
             });
+            swept.map_err(Cause::from)?;
         }
         Ok(files)
     }
@@ -220,13 +221,15 @@ impl<'a> Undo<'a> {
     /// If another run acts on these files, or a setting cannot be used. Nothing was done then.
     pub fn run(self) -> Result<UndoTally, Error> {
         reads(self.bytes_per_second)?;
-        let _lock = TreeLock::take(&self.reversion.places()).map_err(Cause::from)?;
         let mut on_file = self.on_file;
-        let tally = self.reversion.carry_out(self.cancel.flag(), &mut |step| {
+        let tell = &mut |step: &UndoneFile| {
             if let Some(tell) = &mut on_file {
                 tell(step);
             }
+        };
+        let undone = locked(self.reversion, |it| {
+            it.take_back(Back::Undo, self.cancel.flag(), tell)
         });
-        Ok(tally)
+        Ok(undone.map_err(Cause::from)?)
     }
 }

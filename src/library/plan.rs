@@ -17,7 +17,7 @@ use super::nanoseconds;
 use super::path;
 use super::watch::Cancel;
 use crate::acting::{Host, Session, Work};
-use crate::action::plan::{self, BrokenLink, Choice, Fate, LinkPlaces, Planner, SetPlan};
+use crate::action::plan::{self, BrokenLink, Choice, Fate, Planner, SetPlan};
 use crate::action::{
     ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reason, RunHeader, Settings,
 };
@@ -26,7 +26,6 @@ use crate::hash::ContentDigest;
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
 pub struct Plan<'a> {
     plan: plan::Plan,
-    acting: Settings,
     caller: Caller<'a>,
 }
 
@@ -107,12 +106,11 @@ pub struct Applied {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(planner: Planner, acting: Settings) -> Self {
+    pub(super) fn new(planner: Planner) -> Self {
         let mut plan = planner.finish();
         plan.look_for_empty_folders();
         Self {
             plan,
-            acting,
             caller: Caller::default(),
         }
     }
@@ -151,8 +149,8 @@ impl<'a> Plan<'a> {
     ) -> &[BrokenLink] {
         let entries = below.into_iter().flat_map(WalkDir::new);
         let links = entries.filter_map(|entry| entry.ok().filter(DirEntry::path_is_symlink));
-        let places = LinkPlaces::Found(links.map(DirEntry::into_path).collect());
-        self.plan.look_for_links(&places);
+        let links: Vec<PathBuf> = links.map(DirEntry::into_path).collect();
+        self.plan.look_for_links(&links);
         &self.plan.dangling().named
     }
 
@@ -191,11 +189,8 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If another run acts on these files, or there can be no journal. Nothing was done then.
     pub fn apply(self, journals: &Journals) -> Result<Applied, Error> {
-        let Self {
-            plan,
-            acting,
-            mut caller,
-        } = self;
+        let Self { plan, mut caller } = self;
+        let acting = plan.acting().clone();
         let session = session(&acting, Some(journals.folder()));
         let done = session.run(None, |_| Ok(plan), &mut caller)?;
         let Some((plan, tally)) = done else {
@@ -256,7 +251,7 @@ impl Host for Caller<'_> {
 
 fn planned(set: &SetPlan, action: ActionKind) -> PlannedSet {
     let files = set.files.iter().map(|file| PlannedFile {
-        paths: file.names.iter().map(|name| path(&name.path)).collect(),
+        paths: file.names.iter().map(|name| path(name.path())).collect(),
         fate: file.fate.clone(),
         names_elsewhere: file.names_elsewhere(),
         other_owner: set.other_owner(file, action),

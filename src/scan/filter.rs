@@ -46,11 +46,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Includes empty files.
-    pub fn keep_empty(&mut self) {
-        self.keep_empty = true;
-    }
-
     /// Tests the bare name of a folder's entry, before anything else is known about the entry.
     ///
     /// Name globs and kinds apply to files only: the walk must enter a folder to find files.

@@ -6,11 +6,12 @@ use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Code, Expected, Journal, Outcome, Reason, RunHeader, Settings, Step,
-    StepFile, UndoTally, undo,
+    ActionKind, Actor, Back, Code, Expected, Journal, Outcome, Reason, Reversion, RunHeader,
+    Settings, Step, StepFile, UndoTally, UndoneFile,
 };
 use tempfile::TempDir;
 
@@ -109,13 +110,6 @@ impl Scene {
         scene
     }
 
-    /// The same, but `dup/v` is a further name (hard link) of `keep/k`, and actions may take such names.
-    pub fn with_one_file() -> Self {
-        let scene = Self::new();
-        scene.link("tree/keep/k", "tree/dup/v");
-        scene
-    }
-
     /// The same, and `move` goes to memory, which is another file system.
     pub fn with_another_file_system() -> Self {
         let mut scene = Self::new();
@@ -135,15 +129,6 @@ impl Scene {
         file.set_times(FileTimes::new().set_modified(time))
             .expect("times");
         fs::set_permissions(&path, Permissions::from_mode(mode)).expect("mode");
-    }
-
-    /// Makes a name, which may lead elsewhere, a further name of a file.
-    pub fn link(&self, file: &str, name: &str) {
-        let name = self.top.join(name);
-        if name.exists() {
-            fs::remove_file(&name).expect("removed");
-        }
-        fs::hard_link(self.top.join(file), name).expect("a link");
     }
 
     pub fn tree(&self) -> PathBuf {
@@ -231,18 +216,21 @@ pub fn prepared(scene: &Scene, arguments: &str) -> Seekless {
         .env("XDG_DATA_HOME", &path("data"))
 }
 
+/// Undoes a run, or the last one.
+pub fn undo(
+    journals: &Path,
+    run: Option<&str>,
+    tell: &mut dyn FnMut(&UndoneFile),
+) -> Result<UndoTally, Reason> {
+    let reversion = Reversion::open(journals, run)?;
+    Ok(reversion.take_back(Back::Undo, &AtomicBool::new(false), tell))
+}
+
 fn settings(top: &Path, destination: PathBuf) -> Settings {
     let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
-    let identity = |name| {
-        fs::metadata(top.join(name))
-            .map(|m| (m.dev(), m.ino()))
-            .ok()
-    };
-    let [keeper, victim] = ["tree/keep/k", "tree/dup/v"].map(identity);
     Settings {
         destination: bytes(destination),
         home_trash: bytes(top.join("Trash")),
-        further_names: keeper.is_some() && keeper == victim,
         ..Settings::default()
     }
 }
@@ -265,7 +253,6 @@ pub fn target(path: &Path) -> StepFile {
         ino: Some(metadata.ino()),
         mtime_ns: Some(ns(metadata.mtime(), metadata.mtime_nsec())),
         ctime_ns: Some(ns(metadata.ctime(), metadata.ctime_nsec())),
-        not_after_ns: None,
     });
     StepFile {
         path: path.as_os_str().as_bytes().to_vec(),

@@ -10,11 +10,10 @@ use std::{iter, thread};
 use crossbeam_channel::bounded;
 
 use crate::action::action_kind::{ActionKind, Reversal};
-use crate::action::journal::record::Intent;
 use crate::action::reason::Reason;
 use crate::action::step::Step;
 use crate::action::step::check::Opened;
-use crate::action::step::pair::Pair;
+use crate::action::step::pair::Act;
 use crate::action::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -33,33 +32,25 @@ const LARGEST: u64 = 1 << 20;
 /// Minimum number of groups that are worth a thread.
 const FEWEST: usize = 8;
 
-/// A step that is fit to be recorded, with its open files.
-pub(super) struct Sketched {
-    pub intent: Intent,
-    pub pair: Pair,
-    /// The digest that undo checks, once the files were compared.
-    pub checked: Result<Option<ContentDigest>, Reason>,
-}
-
-/// A group of steps, each with its sketch, or the reason why it is not fit.
-pub(super) type Group = Vec<(Step, Result<Sketched, Reason>)>;
+/// A group of steps, each with its draft, or the reason why it is not fit.
+pub(super) type Group = Vec<(Step, Result<Act, Reason>)>;
 
 /// Compares the files of a group. They are guarded as long as they are open.
 pub(super) fn check(group: &mut Group, trust_hash: bool) {
-    for (step, sketched) in group {
-        if let Ok(sketched) = sketched {
-            sketched.checked = compared(step, sketched, trust_hash);
+    for (step, drafted) in group {
+        if let Ok(drafted) = drafted {
+            drafted.checked = compared(step, drafted, trust_hash);
         }
     }
 }
 
-/// The report is trusted if `trust_hash`, except for two names of one file: some file systems give two files one number.
+/// The report is trusted if `trust_hash`.
 fn compared(
     step: &Step,
-    sketched: &mut Sketched,
+    drafted: &mut Act,
     trust_hash: bool,
 ) -> Result<Option<ContentDigest>, Reason> {
-    let Sketched { intent, pair, .. } = sketched;
+    let Act { intent, pair, .. } = drafted;
     current::ask_about(&step.victim.path);
     pair.victim.is_on_its_way(&step.victim.path)?;
     if let (Some(keeper), Some(target)) = (&mut pair.keeper, &step.keeper) {
@@ -75,7 +66,7 @@ fn compared(
         return Ok(None);
     }
     pair.victim.guard()?;
-    if trust_hash && !pair.is_one_file() {
+    if trust_hash {
         return Ok(step.digest);
     }
     let gives_back = step.action.reversal() == Reversal::GivesBack;
@@ -104,7 +95,7 @@ pub(super) fn apart(groups: Vec<Group>) -> Vec<Vec<Group>> {
 fn files_of(group: &Group) -> Vec<Identity> {
     let pairs = group
         .iter()
-        .filter_map(|(_, sketched)| Some(&sketched.as_ref().ok()?.pair));
+        .filter_map(|(_, drafted)| Some(&drafted.as_ref().ok()?.pair));
     let files = pairs.flat_map(|pair| pair.keeper.iter().chain([&pair.victim]));
     files.map(Opened::identity).collect()
 }

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use super::ahead::{self, Group, Sketched};
+use super::ahead::{self, Group};
 use super::{Actor, BATCH};
 use crate::action::access::Rights;
 use crate::action::action_kind::ActionKind;
@@ -12,13 +12,10 @@ use crate::action::failure;
 use crate::action::journal::record::{Record, RecordedState};
 use crate::action::places;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
-use crate::action::step::act::{Act, Trail};
 use crate::action::step::check::Times;
-use crate::action::step::new_folders::Made;
-use crate::action::step::pair::Pair;
+use crate::action::step::pair::{Act, Pair};
 use crate::action::step::{Done, Outcome, Step};
 use crate::action::ways::folder_entry::{self, NameInFolder};
-use crate::action::ways::temporary::temporary;
 use crate::heartbeat::current;
 use crate::sys::stat;
 
@@ -41,12 +38,12 @@ impl Actor {
     /// Carries out the steps of a group, whose files were compared.
     fn carry_out_group(&mut self, group: Group) {
         let mut ready = Vec::with_capacity(group.len());
-        for (step, sketched) in group {
+        for (step, drafted) in group {
             current::ask_about(&step.victim.path);
-            match sketched {
-                Ok(mut sketched) => {
-                    let admitted = self.admit(step.action, &mut sketched);
-                    ready.push((step, sketched, admitted));
+            match drafted {
+                Ok(mut drafted) => {
+                    let admitted = self.admit(step.action, &mut drafted);
+                    ready.push((step, drafted, admitted));
                 }
                 Err(error) => self.end(step, error.into(), Vec::new()),
             }
@@ -57,21 +54,21 @@ impl Actor {
         });
         let Some(because) = unfit else {
             let ready = ready.into_iter();
-            return self.act(ready.map(|(step, sketched, _)| (step, sketched)).collect());
+            return self.act(ready.map(|(step, drafted, _)| (step, drafted)).collect());
         };
-        for (step, sketched, admitted) in ready {
+        for (step, drafted, admitted) in ready {
             let error = admitted.err().unwrap_or_else(|| because.clone());
-            self.not_done(step, &sketched, error);
+            self.not_done(step, &drafted, error);
         }
     }
 
     /// Checks that two files are the same as when they were opened and compared, some steps ago, and will survive a loss
     /// of power.
-    fn admit(&mut self, action: ActionKind, sketched: &mut Sketched) -> Result<(), Reason> {
-        sketched.checked.as_ref().map_err(Reason::clone)?;
-        let Sketched { intent, pair, .. } = sketched;
+    fn admit(&mut self, action: ActionKind, drafted: &mut Act) -> Result<(), Reason> {
+        drafted.checked.as_ref().map_err(Reason::clone)?;
+        let Act { intent, pair, .. } = drafted;
         // A step before this one in the portion may have come to rely on it.
-        if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
+        if self.kept.contains(&pair.victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
         let kept = pair.keeper.as_ref().map(|keeper| keeper.stat.ctime_ns);
@@ -84,7 +81,7 @@ impl Actor {
             return Err(Reason::apart(apart, THE_KEPT_FILE));
         }
         // A change of its ACL or labels shows in the change time.
-        if kept != Some(keeper.stat.ctime_ns) && !pair.is_one_file() {
+        if kept != Some(keeper.stat.ctime_ns) {
             self.look_at_rights(action, keeper, &intent.metadata)?;
         }
         if action != ActionKind::Reflink {
@@ -93,37 +90,24 @@ impl Actor {
         Ok(())
     }
 
-    fn act(&mut self, ready: Vec<(Step, Sketched)>) {
-        let made = Made::default();
-        let acts: Vec<Act<'_>> = ready
-            .iter()
-            .map(|(_, Sketched { intent, pair, .. })| Act {
-                pair,
-                intent,
-                temporary: temporary(self.journal.mark(), intent.step),
-                settings: &self.settings,
-                made: &made,
-                to_prove: is_to_prove(&self.file_systems, pair),
-                trail: Trail::default(),
-            })
-            .collect();
-        let mut fates = places::perform(&acts);
-        let notes = acts.iter().filter_map(|act| act.trail.note.take());
-        self.notes.extend(notes);
-        drop(acts);
-        if let Some(done) = fates.iter_mut().find_map(|(fate, _)| fate.as_mut().ok()) {
-            done.notes.extend(made.open_up());
+    fn act(&mut self, mut ready: Vec<(Step, Act)>) {
+        for (_, act) in &mut ready {
+            act.to_prove = is_to_prove(&self.file_systems, &act.pair);
         }
-        for ((step, sketched), (fate, there)) in ready.into_iter().zip(fates) {
+        let acts: Vec<&Act> = ready.iter().map(|(_, act)| act).collect();
+        let fates = places::perform(&acts);
+        for ((step, drafted), (fate, there)) in ready.into_iter().zip(fates) {
+            self.notes.extend(drafted.trail.note.take());
             // To close its files may take for ever, too.
             current::ask_about(&step.victim.path);
             match fate {
                 Ok(done) => {
-                    let Sketched {
+                    let Act {
                         intent,
                         pair,
                         checked,
-                    } = sketched;
+                        ..
+                    } = drafted;
                     self.remember(&pair);
                     let record = Record::Done {
                         step: intent.step,
@@ -144,11 +128,11 @@ impl Actor {
                 }
                 Err(error) => {
                     if step.action == ActionKind::Hardlink {
-                        self.remember_link(&sketched.pair);
+                        self.remember_link(&drafted.pair);
                     }
                     let names = [
-                        Some(&sketched.intent.victim),
-                        sketched.intent.destination.as_ref(),
+                        Some(&drafted.intent.victim),
+                        drafted.intent.destination.as_ref(),
                     ];
                     let folders = names.into_iter().flatten();
                     if failure::leaves_it_open(
@@ -159,7 +143,7 @@ impl Actor {
                         self.has_open_steps = true;
                         self.end(step, error.into(), Vec::new());
                     } else {
-                        self.not_done(step, &sketched, error);
+                        self.not_done(step, &drafted, error);
                     }
                 }
             }
@@ -177,8 +161,8 @@ impl Actor {
         }
     }
 
-    fn not_done(&mut self, of: Step, sketched: &Sketched, error: Reason) {
-        let step = sketched.intent.step;
+    fn not_done(&mut self, of: Step, drafted: &Act, error: Reason) {
+        let step = drafted.intent.step;
         let why = error.to_string();
         let _ = self.journal.note(&[Record::NotDone { step, why }]);
         self.end(of, error.into(), Vec::new());

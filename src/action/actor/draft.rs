@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::ahead::{self, Group, Sketched};
+use super::ahead::{self, Group};
 use super::{Actor, BATCH, Unsynced};
 use crate::action::access::Common;
 use crate::action::action_kind::ActionKind;
@@ -12,15 +12,13 @@ use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
-use crate::action::reason::{Code, Facts, IDENTITY, Reason, THE_KEPT_FILE};
-use crate::action::step::act::Sketch;
-use crate::action::step::check::{Bound, Opened, OwnChanges, unreadable};
-use crate::action::step::pair::Pair;
+use crate::action::reason::{Code, IDENTITY, Reason, THE_KEPT_FILE};
+use crate::action::step::check::{Opened, OwnChanges, unreadable};
+use crate::action::step::pair::{Act, Pair, Trail};
 use crate::action::step::{Step, StepFile};
-use crate::action::step::{links, metadata, move_away, reflink, trash};
+use crate::action::step::{destination, links, metadata, reflink};
+use crate::action::ways::folder_entry::temporary;
 use crate::action::ways::folder_identity::FolderIdentity;
-use crate::action::ways::temporary::temporary;
-use crate::sys::stat;
 
 /// The files of a step, before any other decision.
 struct Found {
@@ -39,20 +37,12 @@ struct Finder {
 
 impl Finder {
     fn files(&self, step: &Step) -> Result<Found, Reason> {
-        let victim = self.open(&step.victim, Bound::Strict)?;
-        victim.changeable()?;
-        if step.action != ActionKind::Reflink {
-            victim.replaceable()?;
-        }
-        let bound = if self.trust_hash && step.action != ActionKind::Reflink {
-            Bound::Strict
-        } else {
-            Bound::BytesAreCompared
-        };
+        let victim = self.open(&step.victim)?;
+        victim.changeable(step.action != ActionKind::Reflink)?;
         let keeper = match &step.keeper {
             None if step.action.takes_content_along() => None,
             None => return Err(Reason::from(Code::Gone).of_keeper()),
-            Some(keeper) => Some(self.open(keeper, bound).map_err(Reason::of_keeper)?),
+            Some(keeper) => Some(self.open(keeper).map_err(Reason::of_keeper)?),
         };
         let metadata = metadata::of(&victim);
         Ok(Found {
@@ -63,8 +53,8 @@ impl Finder {
     }
 
     /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
-    fn open(&self, target: &StepFile, bound: Bound) -> Result<Opened, Reason> {
-        let file = Opened::open(target, bound, &self.ours, &self.reads)?;
+    fn open(&self, target: &StepFile) -> Result<Opened, Reason> {
+        let file = Opened::open(target, &self.ours, &self.reads)?;
         let number = target.expected.ino;
         match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
             true => Err(Reason::changed(IDENTITY)),
@@ -75,7 +65,7 @@ impl Finder {
 
 impl Actor {
     /// Checks the steps of a portion.
-    pub(super) fn sketch_groups(
+    pub(super) fn draft_groups(
         &mut self,
         groups: Vec<Vec<Step>>,
         unsynced: &mut Vec<Unsynced>,
@@ -90,11 +80,11 @@ impl Actor {
                 })
                 .collect()
         };
-        let mut sketched = Vec::with_capacity(groups.len());
+        let mut drafted = Vec::with_capacity(groups.len());
         ahead::in_order(groups, self.portion == BATCH, find, |found| {
-            sketched.push(self.sketch_group(found, unsynced));
+            drafted.push(self.draft_group(found, unsynced));
         });
-        sketched
+        drafted
     }
 
     fn finder(&self) -> Finder {
@@ -106,43 +96,43 @@ impl Actor {
     }
 
     /// Checks steps that belong together: if one cannot be carried out, none is.
-    fn sketch_group(
+    fn draft_group(
         &mut self,
         group: Vec<(Step, Result<Found, Reason>)>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Group {
-        let sketch = |(step, found): (Step, Result<Found, Reason>)| {
-            let sketched = found.and_then(|found| self.sketch(&step, found, unsynced));
-            (step, sketched)
+        let draft = |(step, found): (Step, Result<Found, Reason>)| {
+            let drafted = found.and_then(|found| self.draft(&step, found, unsynced));
+            (step, drafted)
         };
-        let mut group: Group = group.into_iter().map(sketch).collect();
+        let mut group: Group = group.into_iter().map(draft).collect();
         if group.len() < 2 {
             return group;
         }
-        let first = group.iter().find_map(|(step, sketched)| {
-            let error = sketched.as_ref().err()?;
+        let first = group.iter().find_map(|(step, drafted)| {
+            let error = drafted.as_ref().err()?;
             Some(error.for_others(&step.victim.path))
         });
-        let mut sketches = group
+        let mut drafts = group
             .iter()
-            .filter_map(|(_, sketched)| sketched.as_ref().ok());
-        let number = sketches.next().map(|sketched| sketched.intent.step);
-        for (_, sketched) in &mut group {
-            match (&first, &mut *sketched) {
-                (Some(because), Ok(_)) => *sketched = Err(because.clone()),
-                (None, Ok(sketched)) => sketched.intent.together = number,
+            .filter_map(|(_, drafted)| drafted.as_ref().ok());
+        let number = drafts.next().map(|drafted| drafted.intent.step);
+        for (_, drafted) in &mut group {
+            match (&first, &mut *drafted) {
+                (Some(because), Ok(_)) => *drafted = Err(because.clone()),
+                (None, Ok(drafted)) => drafted.intent.together = number,
                 (_, Err(_)) => {}
             }
         }
         group
     }
 
-    fn sketch(
+    fn draft(
         &mut self,
         step: &Step,
         found: Found,
         unsynced: &mut Vec<Unsynced>,
-    ) -> Result<Sketched, Reason> {
+    ) -> Result<Act, Reason> {
         let Found {
             victim,
             keeper: kept,
@@ -152,15 +142,11 @@ impl Actor {
         if let Some(keeper) = &kept {
             self.stands_for(step, keeper, &victim)?;
         }
-        let other = kept
-            .as_ref()
-            .filter(|keeper| keeper.identity() != victim.identity());
-        let is_further = kept.is_some() && other.is_none();
-        if !is_further && self.kept.contains(&victim.identity()) {
+        if self.kept.contains(&victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
-        if let Some(keeper) = other {
+        if let Some(keeper) = &kept {
             self.look_at_rights(step.action, keeper, &metadata)?;
         }
         // What goes without a kept file names itself.
@@ -186,35 +172,34 @@ impl Actor {
             link_text: None,
             parent: folder.map_err(failed("examine its folder"))?,
         };
-        let sketch = Sketch {
-            step,
-            keeper,
-            victim: &victim,
-            settings: &self.settings,
-            unique: &format!("{}-{number}", self.journal.mark()),
-        };
+        let settings = &self.settings;
         match step.action {
             ActionKind::Remove | ActionKind::Hardlink => {}
-            ActionKind::Trash => trash::prepare(&sketch, &mut intent)?,
-            ActionKind::Symlink => links::prepare_symbolic(&sketch, &mut intent),
-            ActionKind::Reflink => reflink::prepare(&sketch)?,
-            ActionKind::Move => move_away::prepare(&sketch, &mut intent)?,
+            ActionKind::Trash => {
+                let unique = format!("{}-{number}", self.journal.mark());
+                destination::prepare_trash(&victim, settings, &unique, &mut intent)?;
+            }
+            ActionKind::Symlink => links::prepare_symbolic(settings, &mut intent),
+            ActionKind::Reflink => reflink::prepare(keeper, &victim)?,
+            ActionKind::Move => destination::prepare_move(step, settings, &mut intent)?,
         }
         if let Some(keeper) = &kept {
             self.begin_to_sync(step, keeper, unsynced)?;
         }
-        Ok(Sketched {
+        Ok(Act {
             intent,
             pair: Pair {
                 keeper: kept,
                 victim,
             },
             checked: Ok(None),
+            to_prove: false,
+            guards_ways: self.settings.guards_ways(),
+            trail: Trail::default(),
         })
     }
 
-    /// Checks that the kept file can stand for the victim: it is another file, or the victim itself under another name if
-    /// that name may be removed.
+    /// Checks that the kept file can stand for the victim: it is another file.
     fn stands_for(&mut self, step: &Step, keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
         self.file_systems.of(keeper.stat.dev, &keeper.file);
         let (one, other) = (keeper.location(), victim.location());
@@ -224,12 +209,15 @@ impl Actor {
         {
             return Err(Code::Unprovable.about(kind));
         }
-        let is_further = keeper.identity() == victim.identity();
-        match step.action {
-            _ if !is_further => {}
-            ActionKind::Hardlink | ActionKind::Reflink => return Err(Code::Already.into()),
-            _ if self.settings.further_names && is_another_entry(keeper, victim) => {}
-            _ => return Err(Code::SameFile.into()),
+        if keeper.identity() == victim.identity() {
+            let links = [ActionKind::Hardlink, ActionKind::Reflink];
+            let is_done = links.contains(&step.action);
+            let code = if is_done {
+                Code::Already
+            } else {
+                Code::SameFile
+            };
+            return Err(code.into());
         }
         if keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
@@ -253,18 +241,9 @@ impl Actor {
             return Ok(());
         }
         let keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;
-        if let Some(apart) = common.apart(&keeper.rights(), &victim.rights()) {
-            return Err(Reason::apart(apart, THE_KEPT_FILE));
-        }
-        let differences = metadata::differences(&keeper, victim);
-        match wants_same && !differences.is_empty() {
-            true => Err(Code::Metadata.with(Facts {
-                what: Some(format!("has another {} than", differences.join(", "))),
-                whom: Some(THE_KEPT_FILE.to_owned()),
-                ..Facts::default()
-            })),
-            false => Ok(()),
-        }
+        let [one, other] = [&keeper, victim].map(|metadata| metadata.rights(wants_same));
+        let apart = common.apart(&one, &other);
+        apart.map_or(Ok(()), |apart| Err(Reason::apart(apart, THE_KEPT_FILE)))
     }
 
     /// Starts to write the kept file's bytes to the disk, so that one wait is enough for all files of a portion.
@@ -290,15 +269,4 @@ impl Actor {
         }
         Ok(())
     }
-}
-
-/// True if two names of one file are two entries of folders. A later check, for all files, makes sure that the kept name
-/// is still there once the other was set aside.
-fn is_another_entry(keeper: &Opened, victim: &Opened) -> bool {
-    let [one, other] = [keeper, victim].map(|file| {
-        let folder = stat::descriptor(&file.place.folder);
-        folder.map(|folder| (folder.dev, folder.ino))
-    });
-    let is_known = one.is_ok() && other.is_ok();
-    is_known && (one != other || keeper.place.name != victim.place.name) && victim.stat.links >= 2
 }

@@ -3,7 +3,6 @@
 pub(in crate::action) mod journal_folder;
 pub(in crate::action) mod past;
 pub(in crate::action) mod record;
-pub(in crate::action) mod run_name;
 pub(in crate::action) mod runs;
 pub(in crate::action) mod undone;
 
@@ -62,7 +61,7 @@ impl Journal {
         let at = own.descriptor();
         let names = own.names();
         let names = names.map_err(|error| refused(&error))?;
-        let time = run_name::time(header.started_ns, run_name::newest(names));
+        let time = journal_folder::run_time(header.started_ns, journal_folder::newest(names));
         let header = RunHeader {
             version: record::VERSION,
             ..header
@@ -85,10 +84,13 @@ impl Journal {
             let _ = names::remove(at, &draft);
             failed(error)
         })?;
-        journal.mark = format!("{}-{:08x}", journal.name, run_name::random());
+        journal.mark = format!("{}-{:08x}", journal.name, journal_folder::random());
         sync::folder(at).map_err(failed)?;
         // The name may be ahead of the clock.
-        runs::prune(&own, time.min(run_name::time(header.started_ns, None)));
+        runs::prune(
+            &own,
+            time.min(journal_folder::run_time(header.started_ns, None)),
+        );
         Ok(journal)
     }
 
@@ -223,7 +225,7 @@ impl Journal {
 /// Gives a journal its name. Runs that begin in one second get different numbers.
 fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Result<String> {
     for number in 0..1000 {
-        let name = run_name::of(time, number);
+        let name = journal_folder::run_name(time, number);
         let c_name = CString::new(name.as_str()).map_err(|_| Errno::INVAL)?;
         match names::rename_no_replace(at, draft, at, &c_name) {
             Err(Errno::EXIST) => {}

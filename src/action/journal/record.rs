@@ -1,5 +1,7 @@
 //! The records of a journal. `docs/explanation/safety.md` documents them; their format is a promise.
 
+use std::ffi::CString;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::action::action_kind::ActionKind;
@@ -95,6 +97,11 @@ pub struct Intent {
 }
 
 impl Intent {
+    /// The temporary name.
+    pub fn temporary(&self) -> CString {
+        CString::new(self.temporary.as_str()).unwrap_or_default()
+    }
+
     /// The folders that the step may have created, each before the one above it.
     pub fn created(&self) -> impl Iterator<Item = &[u8]> {
         let destination = self.destination.as_ref().map(|path| parent(&path.0));

@@ -10,7 +10,6 @@ use jiff::{Timestamp, ToSpan};
 use super::journal_folder;
 use super::past::{self, Past};
 use super::record::{self, Record, RunHeader};
-use super::run_name;
 use crate::action::reason::{Code, Reason};
 use crate::file::OwnFolder;
 use crate::sys::{names as sys_names, sync};
@@ -80,7 +79,7 @@ pub(in crate::action) fn names(own: &OwnFolder) -> Result<Vec<String>, Reason> {
     let unlisted = |error| journal_folder::refused(Code::JournalsUnlisted, own.path(), &error);
     let names = names.map_err(unlisted)?;
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| run_name::is_one(name)).collect();
+    let mut names: Vec<String> = names.filter(|name| journal_folder::is_run(name)).collect();
     names.sort_unstable();
     Ok(names)
 }
@@ -98,7 +97,7 @@ pub(in crate::action) fn prune(own: &OwnFolder, now: Timestamp) {
         return;
     };
     let old = names.iter().rev().skip(KEPT_JOURNALS);
-    let old = old.filter(|name| run_name::named_time(name).is_some_and(|time| time < bound));
+    let old = old.filter(|name| journal_folder::named_time(name).is_some_and(|time| time < bound));
     for name in old {
         // Its file stays locked until it is removed: no undo begins.
         let Ok(mut file) = own.append(name) else {

@@ -26,7 +26,7 @@ pub struct Traits<'a> {
     /// Last access, nanoseconds since 1970.
     pub atime_ns: i64,
     /// Number of names of the inode, inside and outside the given paths.
-    pub links: u64,
+    pub links: u32,
     /// Its place in the set of a report; the same for all files of a search.
     pub place: (usize, usize),
     /// Its names in the set; never empty.
@@ -42,8 +42,6 @@ pub struct Named<'a> {
     pub listed: &'a [u8],
     /// The given path below which it was found, counted from 0.
     pub root: Option<u32>,
-    /// Length of the given path that `path` begins with; 0 if it is not known.
-    pub top: usize,
     /// The default preference for it in its set.
     pub preference: Preference,
 }
@@ -94,14 +92,6 @@ pub enum BadRule {
         name: &'static str,
         /// The text after it.
         rest: String,
-    },
-    /// A rule without an argument follows one whose argument may hold commas.
-    #[error("'{first}' and {last} cannot be joined by a comma: write them as two rules")]
-    Joined {
-        /// The rule with the argument.
-        first: String,
-        /// The rule after the comma.
-        last: String,
     },
     /// The argument is not valid for the rule.
     #[error("{name}: {reason}")]
@@ -197,16 +187,6 @@ impl Rules {
             let text = text.as_ref().trim();
             for part in parts(text) {
                 let (rule, argument) = parse_one(part)?;
-                let joined = argument
-                    .rsplit_once(',')
-                    .filter(|(_, last)| is_bare(last.trim()));
-                // A folder may have such a name; as a pattern it would hold nothing.
-                if let (Some((first, last)), false) = (joined, Path::new(argument).exists()) {
-                    return Err(BadRule::Joined {
-                        first: format!("{} {}", rule.name, first.trim()),
-                        last: last.trim().to_owned(),
-                    });
-                }
                 rules.add(part.to_owned(), rule, argument.as_ref())?;
             }
         }

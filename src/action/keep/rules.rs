@@ -60,7 +60,7 @@ pub const RULES: &[KeepRule] = &[
             let place = place("under", dir)?;
             Ok(Box::new(move |file| {
                 smallest(file, |name| {
-                    i128::from(!place.holds_in_folder(name.path, name.listed, name.top))
+                    i128::from(!place.holds_in_folder(name.path, name.listed))
                 })
             }))
         },
@@ -72,8 +72,7 @@ pub const RULES: &[KeepRule] = &[
         make: |dir| {
             let place = place("not-under", dir)?;
             Ok(Box::new(move |file| {
-                let inside =
-                    |name: &Named<'_>| place.holds_in_folder(name.path, name.listed, name.top);
+                let inside = |name: &Named<'_>| place.holds_in_folder(name.path, name.listed);
                 i128::from(file.names.iter().any(inside))
             }))
         },

@@ -15,13 +15,12 @@ use crate::action::journal::record::RecordedState;
 use crate::action::journal::undone::Lack;
 use crate::action::reason::{Code, Facts, IDENTITY, MODIFIED, Reason};
 use crate::action::step::Done;
-use crate::action::step::act::{Act, Trail, freed};
 use crate::action::step::check::Opened;
 use crate::action::step::metadata::SET_ID;
-use crate::action::step::new_folders;
 use crate::action::step::pair::Pair;
-use crate::action::step::trash_folder::{self, NO_TRASH};
-use crate::action::step::{compare, copy, links, metadata, move_away, proof, reflink, trash};
+use crate::action::step::pair::{Act, Trail, freed};
+use crate::action::step::trash::NO_TRASH;
+use crate::action::step::{bytes, destination, links, metadata, new_folders, pair, reflink, trash};
 use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::Parents;
 use crate::file::trust;
@@ -35,7 +34,7 @@ const MOST: usize = 16;
 /// fails, what can be taken back is taken back.
 ///
 /// Also returns the folder at the destination of each, which has to be synced.
-pub(in crate::action) fn perform(acts: &[Act<'_>]) -> Vec<(Result<Done, Reason>, Option<OwnedFd>)> {
+pub(in crate::action) fn perform(acts: &[&Act]) -> Vec<(Result<Done, Reason>, Option<OwnedFd>)> {
     let parents = Parents::default();
     let mut steps: Vec<_> = acts
         .iter()
@@ -127,7 +126,7 @@ impl<'a> Carried<'a> {
         }
     }
 
-    fn forward(act: &'a Act<'a>, parents: &'a Parents) -> Self {
+    fn forward(act: &'a Act, parents: &'a Parents) -> Self {
         let context = Context::new(Manner::Act, &act.pair.victim.reads, parents);
         let mut step = Self::of(Scene::of_act(act, context));
         step.seen.set(Slot::Name, Holds::Victim);
@@ -267,7 +266,7 @@ impl<'a> Carried<'a> {
             (Some(there), Some(path)) if intent.action == ActionKind::Trash => {
                 let here = stat::descriptor(&self.scene.place.folder);
                 let dev = here.map_err(failed("examine its folder"))?.dev;
-                trash_folder::still_own(&there.folder, parent(&path.0), dev)
+                trash::still_own(&there.folder, parent(&path.0), dev)
             }
             _ => Ok(()),
         }
@@ -282,11 +281,11 @@ impl<'a> Carried<'a> {
         match act.intent.action {
             ActionKind::Reflink => {}
             ActionKind::Trash => {
-                let [there, note] = trash::open(act)?;
+                let [there, note] = destination::open_trash(act)?;
                 self.scene.there = Some(there);
                 self.scene.note = Some(note);
             }
-            ActionKind::Move => self.scene.there = Some(move_away::open(act)?),
+            ActionKind::Move => self.scene.there = Some(destination::open_move(act)?),
             ActionKind::Remove | ActionKind::Symlink => {
                 act.pair.kept()?;
                 self.done.freed = freed(victim);
@@ -338,7 +337,7 @@ impl<'a> Carried<'a> {
             (Move::Link(slot), Some(act)) => links::make(act, self.scene.named(slot)?.1)?,
             (Move::Note, Some(act)) => {
                 let (folder, name) = self.scene.named(Slot::Note)?;
-                trash::write_note(act, folder, name)?;
+                destination::write_note(act, folder, name)?;
             }
             (Move::Part, Some(act)) => self.copy_across(act)?,
             (Move::Gate, Some(act)) => self.pass(act)?,
@@ -398,7 +397,7 @@ impl<'a> Carried<'a> {
     }
 
     /// Checks that it was the victim that got this name: only now is it certain to which file its own name led.
-    fn got_victim(&self, act: &Act<'_>, to: Slot) -> Result<(), Reason> {
+    fn got_victim(&self, act: &Act, to: Slot) -> Result<(), Reason> {
         let (folder, name) = self.scene.named(to)?;
         if act.pair.victim.is_at(folder, name) {
             return Ok(());
@@ -462,7 +461,7 @@ impl<'a> Carried<'a> {
     }
 
     /// The last checks. For `reflink`, the kernel makes them.
-    fn pass(&mut self, act: &Act<'_>) -> Result<(), Reason> {
+    fn pass(&mut self, act: &Act) -> Result<(), Reason> {
         if act.intent.action == ActionKind::Reflink {
             self.done = reflink::perform(act)?;
             return Ok(());
@@ -471,14 +470,14 @@ impl<'a> Carried<'a> {
         if self.seen.in_place && !act.pair.victim.is_at(&place.folder, &place.name) {
             return Err(Reason::changed(IDENTITY));
         }
-        proof::look_without_victim(act)
+        pair::look_without_victim(act)
     }
 
     /// Makes a copy at the destination.
-    fn copy_across(&mut self, act: &Act<'_>) -> Result<(), Reason> {
+    fn copy_across(&mut self, act: &Act) -> Result<(), Reason> {
         self.done.freed = freed(&act.pair.victim);
         let (folder, part) = self.scene.named(Slot::Part)?;
-        let missing = copy::proven(&act.pair.victim, &act.intent.metadata, folder, part)?;
+        let missing = bytes::proven_copy(&act.pair.victim, &act.intent.metadata, folder, part)?;
         act.trail.copied.set(Trail::seen(folder, part));
         let (set_id, missing): (Vec<&str>, Vec<&str>) =
             missing.into_iter().partition(|what| *what == SET_ID);
@@ -499,7 +498,7 @@ impl<'a> Carried<'a> {
     fn end(&self, is_forward: bool) -> Result<(), Reason> {
         let replaces = [ActionKind::Remove, ActionKind::Symlink];
         match self.scene.act.filter(|_| is_forward) {
-            Some(act) if replaces.contains(&act.intent.action) && proof::is_last(act) => {
+            Some(act) if replaces.contains(&act.intent.action) && pair::is_last(act) => {
                 Err(Reason::from(Code::Gone).seems_one())
             }
             _ => Ok(()),
@@ -507,13 +506,9 @@ impl<'a> Carried<'a> {
     }
 
     /// The destination is on another file system.
-    fn go_across(&mut self, act: &Act<'_>) -> Result<(), Reason> {
+    fn go_across(&mut self, act: &Act) -> Result<(), Reason> {
         if act.intent.action == ActionKind::Trash {
             return Err(failure_with("move it to the trash", Errno::XDEV, NO_TRASH));
-        }
-        if act.pair.is_one_file() {
-            let hint = "a hard link cannot be moved to another file system: remove it instead";
-            return Err(failure_with("move it", Errno::XDEV, hint));
         }
         self.seen.across = true;
         Ok(())
@@ -556,20 +551,19 @@ impl<'a> Carried<'a> {
 
 /// True if a victim may be removed without being set aside: it is certain that it is not the keeper, and no other user
 /// can give its name to another file.
-fn may_go_in_place(act: &Act<'_>) -> bool {
+fn may_go_in_place(act: &Act) -> bool {
     let folder = &act.pair.victim.place.folder;
     act.intent.action == ActionKind::Remove
         && !act.to_prove
-        && !act.pair.is_one_file()
         && attributes::get(folder).is_ok_and(|now| trust::only_we_write(folder, &now))
 }
 
 /// Some programs (fusefat, encfs) set the time of a file that is renamed, for which its step was taken back. If nobody
 /// wrote to the file, it gets its time again.
-fn times_again(act: &Act<'_>) {
-    let Pair { keeper, victim } = act.pair;
+fn times_again(act: &Act) {
+    let Pair { keeper, victim } = &act.pair;
     let is_equal = |keeper: &Opened| {
-        let equal = compare::begins_with(&victim.file, &keeper.file, &victim.reads);
+        let equal = bytes::begins_with(&victim.file, &keeper.file, &victim.reads);
         matches!(equal, Ok(Some(_)))
     };
     if act.to_prove && keeper.as_ref().is_some_and(is_equal) {

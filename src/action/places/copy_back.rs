@@ -11,7 +11,7 @@ use crate::action::journal::record::RecordedState;
 use crate::action::journal::undone::Lack;
 use crate::action::reason::{Code, Reason};
 use crate::action::step::check::Opened;
-use crate::action::step::{compare, copy, metadata};
+use crate::action::step::{bytes, metadata};
 use crate::action::ways::folder_entry::NameInFolder;
 use crate::file::trust;
 use crate::heartbeat::current;
@@ -86,7 +86,7 @@ impl Scene<'_> {
         };
         let victim = &act.pair.victim;
         let file = write::create(folder, name)?;
-        copy::contents(victim, &file)?;
+        bytes::copy(victim, &file)?;
         // Whoever wrote it meanwhile gets no rights that the kernel has taken from it.
         let now = attributes::get(&victim.file)?;
         let missing = metadata::give(&file, &metadata::with(&victim.file, now)?)?;
@@ -130,9 +130,9 @@ impl Scene<'_> {
     fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Reason> {
         self.is_trusted(source)?;
         match self.digest {
-            None => copy::contents(source, file).map_err(failed("make a copy"))?,
+            None => bytes::copy(source, file).map_err(failed("make a copy"))?,
             Some(digest) => {
-                let copied = copy::hashed(source, file);
+                let copied = bytes::copy_hashed(source, file);
                 if copied.map_err(failed("make a copy"))? != digest {
                     return Err(self.other_bytes());
                 }
@@ -178,7 +178,7 @@ impl Scene<'_> {
         if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
             return None;
         }
-        let same = compare::begins_with(&file.file, &source.file, self.context.reads).ok()??;
+        let same = bytes::begins_with(&file.file, &source.file, self.context.reads).ok()??;
         if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
             return None;
         }

@@ -143,6 +143,37 @@ fn every_situation_ends_by_the_rules() {
     }
 }
 
+#[test]
+fn the_bytes_of_the_last_name_are_written_again_when_the_kept_file_vanishes() {
+    for (action, name, back) in [
+        (
+            ActionKind::Remove,
+            Holds::Nothing,
+            Move::Rename(Slot::Ours, Slot::Name),
+        ),
+        (
+            ActionKind::Hardlink,
+            LINKS[1],
+            Move::Exchange(Slot::Name, Slot::Ours),
+        ),
+        (
+            ActionKind::Symlink,
+            LINKS[0],
+            Move::Exchange(Slot::Name, Slot::Ours),
+        ),
+    ] {
+        let mut seen = Situation::empty();
+        seen.set(Slot::Name, name);
+        seen.dropped = true;
+        seen.lost = true;
+        for call in [Move::Copy(Source::Victim), back] {
+            let next = decide(action, Purpose::Rollback, &seen);
+            assert_eq!(next, Decision::Do(call), "{action:?} {seen:?}");
+            seen = seen.after(call);
+        }
+    }
+}
+
 /// A file of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum File {

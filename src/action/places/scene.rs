@@ -19,14 +19,13 @@ use crate::action::journal::past::{Fate, PastStep};
 use crate::action::journal::record::{Intent, RecordedState};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Reason};
-use crate::action::step::act::Act;
-use crate::action::step::check::{Bound, Opened, OwnChanges};
+use crate::action::step::check::{Opened, OwnChanges};
 use crate::action::step::new_folders;
+use crate::action::step::pair::Act;
 use crate::action::step::{Expected, StepFile};
-use crate::action::step::{compare, links, proof};
-use crate::action::ways::folder_entry::{Identity, NameInFolder, parent};
+use crate::action::step::{bytes, links, pair};
+use crate::action::ways::folder_entry::{self, Identity, NameInFolder, parent};
 use crate::action::ways::folder_identity::Parents;
-use crate::action::ways::temporary;
 use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::stat::{self, Stat};
@@ -90,7 +89,7 @@ pub(in crate::action) struct Scene<'a> {
     pub(super) context: Context<'a>,
     pub(super) made: Cell<Option<Made>>,
     /// The step, if this process is carrying it out.
-    pub(super) act: Option<&'a Act<'a>>,
+    pub(super) act: Option<&'a Act>,
     aside: CString,
     ours: CString,
     part: CString,
@@ -125,10 +124,6 @@ impl<'a> Scene<'a> {
         let location = |place: &NameInFolder| Location::of_folder(&place.folder).ok();
         let elsewhere = |there: &&NameInFolder| location(there) != location(place);
         let info = intent.trash_info.as_ref();
-        // A further name of the kept file becomes one again.
-        let (keeper, victim) = (&intent.keeper_state, &intent.victim_state);
-        let is_one_file = (keeper.dev, keeper.ino) == (victim.dev, victim.ino);
-        let companion = companion.or_else(|| is_one_file.then_some(&intent.keeper.0[..]));
         Ok(Self {
             digest: step.digest,
             companion,
@@ -141,11 +136,11 @@ impl<'a> Scene<'a> {
     }
 
     /// The places of a step that this process is carrying out. Those at its destination are not known yet.
-    pub fn of_act(act: &'a Act<'a>, context: Context<'a>) -> Self {
+    pub fn of_act(act: &'a Act, context: Context<'a>) -> Self {
         let place = &act.pair.victim.place;
         Self {
             act: Some(act),
-            ..Self::new(act.intent, place, act.temporary.clone(), context)
+            ..Self::new(&act.intent, place, act.intent.temporary(), context)
         }
     }
 
@@ -156,8 +151,8 @@ impl<'a> Scene<'a> {
         context: Context<'a>,
     ) -> Self {
         Self {
-            ours: temporary::ours(&aside),
-            part: temporary::part(&aside),
+            ours: folder_entry::ours(&aside),
+            part: folder_entry::part(&aside),
             is_across: Cell::new(false),
             unknown: Cell::new(None),
             note: None,
@@ -236,7 +231,7 @@ impl<'a> Scene<'a> {
     pub fn look(&self) -> Situation {
         let mut seen = Situation::empty();
         seen.dropped = self.act.is_some_and(|act| act.trail.dropped.get());
-        seen.lost = seen.dropped && self.act.is_some_and(proof::is_last);
+        seen.lost = seen.dropped && self.act.is_some_and(pair::is_last);
         seen.torn_group = self.context.torn_group;
         let folders = [Some(self.place), self.there.as_ref()]
             .into_iter()
@@ -562,7 +557,7 @@ impl<'a> Scene<'a> {
             let file = self.intent.victim.0.as_slice();
             let file = self.opened(file, &here.into(), false).ok()?;
             let other = unfollowed(folder, copy).ok()?;
-            let begins = compare::begins_with(&file.file, &other, self.context.reads).ok()?;
+            let begins = bytes::begins_with(&file.file, &other, self.context.reads).ok()?;
             file.still_there().ok().map(|()| begins.is_some())
         };
         compared().unwrap_or(false)
@@ -579,7 +574,7 @@ impl<'a> Scene<'a> {
     /// True if an open file has the compared bytes. A failed check counts as no.
     pub(super) fn has_digest(&self, file: &OwnedFd) -> bool {
         self.digest.is_some_and(|digest| {
-            compare::digest(file, self.context.reads).is_ok_and(|now| now == digest)
+            bytes::digest(file, self.context.reads).is_ok_and(|now| now == digest)
         })
     }
 
@@ -615,7 +610,7 @@ impl<'a> Scene<'a> {
         let path = path.to_vec();
         let target = StepFile { path, expected };
         let ours = OwnChanges::new();
-        Opened::open(&target, Bound::BytesAreCompared, &ours, self.context.reads)
+        Opened::open(&target, &ours, self.context.reads)
     }
 
     /// The destination, as text.

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::set::{Fate, PlannedFile, Rank, SetPlan};
+use super::set::{Fate, Rank, SetPlan};
 use crate::action::bounds::Below;
-use crate::action::reason::{Code, Reason};
+use crate::action::reason::Code;
 use crate::action::ways::folder_entry::parent;
-use crate::file::ManagedPlace;
 
 /// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
 /// other.
@@ -72,7 +71,7 @@ impl FolderPairs {
         let mut names: Vec<(&[u8], usize)> = Vec::new();
         for &index in group {
             let of_file = set.files[index].names.iter();
-            names.extend(of_file.map(|name| (name.path.as_slice(), index)));
+            names.extend(of_file.map(|name| (name.path(), index)));
         }
         names.sort_unstable();
         let mut deciding = Group {
@@ -94,11 +93,10 @@ impl FolderPairs {
             .collect();
         for &index in group {
             let file = &mut set.files[index];
-            file.fate = match (states[index], file.hold(), managed(file, self)) {
-                (CopyState::Goes(keeper), ..) => Fate::Act { keeper, frees: 0 },
-                (_, Some(hold), _) => Fate::Keep(hold.into()),
+            file.fate = match (states[index], file.hold()) {
+                (CopyState::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
+                (_, Some(hold)) => Fate::Keep(hold.into()),
                 _ if keepers.contains(&index) => Fate::Keep(Code::CopyNeedsIt.into()),
-                (.., Some(place)) => Fate::Leave(Reason::managed(place.row)),
                 _ => Fate::Keep(Code::NoCopyThere.into()),
             };
         }
@@ -128,37 +126,25 @@ impl Group<'_> {
     fn keeper(&mut self, index: usize, depth: usize) -> Option<usize> {
         let (set, pairs) = (self.set, self.pairs);
         let names = &set.files[index].names;
-        for (folder, other) in pairs.of(&names[0].path) {
-            // A file that has a name elsewhere is not this folder's alone. A folder inside a managed one does not go.
-            if lies_in_managed(&set.files[index], folder)
-                || !names.iter().all(|name| lies_below(&name.path, folder))
-            {
+        for (folder, other) in pairs.of(names[0].path()) {
+            // A file that has a name elsewhere is not this folder's alone.
+            if !names.iter().all(|name| lies_below(name.path(), folder)) {
                 continue;
             }
-            // An empty file has only its name.
-            let start = match set.size {
-                0 => [other, &names[0].path[folder.len()..]].concat(),
-                _ => [other, b"/"].concat(),
-            };
-            for place in self.starting(&start) {
-                let (path, copy) = self.names[place];
-                if set.size == 0 && path != start {
+            for place in self.starting(&[other, b"/"].concat()) {
+                let (_, copy) = self.names[place];
+                let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
+                // No file outside of a trash goes for a copy in one.
+                if copy == index || rank == Rank::Leftover || rank > own {
                     continue;
                 }
-                let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
-                // No file outside of a trash or a managed folder goes for a copy in one.
-                let is_in_managed = lies_in_managed(&set.files[copy], other);
-                let stays =
-                    match copy == index || rank == Rank::Leftover || rank > own || is_in_managed {
-                        true => continue,
-                        false => match self.settle(copy, depth + 1) {
-                            CopyState::Stays => copy,
-                            CopyState::Goes(keeper) => keeper,
-                            CopyState::Open | CopyState::UnderWay => continue,
-                        },
-                    };
+                let stays = match self.settle(copy, depth + 1) {
+                    CopyState::Stays => copy,
+                    CopyState::Goes(keeper) => keeper,
+                    CopyState::Open | CopyState::UnderWay => continue,
+                };
                 let kept = &set.files[stays].names;
-                if !kept.iter().any(|name| lies_below(&name.path, folder)) {
+                if !kept.iter().any(|name| lies_below(name.path(), folder)) {
                     return Some(stays);
                 }
             }
@@ -173,19 +159,6 @@ impl Group<'_> {
         let count = names.take_while(|(path, _)| path.starts_with(start));
         first..first + count.count()
     }
-}
-
-/// What holds a file in a folder that could go, if it is hidden or a program manages it.
-fn managed(file: &PlannedFile, pairs: &FolderPairs) -> Option<ManagedPlace> {
-    let mut names = file.names.iter();
-    let could_go = names.any(|name| pairs.of(&name.path).next().is_some());
-    file.managed().filter(|_| could_go)
-}
-
-/// True if a folder above this one is hidden or managed, so that this one is only a part of it.
-fn lies_in_managed(file: &PlannedFile, folder: &[u8]) -> bool {
-    let places = file.names.iter().filter_map(|name| name.managed);
-    places.into_iter().any(|place| place.end < folder.len())
 }
 
 fn lies_below(path: &[u8], folder: &[u8]) -> bool {

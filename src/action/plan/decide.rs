@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::CString;
 
 use super::by_folder::FolderPairs;
-use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan, Unit};
+use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::{Apart, Common, Rights};
 use crate::action::bounds::Hold;
@@ -27,8 +27,6 @@ pub struct Policy {
     pub isolate: bool,
     /// Act only on sets with a file below a reference.
     pub by_reference: bool,
-    /// Names of one file count as duplicates of each other: this many *names* stay, and others are removed.
-    pub by_name: bool,
     /// The pairs of folders that replace each other, by a report of folders. If there are any, nothing else decides.
     pub pairs: FolderPairs,
     /// The properties that files must share to replace each other.
@@ -54,12 +52,23 @@ pub enum Choice {
 }
 
 impl Policy {
+    /// The default rules for this action.
+    pub fn new(action: ActionKind) -> Self {
+        Self {
+            action,
+            rules: Rules::default(),
+            keep: 1,
+            isolate: false,
+            by_reference: false,
+            pairs: FolderPairs::default(),
+            common: Common::Nothing,
+            same_metadata: false,
+        }
+    }
+
     /// Decides the fate of each file of the set. The freed bytes are estimated afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         set.count_marks();
-        // An earlier decision may have let names of files that stay go.
-        let names = set.files.iter_mut().flat_map(|file| &mut file.names);
-        names.for_each(|name| name.goes = false);
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
             return files.for_each(|file| file.fate = Fate::Leave(Code::NoReference.into()));
@@ -80,8 +89,7 @@ impl Policy {
         for file in &mut set.files {
             if matches!(file.fate, Fate::Keep(_)) {
                 // Steps rely on the first name.
-                file.names
-                    .sort_by_key(|name| (name.goes, !name.is_relied_on()));
+                file.names.sort_by_key(|name| !name.is_relied_on());
             }
         }
     }
@@ -94,7 +102,7 @@ impl Policy {
                 let mut groups: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
                 for index in all {
                     groups
-                        .entry(set.files[index].volume)
+                        .entry(set.files[index].volume.location)
                         .or_default()
                         .push(index);
                 }
@@ -127,43 +135,44 @@ impl Policy {
         if !self.pairs.is_empty() {
             return self.pairs.decide(set, group);
         }
-        // A user chooses files.
-        let by_name = self.by_name && chosen.is_none();
-        let is_chosen =
-            |(file, _): Unit| chosen.is_some_and(|chosen: &HashSet<usize>| chosen.contains(&file));
-        let units = set.units(group, by_name).into_iter();
-        let (held, free): (Vec<Unit>, Vec<Unit>) =
-            units.partition(|&unit| set.hold(unit).is_some());
-        let mut stay: Vec<(Unit, Reason)> = Vec::new();
+        let is_chosen = |file| chosen.is_some_and(|chosen| chosen.contains(&file));
+        let is_held = |&file: &usize| set.files[file].hold().is_some();
+        let (held, free): (Vec<usize>, Vec<usize>) = group.iter().partition(|&file| is_held(file));
+        let mut stay: Vec<(usize, Reason)> = Vec::new();
         for hold in Hold::ALL {
             let with = held.iter().copied();
-            let with = with.filter(|&unit| set.hold(unit) == Some(hold));
+            let with = with.filter(|&file| set.files[file].hold() == Some(hold));
             let ordered = self.best(set, with.collect(), usize::MAX);
-            stay.extend(ordered.into_iter().map(|(unit, _)| (unit, hold.into())));
+            stay.extend(ordered.into_iter().map(|(file, _)| (file, hold.into())));
         }
-        let asked: Vec<Unit> = free.iter().copied().filter(|&u| is_chosen(u)).collect();
-        let is_relied_on = |unit: Unit| set.is_relied_on(unit);
+        let asked: Vec<usize> = free
+            .iter()
+            .copied()
+            .filter(|&file| is_chosen(file))
+            .collect();
+        let is_relied_on = |file: usize| set.files[file].is_relied_on();
         // A held file in a trash is lost when the trash is emptied, unless the user chose it.
-        let is_enough = |&(unit, _): &(Unit, Reason)| is_relied_on(unit) || is_chosen(unit);
+        let is_enough = |&(file, _): &(usize, Reason)| is_relied_on(file) || is_chosen(file);
         if chosen.is_some() && (!asked.is_empty() || stay.iter().any(is_enough)) {
             let ordered = self.best(set, asked, usize::MAX).into_iter();
-            stay.extend(ordered.map(|(unit, _)| (unit, Code::Chosen.into())));
+            stay.extend(ordered.map(|(file, _)| (file, Code::Chosen.into())));
         } else {
             // What the user marked wins over rules.
-            let is_marked = |&unit: &Unit| set.names_of(unit).iter().any(|name| name.marked);
-            let (marked, free): (Vec<Unit>, Vec<Unit>) = free.iter().partition(|u| is_marked(u));
+            let is_marked = |&file: &usize| set.files[file].names.iter().any(|name| name.marked);
+            let (marked, free): (Vec<usize>, Vec<usize>) =
+                free.iter().partition(|&file| is_marked(file));
             let ordered = self.best(set, marked, usize::MAX).into_iter();
-            stay.extend(ordered.map(|(unit, _)| (unit, Code::Marked.into())));
+            stay.extend(ordered.map(|(file, _)| (file, Code::Marked.into())));
             for rank in Rank::ALL {
                 let among = free.iter().copied();
-                let among = among.filter(|&unit| set.rank(unit) == rank);
+                let among = among.filter(|&file| set.files[file].rank() == rank);
                 // A protected file in a trash stays, but no other file may go because of it.
                 let relied_on = stay
                     .iter()
-                    .filter(|&&(unit, _)| rank != Rank::Normal || is_relied_on(unit));
+                    .filter(|&&(file, _)| rank != Rank::Normal || is_relied_on(file));
                 let wanted = self.keep.max(1).saturating_sub(relied_on.count());
                 let best = self.best(set, among.collect(), wanted).into_iter();
-                stay.extend(best.map(|(unit, why)| (unit, Code::ByRule.about(why))));
+                stay.extend(best.map(|(file, why)| (file, Code::ByRule.about(why))));
             }
         }
         if self.isolate && chosen.is_none() {
@@ -171,46 +180,36 @@ impl Policy {
             stay.extend(more);
         }
         // A held file in a trash comes first, but is lost when the trash is emptied.
-        let relied_on = stay.iter().filter(|&&(unit, _)| is_relied_on(unit));
-        let relied_on: HashSet<usize> = relied_on.map(|((file, _), _)| *file).collect();
-        let mut of_relied_on = stay
-            .iter()
-            .filter(|((file, _), _)| relied_on.contains(file));
+        let relied_on = stay.iter().find(|&&(file, _)| is_relied_on(file));
         let chosen_one = || stay.iter().find(|kept| is_enough(kept));
-        let keeper = of_relied_on.next().or_else(chosen_one).or(stay.first());
-        let Some(&((keeper, _), _)) = keeper else {
+        let Some(&(keeper, _)) = relied_on.or_else(chosen_one).or(stay.first()) else {
             return;
         };
         for &index in group {
             set.files[index].fate = Fate::Act { keeper, frees: 0 };
         }
-        let names: HashSet<Unit> = stay.iter().map(|&(unit, _)| unit).collect();
-        for ((index, _), why) in stay {
-            let file = &mut set.files[index];
-            if matches!(file.fate, Fate::Keep(_)) {
-                continue;
-            }
-            file.fate = Fate::Keep(why);
-            // More names than the file has: who knows which of them are one.
-            let is_known = by_name && file.names.len() as u64 <= file.links;
-            for (place, name) in file.names.iter_mut().enumerate() {
-                name.goes = is_known && !names.contains(&(index, Some(place)));
-            }
+        for (index, why) in stay {
+            set.files[index].fate = Fate::Keep(why);
         }
     }
 
     /// The best of these, each with the reason: those of richer groups first, and of equally rich ones, those that the
     /// rules prefer.
-    fn best(&self, set: &SetPlan, among: Vec<Unit>, count: usize) -> Vec<(Unit, String)> {
-        let mut classes: BTreeMap<_, Vec<Unit>> = BTreeMap::new();
-        for unit in among {
-            let richness = set.names_of(unit).iter().map(PlannedName::richness).max();
-            classes.entry(Reverse(richness)).or_default().push(unit);
+    fn best(&self, set: &SetPlan, among: Vec<usize>, count: usize) -> Vec<(usize, String)> {
+        let mut classes: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for file in among {
+            let names = set.files[file].names.iter();
+            let richness = names.map(PlannedName::richness).max();
+            classes.entry(Reverse(richness)).or_default().push(file);
         }
         let mut best = Vec::new();
         while let Some((_, class)) = classes.pop_first() {
-            let of_class: Vec<_> = class.iter().map(|&unit| set.traits(unit)).collect();
-            for chosen in self.rules.choose(&of_class, count - best.len()) {
+            let of_class = class.iter();
+            let of_class = of_class.map(|&file| set.traits(file, 0, &set.files[file].names));
+            for chosen in self
+                .rules
+                .choose(&of_class.collect::<Vec<_>>(), count - best.len())
+            {
                 let why = match (classes.is_empty(), class.len()) {
                     (true, _) => chosen.why,
                     (false, 1) => RICHER.to_owned(),
@@ -225,11 +224,12 @@ impl Policy {
 
 /// The reason why no file can be a hard link to this one.
 fn alone(set: &SetPlan, index: usize) -> Reason {
-    let dev = set.files[index].volume.dev;
+    let dev = set.files[index].volume.location.dev;
     let mut others = set.files.iter().enumerate();
-    match others.any(|(other, file)| other != index && file.volume.dev == dev) {
-        true => Code::OtherMount.into(),
-        false => Code::OtherFileSystem.into(),
+    if others.any(|(other, file)| other != index && file.volume.location.dev == dev) {
+        Code::OtherMount.into()
+    } else {
+        Code::OtherFileSystem.into()
     }
 }
 
@@ -239,16 +239,14 @@ pub(super) fn is_reference(file: &PlannedFile) -> bool {
 }
 
 /// What lies below the same given path as what stays.
-fn beside(set: &SetPlan, free: &[Unit], stay: &[(Unit, Reason)]) -> Vec<(Unit, Reason)> {
-    let roots_of = |unit: Unit| set.names_of(unit).iter().filter_map(|name| name.root);
-    let kept: BTreeSet<u32> = stay.iter().flat_map(|&(unit, _)| roots_of(unit)).collect();
-    let stays: HashSet<Unit> = stay.iter().map(|&(unit, _)| unit).collect();
-    let beside = free.iter().copied();
-    let beside = beside.filter(|unit| !stays.contains(unit));
-    beside
-        .filter(|&unit| roots_of(unit).any(|root| kept.contains(&root)))
-        .map(|unit| (unit, Code::SamePath.into()))
-        .collect()
+fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Reason)]) -> Vec<(usize, Reason)> {
+    let roots_of = |file: usize| set.files[file].names.iter().filter_map(|name| name.root);
+    let kept: BTreeSet<u32> = stay.iter().flat_map(|&(file, _)| roots_of(file)).collect();
+    let stays: HashSet<usize> = stay.iter().map(|&(file, _)| file).collect();
+    let is_beside =
+        |file: &usize| !stays.contains(file) && roots_of(*file).any(|root| kept.contains(&root));
+    let beside = free.iter().copied().filter(is_beside);
+    beside.map(|file| (file, Code::SamePath.into())).collect()
 }
 
 /// Reads the ACLs and labels of all files of a set, which `stat` does not report; with `same_metadata`, files of
@@ -257,7 +255,7 @@ fn beside(set: &SetPlan, free: &[Unit], stay: &[(Unit, Reason)]) -> Vec<(Unit, R
 /// A name that no longer exists has none; its step finds that out.
 pub fn look_at_rights(set: &mut SetPlan, same_metadata: bool) {
     for file in &mut set.files {
-        let path = file.names.first().map(|name| name.path.as_slice());
+        let path = file.names.first().map(PlannedName::path);
         let path = path.and_then(|path| CString::new(path).ok());
         let extended = path.and_then(|path| attributes::extended_of(&path).ok());
         let extended = extended.unwrap_or_default();
@@ -283,10 +281,7 @@ impl Policy {
             return self.group(set, group, chosen);
         }
         for class in classes.into_values() {
-            let has_others = match class[..] {
-                [only] => self.by_name && set.files[only].names.len() > 1,
-                _ => true,
-            };
+            let has_others = class.len() > 1;
             let has_reference =
                 !self.by_reference || class.iter().any(|&i| is_reference(&set.files[i]));
             if has_others && has_reference {
@@ -313,7 +308,7 @@ impl Policy {
         let from_reference = references.filter_map(from).max();
         let from_other = || group.iter().filter_map(from).max();
         match from_reference {
-            Some(apart) => Reason::apart_from_reference(apart),
+            Some(apart) => Reason::apart(apart, "its copy below a reference folder"),
             None => from_other().map_or(Code::NotAsked.into(), |apart| {
                 // The most similar copy has the same owner.
                 let whom = match apart {

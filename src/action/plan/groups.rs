@@ -1,6 +1,7 @@
-//! Files that belong together by their names: a photo and the files that programs put beside it.
+//! Files that belong together by their names, a photo and the files that programs put beside it: they go together or
+//! stay together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
@@ -8,7 +9,8 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
-use super::set::{Group, PlannedName, SetPlan};
+use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
+use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
@@ -17,18 +19,21 @@ use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 
-/// Finds the groups of names. Lists each folder that has a name with a role once, and keeps about 100 bytes for each
+/// Finds the groups of names. Lists each folder that has a name with a role once, and keeps about 60 bytes for each
 /// group in it: sets come in any order, so a folder that was forgotten would be listed again and again.
 #[derive(Debug, Default)]
 pub struct Groups {
     /// Hashes of the folders that were looked at, and whether they can be listed. The names in others stay.
     folders: HashMap<u64, bool>,
-    /// The bare names of each group, the main file first, with slashes between them.
-    names: HashMap<u64, Box<[u8]>>,
+    /// The bare name of the main file of each group, and the number of its files.
+    groups: HashMap<u64, (Box<[u8]>, u32)>,
     /// Where each group stands in the first set of a report that has one of its photos.
     places: HashMap<u64, usize>,
     hasher: RandomState,
 }
+
+/// The bare name of the main file of a group, the number of its files, and the metadata of its main file.
+type Found = (Box<[u8]>, u32, Stat);
 
 impl Groups {
     /// Finds the groups of all names of a set.
@@ -64,50 +69,35 @@ impl Groups {
 
     fn group(&mut self, name: &PlannedName) -> Option<Group> {
         let member = Member::of(name.bare())?;
-        let folder = parent(&name.path);
+        let folder = parent(name.path());
         let key = self.key(folder, member.stem);
-        current::ask_about(&name.path);
-        let (names, richness, facts) = match self.found(&name.path, folder, key) {
+        current::ask_about(name.path());
+        let (main, richness, facts) = match self.found(name.path(), folder, key) {
             Ok(None) => return None,
-            Ok(Some((names, main))) => {
-                let number = names.split(|&byte| byte == b'/').count();
-                let facts = (main.mtime_ns, main.atime_ns, main.links.into());
-                (names.into(), number as u32, facts)
+            Ok(Some((main, number, now))) => {
+                (main, number, (now.mtime_ns, now.atime_ns, now.links))
             }
             // It may have files that nobody sees: it stays.
-            Err(_) => {
-                let unseen: &[u8] = b"files of a folder that cannot be listed";
-                (
-                    [name.bare(), unseen].join(&b'/'),
-                    u32::MAX,
-                    Default::default(),
-                )
-            }
+            Err(_) => (name.bare().into(), u32::MAX, Default::default()),
         };
-        let above = name.listed.strip_suffix(bare(&name.listed));
-        let mut members = names.split(|&byte| byte == b'/');
-        let first = members.clone().next().unwrap_or_default();
-        let at = members.position(|other| other == name.bare());
+        let above = name.listed().strip_suffix(bare(name.listed()));
         Some(Group {
             key,
             richness,
-            main: join(folder, first),
-            listed: [above.unwrap_or_default(), first].concat(),
+            main: join(folder, &main),
+            listed: [above.unwrap_or_default(), &main].concat(),
             facts,
-            at: at.unwrap_or_default() as u32,
-            stays_with: Vec::new(),
             is_sidecar: member.role == Role::Sidecar && richness != u32::MAX,
-            names,
         })
     }
 
-    /// The names of a group as it is now, and the metadata of its main file; `None` if there is no such group.
-    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<(Box<[u8]>, Stat)>> {
+    /// A group as it is now; `None` if there is no such group.
+    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<Found>> {
         let hash = self.hasher.hash_one(folder);
         let is_listed = self.folders.get(&hash).copied();
         match is_listed {
             Some(false) => return Err(Errno::ACCESS),
-            Some(true) if !self.names.contains_key(&key) => return Ok(None),
+            Some(true) if !self.groups.contains_key(&key) => return Ok(None),
             _ => {}
         }
         let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
@@ -116,13 +106,12 @@ impl Groups {
             self.folders.insert(hash, listed.is_ok());
             listed?;
         }
-        let Some(names) = self.names.get(&key) else {
+        let Some((main, number)) = self.groups.get(&key) else {
             return Ok(None);
         };
-        let first = names.split(|&byte| byte == b'/').next().unwrap_or_default();
-        let first = CString::new(first).map_err(|_| Errno::INVAL)?;
-        let main = stat::entry(&place.folder, &first)?;
-        Ok(Some((names.clone(), main)))
+        let name = CString::new(&main[..]).map_err(|_| Errno::INVAL)?;
+        let now = stat::entry(&place.folder, &name)?;
+        Ok(Some((main.clone(), *number, now)))
     }
 
     /// Finds all groups of a folder.
@@ -154,8 +143,8 @@ impl Groups {
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
             if group.iter().any(|member| member.1 != group[0].1) {
-                let names: Vec<&[u8]> = group.iter().map(|member| &member.2[..]).collect();
-                self.names.insert(group[0].0, names.join(&b'/').into());
+                let main = group[0].2.clone();
+                self.groups.insert(group[0].0, (main, group.len() as u32));
             }
         }
         Ok(())
@@ -165,4 +154,137 @@ impl Groups {
     fn key(&self, folder: &[u8], stem: &[u8]) -> u64 {
         self.hasher.hash_one((folder, stem.to_ascii_lowercase()))
     }
+}
+
+/// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
+const COPIES: usize = 16;
+
+/// What the plan does with groups. Each of the sidecars of a group goes only if another group that stays has a copy of it
+/// and of its photo; else the group stays.
+#[derive(Debug, Default)]
+struct Together {
+    /// Number of the files of each group that go.
+    going: HashMap<u64, u32>,
+    /// Groups that stay, and whether that is for lack of a copy.
+    held: HashMap<u64, bool>,
+    /// For each group that goes: groups that stay and have a copy of a file of it that is no sidecar.
+    copies: HashMap<u64, Vec<u64>>,
+}
+
+/// Leaves alone the groups that do not go whole. Returns the places of the changed sets.
+pub fn keep_together(sets: &mut [SetPlan]) -> Vec<usize> {
+    let mut together = Together::default();
+    for group in sets.iter().flat_map(going_groups) {
+        *together.going.entry(group.key).or_default() += 1;
+    }
+    if together.going.is_empty() {
+        return Vec::new();
+    }
+    sets.iter().for_each(|set| together.hold(set));
+    // Once is enough: what stays later are further copies.
+    sets.iter().for_each(|set| together.note_copies(set));
+    sets.iter().for_each(|set| together.hold_without_copy(set));
+    // What is held lets more be held.
+    let mut before = 0;
+    while together.held.len() != before {
+        before = together.held.len();
+        sets.iter().for_each(|set| together.hold(set));
+    }
+    let changed = sets.iter_mut().enumerate();
+    let changed = changed.filter_map(|(place, set)| together.apply(set).then_some(place));
+    changed.collect()
+}
+
+impl Together {
+    /// Holds the groups of which a file stays. A file that stays because of one of its names holds the groups of the
+    /// others.
+    fn hold(&mut self, set: &SetPlan) {
+        for file in set.files.iter().filter(|file| file.goes()) {
+            let is_whole = |group: &Group| self.going.get(&group.key) == Some(&group.richness);
+            let stays = |group: &Group| self.held.contains_key(&group.key) || !is_whole(group);
+            if groups_of(file).any(stays) {
+                for group in groups_of(file) {
+                    self.held.entry(group.key).or_insert(false);
+                }
+            }
+        }
+    }
+
+    /// Notes which groups have copies of the photos of groups that go.
+    fn note_copies(&mut self, set: &SetPlan) {
+        let stay: Vec<u64> = self.staying(set).take(COPIES).collect();
+        for group in going_groups(set).filter(|group| !group.is_sidecar) {
+            let copies = self.copies.entry(group.key).or_default();
+            for &key in &stay {
+                if copies.len() < COPIES && !copies.contains(&key) {
+                    copies.push(key);
+                }
+            }
+        }
+    }
+
+    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the copies
+    /// of all sets were [noted](Self::note_copies).
+    fn hold_without_copy(&mut self, set: &SetPlan) {
+        let stay: HashSet<u64> = self.staying(set).collect();
+        for group in going_groups(set).filter(|group| group.is_sidecar) {
+            let copies = self.copies.get(&group.key);
+            if !copies.is_some_and(|copies| copies.iter().any(|copy| stay.contains(copy))) {
+                self.held.entry(group.key).or_insert(true);
+            }
+        }
+    }
+
+    /// The groups of the files of a set that stay.
+    fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
+        let groups = set.files.iter().flat_map(|file| {
+            let goes = file.goes();
+            groups_of(file).map(move |group| (group.key, goes))
+        });
+        let staying = groups.filter(|(key, goes)| !goes || self.held.contains_key(key));
+        staying.map(|(key, _)| key)
+    }
+
+    /// Takes what stays out of a set; returns whether there was any.
+    fn apply(&self, set: &mut SetPlan) -> bool {
+        let mut is_changed = false;
+        for file in set.files.iter_mut().filter(|file| file.goes()) {
+            let mut held =
+                groups_of(file).filter_map(|group| Some((group, *self.held.get(&group.key)?)));
+            let Some(first) = held.next() else { continue };
+            let has_no_pair = [first]
+                .into_iter()
+                .chain(held)
+                .any(|(group, lacks_copy)| group.is_sidecar && lacks_copy);
+            let code = if has_no_pair {
+                Code::NoPair
+            } else {
+                Code::Group
+            };
+            file.fate = Fate::Leave(code.into());
+            is_changed = true;
+        }
+        is_changed
+    }
+}
+
+/// The group of each name of a set that goes, by its path, and the number of names that go with it.
+pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
+    let going = set.files.iter().filter(|file| file.goes());
+    let groups = going.flat_map(|file| &file.names).filter_map(|name| {
+        let group = name.group.as_deref()?;
+        Some((name.path(), (group.key, group.richness as usize)))
+    });
+    groups.collect()
+}
+
+/// The groups of the names of a file.
+fn groups_of(file: &PlannedFile) -> impl Iterator<Item = &Group> {
+    file.names.iter().filter_map(|name| name.group.as_deref())
+}
+
+/// The groups of the names of a set that the plan acts on.
+fn going_groups(set: &SetPlan) -> impl Iterator<Item = &Group> {
+    let going = set.files.iter().filter(|file| file.goes());
+    going.flat_map(groups_of)
 }

@@ -6,18 +6,19 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
-use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan};
+use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 use crate::action::access::Rights;
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::coherence::Location;
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join};
-use crate::file::{ManagedPaths, ManagedPlace, Spellings, TrashPaths};
+use crate::file::{ManagedPaths, RowNumber, Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
@@ -50,8 +51,8 @@ pub struct Inspector {
     is_trash_known: bool,
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
-    /// File systems, by the device number of their files and the mount, and whether files there share blocks.
-    volumes: HashMap<(u64, u64), (Location, bool)>,
+    /// Volumes, by the device number of their files and the mount.
+    volumes: HashMap<(u64, u64), Arc<Volume>>,
     /// Hashes of files of earlier sets: 8 bytes each, whatever their names. Two files with one hash count as one, and
     /// the second is left alone.
     seen: HashSet<u64>,
@@ -129,7 +130,7 @@ impl Inspector {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
                             let volume = volumes.entry((stat.dev, stat.mount));
                             let volume = volume.or_insert_with(|| volume_of(&stat, &path));
-                            set.files.push(planned(&stat, &attributes, *volume));
+                            set.files.push(planned(&stat, &attributes, volume));
                             set.files.len() - 1
                         });
                         let in_trash = self.trash.lead_into(&path, 0);
@@ -138,21 +139,17 @@ impl Inspector {
                         let hold = self.hold(&path, &listed, in_trash);
                         let hold = hold.or(older.then_some(Hold::Older));
                         let managed = self.managed(&path);
-                        let top = self.origin.given_end(&path);
                         let bounds = &self.bounds;
                         self.unmatched
                             .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
                         set.files[place].names.push(PlannedName {
                             hold,
-                            path,
-                            listed,
                             root,
-                            top,
                             given: root.map_or(u32::MAX, |root| self.origin.place_of(root)),
                             marked,
                             in_trash,
                             managed,
-                            ..PlannedName::default()
+                            ..PlannedName::new(&path, &listed)
                         });
                     }
                 }
@@ -173,10 +170,10 @@ impl Inspector {
     fn take_out_repeated(&mut self, set: &mut SetPlan) {
         let (seen, hasher, left) = (&mut self.seen, &self.hasher, &mut set.left);
         set.files.retain(|file| {
-            let is_new = seen.insert(hasher.hash_one((file.dev, file.ino)));
+            let is_new = seen.insert(hasher.hash_one((file.volume.dev, file.ino)));
             if !is_new {
                 left.extend(file.names.iter().map(|name| LeftName {
-                    path: name.path.clone(),
+                    path: name.path().to_vec(),
                     why: Code::Repeated.into(),
                 }));
             }
@@ -200,7 +197,7 @@ impl Inspector {
     }
 
     /// What holds a file that is hidden or belongs to a program.
-    fn managed(&mut self, path: &[u8]) -> Option<ManagedPlace> {
+    fn managed(&mut self, path: &[u8]) -> Option<RowNumber> {
         let given = self.given_end(path);
         self.finds_managed
             .then(|| self.managed.holding(path, given))?
@@ -324,32 +321,29 @@ fn refused(error: &io::Error) -> Reason {
     }
 }
 
-/// The volume of a file, and whether files there share blocks. A name that cannot be reached is left to the step.
-fn volume_of(stat: &Stat, path: &[u8]) -> (Location, bool) {
+/// The volume of a file. A name that cannot be reached is left to the step.
+fn volume_of(stat: &Stat, path: &[u8]) -> Arc<Volume> {
     let place = NameInFolder::of(path);
     let place = place.as_ref();
     let location = Location {
         dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
         mount: stat.mount,
     };
-    let shares_blocks = place.is_ok_and(|place| statfs::shares_extents(&place.folder));
-    (location, shares_blocks)
+    Arc::new(Volume {
+        dev: stat.dev,
+        location,
+        shares_blocks: place.is_ok_and(|place| statfs::shares_extents(&place.folder)),
+    })
 }
 
-fn planned(
-    stat: &Stat,
-    attributes: &Attributes,
-    (volume, shares_blocks): (Location, bool),
-) -> PlannedFile {
+fn planned(stat: &Stat, attributes: &Attributes, volume: &Arc<Volume>) -> PlannedFile {
     PlannedFile {
-        dev: stat.dev,
-        volume,
-        shares_blocks,
+        volume: Arc::clone(volume),
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,
         atime_ns: stat.atime_ns,
-        links: stat.links.into(),
+        links: stat.links,
         allocated: stat.blocks.saturating_mul(512),
         rights: Rights::of(attributes),
         names: Vec::new(),

@@ -9,40 +9,35 @@
 //! Each file belongs to one set only.
 
 mod by_folder;
-mod checks;
 mod claim;
-mod dangling;
 mod decide;
-mod emptied;
+mod effects;
 mod groups;
 mod inspector;
 mod planner;
-mod ranking;
 mod set;
 mod settings;
-mod together;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{ActionKind, Step, StepFile, few_folders};
+use crate::action;
 use crate::action::reason::{Code, Reason};
 use crate::heartbeat::current;
-use checks::Checks;
+use planner::Checks;
 
 pub use by_folder::FolderPairs;
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
-pub use dangling::{BrokenLink, Dangling, LinkPlaces};
 pub use decide::{Choice, Policy};
-pub use emptied::EmptyFolder;
+pub use effects::{BrokenLink, Dangling, EmptyFolder};
 pub use inspector::Inspector;
-pub use planner::Planner;
-pub use ranking::Ranking;
-pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
-pub use settings::{FurtherNames, Noise, Settings, Sidecars};
+pub use planner::{Planner, Ranking};
+pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
+pub use settings::{Noise, Settings, Sidecars};
 pub use totals::Totals;
 
 /// Maximum number of separate folders; beyond it, folders above represent them.
@@ -53,6 +48,7 @@ const FOLDERS: usize = 4096;
 pub struct Plan {
     settings: Settings,
     checks: Checks,
+    reasons: HashSet<Reason>,
     unmatched: Vec<String>,
     sets: Vec<SetPlan>,
     dangling: Dangling,
@@ -66,6 +62,7 @@ impl Plan {
         Self {
             settings,
             checks: Checks::default(),
+            reasons: HashSet::new(),
             unmatched: Vec::new(),
             sets: Vec::new(),
             dangling: Dangling::default(),
@@ -79,14 +76,14 @@ impl Plan {
         self.settings.policy.action
     }
 
+    /// How its steps are carried out.
+    pub fn acting(&self) -> &action::Settings {
+        &self.settings.acting
+    }
+
     /// The totals.
     pub fn totals(&self) -> &Totals {
         &self.totals
-    }
-
-    /// True if further names of files that stay may be removed.
-    pub fn by_name(&self) -> bool {
-        self.settings.policy.by_name
     }
 
     /// All sets, in the order in which they came.
@@ -134,21 +131,23 @@ impl Plan {
     fn decide(&mut self, set: &mut SetPlan, choice: &Choice) {
         let settings = &self.settings;
         settings.policy.decide(set, choice);
-        if settings.policy.action == ActionKind::Move {
-            // A name cannot leave its file system; it would become a copy that takes more space.
-            let files = set.files.iter_mut();
-            for file in files.filter(|file| settings.destination != Some(file.volume.dev)) {
-                file.names.iter_mut().for_each(|name| name.goes = false);
+        self.checks.set(set, settings);
+        // Most files of a plan have one of a few reasons.
+        for file in &mut set.files {
+            if let Fate::Keep(why) | Fate::Leave(why) = &mut file.fate {
+                match self.reasons.get(why) {
+                    Some(known) => why.clone_from(known),
+                    None => drop(self.reasons.insert(why.clone())),
+                }
             }
         }
-        self.checks.set(set, settings);
         totals::estimate(set, settings.policy.action, settings.destination);
     }
 
     /// Leaves alone what must go together with something that stays, then computes the totals.
     fn sum_up(&mut self) {
         let (action, destination) = (self.action(), self.settings.destination);
-        for changed in together::keep_together(&mut self.sets) {
+        for changed in groups::keep_together(&mut self.sets) {
             totals::estimate(&mut self.sets[changed], action, destination);
         }
         self.totals = Totals::default();
@@ -164,7 +163,7 @@ impl Plan {
         let action = self.action();
         let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
         self.sets.iter().flat_map(move |set| {
-            let sizes = together::sizes(set);
+            let sizes = groups::sizes(set);
             let groups = set.steps(action).filter_map(|step| {
                 let Some(&(group, size)) = sizes.get(&step.victim.path[..]) else {
                     return Some(vec![step]);
@@ -186,7 +185,7 @@ impl Plan {
         let mut folders = BTreeSet::new();
         for set in &self.sets {
             for name in set.files.iter().flat_map(|file| &file.names) {
-                let folder = Path::new(OsStr::from_bytes(&name.path)).parent();
+                let folder = Path::new(OsStr::from_bytes(name.path())).parent();
                 folders.extend(folder.map(Path::to_owned));
             }
             if folders.len() > FOLDERS {
@@ -197,10 +196,10 @@ impl Plan {
         folders.into_iter().collect()
     }
 
-    /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
-    pub fn look_for_links(&mut self, places: &LinkPlaces) {
+    /// Finds those of these symbolic links that the plan will break. Call it when the plan is complete.
+    pub fn look_for_links(&mut self, links: &[PathBuf]) {
         if self.settings.takes_names() {
-            self.dangling = Dangling::look(&self.sets, self.action(), places);
+            self.dangling = Dangling::look(&self.sets, self.action(), links);
             current::rest();
         }
     }

@@ -1,14 +1,28 @@
-//! Takes claims, one set after the other, and decides the fate of each file.
+//! Takes claims, one set after the other: plans them, or only sorts their files into the order in which a plan would keep
+//! them.
+
+use std::collections::HashMap;
+
+use rustix::io::Errno;
 
 use super::Plan;
 use super::claim::{Claim, Origin};
 use super::decide::{Choice, look_at_rights};
 use super::groups::Groups;
 use super::inspector::Inspector;
+use super::set::{Fate, PlannedFile, SetPlan};
 use super::settings::{Settings, Sidecars};
+use crate::action::bounds::{Bounds, Hold};
+use crate::action::coherence::{FileSystems, Location};
+use crate::action::keep::Rules;
+use crate::action::reason::{Code, Reason};
+use crate::action::step::{reflink, trash};
 use crate::action::ways::Ways;
+use crate::action::ways::folder_entry::NameInFolder;
 use crate::action::{ActionKind, Common};
+use crate::decide::DuplicateSet;
 use crate::heartbeat::current;
+use crate::sys::{attributes, open};
 
 /// Plans sets, one after the other.
 #[derive(Debug)]
@@ -22,10 +36,10 @@ pub struct Planner {
 impl Planner {
     /// A planner without sets.
     pub fn new(mut settings: Settings, origin: Origin) -> Self {
-        settings.heed(&origin);
+        settings.policy.isolate |= origin.isolate;
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
-        let mut inspector = Inspector::new(origin, bounds, settings.strict);
+        let mut inspector = Inspector::new(origin, bounds, settings.acting.trust_hash);
         inspector.skips_trash = true;
         // Shared blocks change nothing that a program can see.
         inspector.finds_managed =
@@ -40,7 +54,7 @@ impl Planner {
 
     /// Sets the origin of the sets, once it is known; call it before the first set.
     pub fn set_origin(&mut self, origin: Origin) {
-        self.plan.settings.heed(&origin);
+        self.plan.settings.policy.isolate |= origin.isolate;
         self.inspector.set_origin(origin);
     }
 
@@ -54,22 +68,11 @@ impl Planner {
         let mut set = self.inspector.look(claim);
         let settings = &self.plan.settings;
         let policy = &settings.policy;
-        if settings.guards_ways {
+        if settings.acting.guards_ways() {
             set.take_out_exposed(&mut self.ways);
         }
-        // With a report of folders, a managed folder may go as a whole.
-        if policy.pairs.is_empty() {
-            set.take_out_managed();
-        } else if set.size == 0 {
-            // Empty files of other folders are noise: they stay.
-            set.files.retain(|file| file.managed().is_some());
-        }
-        let number = if policy.by_name {
-            set.files.iter().map(|file| file.names.len()).sum()
-        } else {
-            set.files.len()
-        };
-        if number > 1 || !set.left.is_empty() {
+        set.take_out_managed();
+        if set.files.len() > 1 || !set.left.is_empty() {
             if policy.common == Common::Access || policy.same_metadata {
                 look_at_rights(&mut set, policy.same_metadata);
             }
@@ -93,5 +96,157 @@ impl Planner {
         self.plan.settings.bounds = self.inspector.bounds;
         self.plan.sum_up();
         self.plan
+    }
+}
+
+/// Checks sets, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    file_systems: FileSystems,
+    /// Whether files can share blocks, by the file systems of victim and keeper.
+    shared_blocks: HashMap<(u64, u64), bool>,
+    /// Why no trash takes the files of a mount.
+    trash: HashMap<Location, Option<Reason>>,
+}
+
+impl Checks {
+    /// Leaves alone the files for which the action is impossible.
+    pub fn set(&mut self, set: &mut SetPlan, settings: &Settings) {
+        for index in 0..set.files.len() {
+            let file = &set.files[index];
+            let Fate::Act { keeper, .. } = file.fate else {
+                continue;
+            };
+            if let Some(why) = self.why_not(file, &set.files[keeper], settings) {
+                set.files[index].fate = Fate::Leave(why);
+            }
+        }
+    }
+
+    fn why_not(
+        &mut self,
+        victim: &PlannedFile,
+        keeper: &PlannedFile,
+        settings: &Settings,
+    ) -> Option<Reason> {
+        if settings.policy.action == ActionKind::Reflink {
+            let share = self
+                .shared_blocks
+                .entry((victim.volume.dev, keeper.volume.dev));
+            if !*share.or_insert_with(|| can_share_blocks(victim, keeper)) {
+                return Some(Code::NoSharedBlocks.into());
+            }
+        }
+        let has_branches =
+            !settings.acting.trust_mounts && self.file_systems.has_branches(victim.volume.dev);
+        if has_branches && victim.names.iter().any(|name| hides_files(name.path())) {
+            return Some(Code::HidesFiles.into());
+        }
+        self.no_trash(victim, settings)
+    }
+
+    fn no_trash(&mut self, file: &PlannedFile, settings: &Settings) -> Option<Reason> {
+        if settings.policy.action != ActionKind::Trash {
+            return None;
+        }
+        let why = self.trash.entry(file.volume.location).or_insert_with(|| {
+            // If a folder cannot be examined, the step says so.
+            let home = settings.acting.home_trash.as_deref();
+            let choice = trash::choose(file.names[0].path(), file.volume.location, home).ok()?;
+            let reasons = choice.refused.join("; ");
+            choice.trash.is_none().then(|| Code::NoTrash.about(reasons))
+        });
+        why.clone()
+    }
+}
+
+/// True if two files can share blocks. If one cannot be opened, the step reports it.
+fn can_share_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> bool {
+    let both = keeper.open().zip(victim.open());
+    both.is_none_or(|(keeper, victim)| reflink::is_supported(keeper, victim))
+}
+
+/// True if a name on mergerfs has a file on more than one branch.
+pub(super) fn hides_files(path: &[u8]) -> bool {
+    let branches = NameInFolder::of(path)
+        .map_err(|_| Errno::NOENT)
+        .and_then(|place| open::any_handle(&place.folder, &place.name, false))
+        .and_then(|file| attributes::extended_of_handle(&file, c"user.mergerfs.allpaths"));
+    // A file for each of these paths. A mount that does not tell (`xattr=nosys`) is acted on as its programs do.
+    branches.is_ok_and(|paths| paths.is_some_and(|paths| paths.contains(&0)))
+}
+
+/// Sorts sets by rules, for callers that only report them.
+#[derive(Debug)]
+pub struct Ranking {
+    rules: Rules,
+    inspector: Inspector,
+}
+
+impl Ranking {
+    /// A ranking by these rules, for files found at this origin.
+    pub fn new(rules: Rules, origin: Origin) -> Self {
+        let mut inspector = Inspector::new(origin, Bounds::default(), false);
+        inspector.finds_managed = true;
+        Self { rules, inspector }
+    }
+
+    /// Rules whose pattern matched no file of any set.
+    pub fn unmatched_rules(&self) -> impl Iterator<Item = &str> {
+        self.rules.unmatched()
+    }
+
+    /// Sets the origin of the next sets.
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.inspector.set_origin(origin);
+    }
+
+    /// Moves the member to the front that a plan by the same rules keeps. Files that cannot be inspected any more come
+    /// last, in their old order.
+    pub fn sort(&mut self, set: &mut DuplicateSet) {
+        let by_name = self.inspector.origin().hard_links;
+        if set.members.len() < 2 && !by_name {
+            return;
+        }
+        let mut planned = self.inspector.look_at_all(Claim::from(&*set));
+        planned.count_marks();
+        let names = set.members.iter().map(|member| &member.names).zip(0..);
+        let places: HashMap<&[u8], usize> = names
+            .flat_map(|(names, place)| names.iter().map(move |name| (&name[..], place)))
+            .collect();
+        let mut ranks = vec![usize::MAX; set.members.len()];
+        let mut of_names: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (rank, file) in self.order(&planned).into_iter().enumerate() {
+            let names = &planned.files[file].names;
+            let listed = names.iter().filter_map(|name| places.get(name.listed()));
+            for &member in listed {
+                ranks[member] = ranks[member].min(rank);
+            }
+            if by_name {
+                let each = names.chunks(1).enumerate();
+                let each: Vec<_> = each
+                    .map(|(nth, name)| planned.traits(file, nth, name))
+                    .collect();
+                let order = self.rules.order(&each).into_iter().enumerate();
+                of_names.extend(order.map(|(rank, nth)| (names[nth].listed().to_vec(), rank)));
+            }
+        }
+        let members = std::mem::take(&mut set.members);
+        let mut ranked: Vec<_> = ranks.into_iter().zip(members).collect();
+        ranked.sort_by_key(|&(rank, _)| rank);
+        set.members = ranked.into_iter().map(|(_, member)| member).collect();
+        let rank = |name: &Vec<u8>| of_names.get(name).copied().unwrap_or(usize::MAX);
+        let members = set.members.iter_mut();
+        members.for_each(|member| member.names.sort_by_key(rank));
+    }
+
+    /// Sorts files. As in a plan, files in a trash and leftovers of a killed run come last.
+    fn order(&self, set: &SetPlan) -> Vec<usize> {
+        let traits = (0..set.files.len()).map(|file| set.traits(file, 0, &set.files[file].names));
+        let mut sorted = self.rules.order(&traits.collect::<Vec<_>>());
+        // An action keeps what is older than the user asked for.
+        let is_younger = |file: usize| set.files[file].hold() != Some(Hold::Older);
+        sorted.sort_by_key(|&file| (is_younger(file), set.files[file].rank()));
+        sorted
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use crate::action::access::Rights;
 use crate::action::bounds::Hold;
@@ -9,10 +10,9 @@ use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::Ways;
-use crate::action::ways::folder_entry::{bare, parent};
-use crate::action::ways::temporary::is_temporary;
+use crate::action::ways::folder_entry::{bare, is_temporary, parent};
 use crate::action::{ActionKind, Expected, Step, StepFile};
-use crate::file::{CopyMarks, ManagedPlace, Preference};
+use crate::file::{CopyMarks, Preference, RowNumber};
 use crate::hash::ContentDigest;
 use crate::sys::open::{self, CWD};
 
@@ -29,17 +29,8 @@ pub struct SetPlan {
     pub is_ordered: bool,
     /// Names that were not found as expected.
     pub left: Vec<LeftName>,
-    /// Blocks that files of the set share with other files.
-    pub shared: Shared,
-}
-
-/// Bytes of files that are acted on, in blocks that other files refer to as well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shared {
-    /// Blocks that several removed files share. They count as freed, which is wrong if another file shares them too.
-    pub unless_shared: u64,
-    /// Blocks that something outside the set shares: they are not freed.
-    pub held: u64,
+    /// Bytes of files that are acted on, in blocks that other files share: they do not count as freed.
+    pub shared: u64,
 }
 
 /// A name that is left alone.
@@ -54,12 +45,8 @@ pub struct LeftName {
 /// One file (one inode) and its fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
-    /// `st_dev`.
-    pub dev: u64,
-    /// The file system and the mount of its first name. Links and renames never cross either.
-    pub volume: Location,
-    /// True if files there may share blocks.
-    pub shares_blocks: bool,
+    /// Where it is stored.
+    pub volume: Arc<Volume>,
     /// Inode number.
     pub ino: u64,
     /// Last modification, nanoseconds since 1970.
@@ -69,7 +56,7 @@ pub struct PlannedFile {
     /// Last access, nanoseconds since 1970.
     pub atime_ns: i64,
     /// Number of names of the inode.
-    pub links: u64,
+    pub links: u32,
     /// Bytes allocated on disk.
     pub allocated: u64,
     /// The access rights.
@@ -80,17 +67,26 @@ pub struct PlannedFile {
     pub fate: Fate,
 }
 
+/// What the files of one mount have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Volume {
+    /// `st_dev` of the files.
+    pub dev: u64,
+    /// The file system and the mount of their names. Links and renames never cross either.
+    pub location: Location,
+    /// True if files there may share blocks.
+    pub shares_blocks: bool,
+}
+
 /// One name of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedName {
-    /// The real absolute path: no folder in it is a symbolic link.
-    pub path: Vec<u8>,
-    /// The name as it was listed.
-    pub listed: Vec<u8>,
+    /// The path, and behind it the name as it was listed, unless the path ends in it.
+    pub(super) text: Box<[u8]>,
+    /// Where the path ends, and where the listed name begins.
+    pub(super) bounds: [u32; 2],
     /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
-    /// Length of the given path that `path` begins with; 0 if it is not known.
-    pub top: usize,
     /// The place of that path among the given ones, if all given files have one place.
     pub given: u32,
     /// Marks of a copy on the name, among the names of the set.
@@ -102,9 +98,7 @@ pub struct PlannedName {
     /// It lies in a trash that the user gave.
     pub in_trash: bool,
     /// It lies in a hidden folder, or in a folder that a program manages.
-    pub managed: Option<ManagedPlace>,
-    /// The name is acted on although its file stays, under another name.
-    pub goes: bool,
+    pub managed: Option<RowNumber>,
     /// The files that it belongs together with.
     pub group: Option<Box<Group>>,
 }
@@ -122,12 +116,7 @@ pub struct Group {
     /// The main file as it would be listed.
     pub(super) listed: Vec<u8>,
     /// Times of last modification and last access of the main file, and number of its names.
-    pub(super) facts: (i64, i64, u64),
-    /// The bare names of its files, the main file first, with slashes between them; and the place of this one.
-    pub(super) names: Vec<u8>,
-    pub(super) at: u32,
-    /// The bare name of the file because of which the group stays, if that is not this one.
-    pub(super) stays_with: Vec<u8>,
+    pub(super) facts: (i64, i64, u32),
     /// The name is that of a sidecar.
     pub(super) is_sidecar: bool,
 }
@@ -151,6 +140,29 @@ impl Rank {
 }
 
 impl PlannedName {
+    /// A name with this real absolute path, as it was listed.
+    pub fn new(path: &[u8], listed: &[u8]) -> Self {
+        let (text, begin) = match path.strip_suffix(listed) {
+            Some(before) => (path.into(), before.len()),
+            None => ([path, listed].concat(), path.len()),
+        };
+        Self {
+            text: text.into(),
+            bounds: [path.len() as u32, begin as u32],
+            ..Self::default()
+        }
+    }
+
+    /// The real absolute path: no folder in it is a symbolic link.
+    pub fn path(&self) -> &[u8] {
+        &self.text[..self.bounds[0] as usize]
+    }
+
+    /// The name as it was listed.
+    pub fn listed(&self) -> &[u8] {
+        &self.text[self.bounds[1] as usize..]
+    }
+
     /// The preference for it.
     pub fn rank(&self) -> Rank {
         if is_temporary(self.bare()) {
@@ -169,12 +181,6 @@ impl PlannedName {
         self.group.as_ref().map_or(1, |group| group.richness)
     }
 
-    /// The file with which it stays if it [stays with its group](super::Code::Group.into()).
-    pub fn stays_with(&self) -> Option<&[u8]> {
-        let group = self.group.as_ref()?;
-        Some(&group.stays_with[..]).filter(|name| !name.is_empty())
-    }
-
     /// True if other files may go because it stays.
     pub fn is_relied_on(&self) -> bool {
         self.rank() == Rank::Normal || self.marked || self.hold == Some(Hold::Reference)
@@ -182,17 +188,16 @@ impl PlannedName {
 
     /// The part behind the last slash.
     pub fn bare(&self) -> &[u8] {
-        bare(&self.path)
+        bare(self.path())
     }
 
     /// What rules compare, of a file that was modified at this time.
     fn compared_by_rules(&self, mtime_ns: i64) -> Named<'_> {
         let group = self.group.as_deref();
         Named {
-            path: group.map_or(&self.path, |group| &group.main),
-            listed: group.map_or(&self.listed, |group| &group.listed),
+            path: group.map_or(self.path(), |group| &group.main),
+            listed: group.map_or(self.listed(), |group| &group.listed),
             root: self.root,
-            top: self.top,
             preference: Preference {
                 in_trash: self.in_trash,
                 is_managed: self.managed.is_some(),
@@ -205,7 +210,7 @@ impl PlannedName {
 
     /// The bare name that rules compare.
     fn compared(&self) -> &[u8] {
-        bare(self.group.as_ref().map_or(&self.path, |group| &group.main))
+        bare(self.group.as_ref().map_or(self.path(), |group| &group.main))
     }
 }
 
@@ -225,82 +230,66 @@ pub enum Fate {
     Leave(Reason),
 }
 
-/// What stays or goes by itself: the place of a file in its set, and where names count (`--hard-links`) that of the name
-/// in the file.
-pub type Unit = (usize, Option<usize>);
-
-/// The reason why a file with these names must stay: it stays as a whole if one of its names does.
-fn hold(names: &[PlannedName]) -> Option<Hold> {
-    let holds = names.iter().filter_map(|name| name.hold);
-    holds.min_by_key(|hold| *hold as u8)
-}
-
-/// The preference for a file with these names: that for its best name.
-fn rank(names: &[PlannedName]) -> Rank {
-    let ranks = names.iter().map(PlannedName::rank);
-    ranks.min().unwrap_or(Rank::Leftover)
-}
-
 impl PlannedFile {
-    /// The reason why the file must stay.
+    /// The reason why the file must stay: it stays as a whole if one of its names does.
     pub(super) fn hold(&self) -> Option<Hold> {
-        hold(&self.names)
+        let holds = self.names.iter().filter_map(|name| name.hold);
+        holds.min_by_key(|hold| *hold as u8)
     }
 
-    /// The preference for it.
+    /// The preference for it: that for its best name.
     pub(super) fn rank(&self) -> Rank {
-        rank(&self.names)
+        let ranks = self.names.iter().map(PlannedName::rank);
+        ranks.min().unwrap_or(Rank::Leftover)
+    }
+
+    /// True if other files may go because it stays.
+    pub(super) fn is_relied_on(&self) -> bool {
+        self.names.iter().any(PlannedName::is_relied_on)
     }
 
     /// What holds one of its names, if a program manages it or it is hidden.
-    pub fn managed(&self) -> Option<ManagedPlace> {
+    pub fn managed(&self) -> Option<RowNumber> {
         self.names.iter().find_map(|name| name.managed)
     }
 
     /// Opens the file by its first name. What cannot be opened is left to the step.
     pub(super) fn open(&self) -> Option<OwnedFd> {
-        let name = CString::new(&self.names.first()?.path[..]).ok()?;
+        let name = CString::new(self.names.first()?.path()).ok()?;
         open::file(CWD, &name, false).ok()
     }
 
-    /// True if this name of the file is acted on.
-    pub fn acts_on(&self, name: &PlannedName) -> bool {
-        match self.fate {
-            Fate::Keep(_) => name.goes,
-            Fate::Act { .. } => true,
-            Fate::Leave(_) => false,
-        }
+    /// True if the file is acted on.
+    pub fn goes(&self) -> bool {
+        matches!(self.fate, Fate::Act { .. })
     }
 
-    /// The names of the file for which there are steps: all that are [acted on](Self::acts_on), but one is enough where
-    /// only the blocks count.
-    pub fn acted(&self, action: ActionKind) -> impl Iterator<Item = &PlannedName> {
-        let most = match action {
-            ActionKind::Reflink => 1,
-            _ => self.names.len(),
-        };
-        let acted = self.names.iter().filter(|name| self.acts_on(name));
-        acted.take(most)
+    /// The names of the file for which there are steps: all, but one is enough where only the blocks count.
+    pub fn acted(&self, action: ActionKind) -> &[PlannedName] {
+        match action {
+            _ if !self.goes() => &[],
+            ActionKind::Reflink => &self.names[..1],
+            _ => &self.names,
+        }
     }
 
     /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this change.
     fn target(&self, size: u64, name: &PlannedName) -> StepFile {
         StepFile {
-            path: name.path.clone(),
+            path: name.path().to_vec(),
             expected: Expected {
                 size,
-                dev: Some(self.dev),
+                dev: Some(self.volume.dev),
                 ino: Some(self.ino),
                 mtime_ns: Some(self.mtime_ns),
                 ctime_ns: Some(self.ctime_ns),
-                not_after_ns: None,
             },
         }
     }
 
     /// Names of the file that are not in this set.
     pub fn names_elsewhere(&self) -> u64 {
-        self.links.saturating_sub(self.names.len() as u64)
+        u64::from(self.links).saturating_sub(self.names.len() as u64)
     }
 }
 
@@ -311,9 +300,9 @@ impl SetPlan {
             let owner = file.rights.uid;
             let exposed = file
                 .names
-                .extract_if(.., |name| !ways.is_closed(parent(&name.path), owner));
+                .extract_if(.., |name| !ways.is_closed(parent(name.path()), owner));
             self.left.extend(exposed.map(|name| LeftName {
-                path: name.path,
+                path: name.path().to_vec(),
                 why: Code::SharedFolder.into(),
             }));
         }
@@ -325,11 +314,11 @@ impl SetPlan {
         let left = &mut self.left;
         self.files.retain(|file| {
             let managed = file.managed();
-            left.extend(managed.into_iter().flat_map(|place| {
+            left.extend(managed.into_iter().flat_map(|row| {
                 let names = file.names.iter();
                 names.map(move |name| LeftName {
-                    path: name.path.clone(),
-                    why: Reason::managed(place.row),
+                    path: name.path().to_vec(),
+                    why: Reason::managed(row),
                 })
             }));
             managed.is_none()
@@ -347,67 +336,35 @@ impl SetPlan {
         }
     }
 
-    /// These files, or all their names.
-    pub(super) fn units(&self, files: &[usize], by_name: bool) -> Vec<Unit> {
-        let units = files.iter().flat_map(|&file| {
-            let names = if by_name {
-                self.files[file].names.len()
-            } else {
-                1
-            };
-            (0..names).map(move |name| (file, by_name.then_some(name)))
-        });
-        units.collect()
-    }
-
-    /// The names of a unit.
-    pub(super) fn names_of(&self, (file, name): Unit) -> &[PlannedName] {
-        let names = &self.files[file].names;
-        name.map_or(names, |name| &names[name..=name])
-    }
-
-    /// The reason why a unit must stay.
-    pub(super) fn hold(&self, unit: Unit) -> Option<Hold> {
-        hold(self.names_of(unit))
-    }
-
-    /// The preference for a unit.
-    pub(super) fn rank(&self, unit: Unit) -> Rank {
-        rank(self.names_of(unit))
-    }
-
-    /// True if other files may go because a unit stays.
-    pub(super) fn is_relied_on(&self, unit: Unit) -> bool {
-        self.names_of(unit).iter().any(PlannedName::is_relied_on)
-    }
-
-    /// The properties of a unit that rules compare.
-    pub(super) fn traits(&self, unit: Unit) -> Traits<'_> {
-        let (index, nth) = unit;
-        let names = self.names_of(unit);
+    /// The properties of a file that rules compare, by these of its names, which begin at this place among them.
+    pub(super) fn traits<'s>(
+        &'s self,
+        index: usize,
+        nth: usize,
+        names: &'s [PlannedName],
+    ) -> Traits<'s> {
         let file = &self.files[index];
         let group = names.first().and_then(|name| name.group.as_deref());
         let own = (file.mtime_ns, file.atime_ns, file.links);
         let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
+        let names = names.iter().map(|name| name.compared_by_rules(mtime_ns));
         Traits {
             mtime_ns,
             atime_ns,
             links,
-            place: match self.is_ordered {
-                true => (index, nth.unwrap_or(0)),
-                false => (0, 0),
+            place: if self.is_ordered {
+                (index, nth)
+            } else {
+                (0, 0)
             },
-            names: names
-                .iter()
-                .map(|name| name.compared_by_rules(mtime_ns))
-                .collect(),
+            names: names.collect(),
         }
     }
 
     /// The steps for the files of the set: the keeper of each is a name that stays.
     pub fn steps(&self, action: ActionKind) -> impl Iterator<Item = Step> + use<'_> {
         self.files.iter().flat_map(move |file| {
-            let acted = file.acted(action);
+            let acted = file.acted(action).iter();
             acted.filter_map(move |victim| {
                 let (kept, name) = self.kept_for(file)?;
                 Some(Step {
@@ -423,22 +380,17 @@ impl SetPlan {
 
     /// True if the plan acts on a file of this set.
     pub fn acts(&self) -> bool {
-        let mut files = self.files.iter();
-        files.any(|file| file.names.iter().any(|name| file.acts_on(name)))
+        self.files.iter().any(PlannedFile::goes)
     }
 
-    /// The file, and the name of it, that stay for the names of this one that are acted on.
-    pub fn kept_for<'s>(
-        &'s self,
-        file: &'s PlannedFile,
-    ) -> Option<(&'s PlannedFile, &'s PlannedName)> {
-        let kept = match file.fate {
-            Fate::Act { keeper, .. } => self.files.get(keeper)?,
-            // Further names of a file that stays.
-            _ => file,
+    /// The file that stays for this one, and the name of it that steps rely on.
+    pub fn kept_for(&self, file: &PlannedFile) -> Option<(&PlannedFile, &PlannedName)> {
+        let Fate::Act { keeper, .. } = file.fate else {
+            return None;
         };
-        let name = kept.names.iter().find(|name| !name.goes)?;
-        matches!(kept.fate, Fate::Keep(_)).then_some((kept, name))
+        let kept = self.files.get(keeper)?;
+        let is_kept = matches!(kept.fate, Fate::Keep(_));
+        Some((kept, kept.names.first()?)).filter(|_| is_kept)
     }
 
     /// The owner of the file that stays for this one, if it is another owner.

@@ -1,9 +1,8 @@
 //! The settings of a planner.
 
-use super::claim::Origin;
 use super::decide::Policy;
-use crate::action::ActionKind;
 use crate::action::bounds::Bounds;
+use crate::action::{self, ActionKind};
 use crate::folders::NOISE;
 use crate::scan::{BadPattern, Globs};
 
@@ -18,41 +17,21 @@ pub enum Sidecars {
     Ignore,
 }
 
-/// How to treat hard links to a kept file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FurtherNames {
-    /// They stay.
-    #[default]
-    Stay,
-    /// They are duplicates if the report counts them as duplicates.
-    AsReported,
-    /// They are duplicates.
-    Go,
-}
-
-/// The settings of a planner.
+/// The settings of a plan.
 #[derive(Debug)]
 pub struct Settings {
     /// The policy that chooses the kept files.
     pub policy: Policy,
+    /// How its steps are carried out.
+    pub acting: action::Settings,
+    /// `st_dev` of the file system that files are moved to.
+    pub destination: Option<u64>,
     /// The limits of the action.
     pub bounds: Bounds,
     /// How to treat files that belong together.
     pub sidecars: Sidecars,
-    /// Whether names of files that stay may be removed.
-    pub further_names: FurtherNames,
     /// Also act in hidden folders, and in folders that a program manages.
     pub allows_managed: bool,
-    /// Act only in folders that nobody but root and the owner of the file may change.
-    pub guards_ways: bool,
-    /// Act also where nothing proves that two mounts do not show one file.
-    pub trust_mounts: bool,
-    /// The user's own trash, an absolute path.
-    pub home_trash: Option<Vec<u8>>,
-    /// Bytes will not be compared: every file must be unchanged since it was listed.
-    pub strict: bool,
-    /// `st_dev` of the file system that files are moved to.
-    pub destination: Option<u64>,
     /// Remove folders that will be empty, where [`Bounds`] allow it.
     pub remove_empty_folders: bool,
     /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
@@ -60,14 +39,18 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Applies the properties that the source gives for all sets.
-    pub(super) fn heed(&mut self, origin: &Origin) {
-        self.policy.isolate |= origin.isolate;
-        self.policy.by_name |= match self.further_names {
-            FurtherNames::Stay => false,
-            FurtherNames::AsReported => origin.hard_links,
-            FurtherNames::Go => true,
-        };
+    /// Only this action.
+    pub fn new(action: ActionKind) -> Self {
+        Self {
+            policy: Policy::new(action),
+            acting: action::Settings::default(),
+            destination: None,
+            bounds: Bounds::default(),
+            sidecars: Sidecars::default(),
+            allows_managed: false,
+            remove_empty_folders: false,
+            noise: None,
+        }
     }
 
     /// True if the plan removes names from their places. A link takes the place of its file, so its name is not

@@ -1,11 +1,11 @@
 //! The totals of a plan: sets, steps, bytes, and files that are left alone; and how many bytes each set frees.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
-use super::set::{Fate, PlannedFile, SetPlan, Shared};
+use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::reason::{Code, Reason};
-use crate::sys::extents::{self, Extent};
+use crate::action::step::pair::unshared;
 
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,17 +23,12 @@ pub struct Totals {
     pub kept: u64,
     /// Steps that free nothing, because a further name of the file stays somewhere.
     pub free_nothing: u64,
-    /// Steps that act on further names of files that stay; they free nothing either.
-    pub further_names: u64,
     /// Steps whose kept file belongs to another owner.
     pub other_owner: u64,
     /// Sets left alone because none of their files lies below a reference.
     pub without_reference: u64,
-    /// Bytes of `frees` in blocks that several removed files share. The kernel does not report whether other files
-    /// share them, too.
-    pub frees_unless_shared: u64,
-    /// Bytes that are not freed, since something outside the set shares these blocks: a snapshot, another file.
-    pub held: u64,
+    /// Bytes that do not count as freed, since other files or snapshots share these blocks.
+    pub shared: u64,
     /// Names of files that must not be touched, by reason.
     pub untouched: BTreeMap<Code, u64>,
     /// Names left alone, by reason.
@@ -54,19 +49,14 @@ impl Totals {
                     if why.code <= Code::Older {
                         *self.untouched.entry(why.code).or_default() += names;
                     }
-                    let going = file.acted(action).count() as u64;
-                    acts |= going > 0;
-                    self.steps += going;
-                    self.further_names += going;
-                    self.bytes += going * set.size;
-                    self.kept += names - going;
+                    self.kept += names;
                 }
                 // Counted as a set.
                 Fate::Leave(why) if why.code == Code::NoReference => {}
                 Fate::Leave(why) => self.leave(why, names),
                 Fate::Act { frees, .. } => {
                     acts = true;
-                    let steps = file.acted(action).count() as u64;
+                    let steps = file.acted(action).len() as u64;
                     self.steps += steps;
                     if set.other_owner(file, action).is_some() {
                         self.other_owner += steps;
@@ -83,12 +73,7 @@ impl Totals {
             self.leave(&name.why, 1);
         }
         self.sets += u64::from(acts);
-        let Shared {
-            unless_shared,
-            held,
-        } = set.shared;
-        self.frees_unless_shared = self.frees_unless_shared.saturating_add(unless_shared);
-        self.held = self.held.saturating_add(held);
+        self.shared = self.shared.saturating_add(set.shared);
     }
 
     fn leave(&mut self, why: &Reason, names: u64) {
@@ -108,46 +93,16 @@ impl Totals {
     }
 }
 
-/// Estimates for the files of a set that are acted on.
-///
-/// Counts allocated blocks. A file of which a name remains frees nothing. An extent that a kept file refers to is not
-/// freed. An extent that only several removed files of this set share counts once. A shared extent that only one of
-/// them has is not freed, since something else refers to it. `destination` is the file system that files are moved to.
+/// Estimates what the files of a set free that are acted on: their allocated blocks that nothing else shares. A file of
+/// which a name remains frees nothing. `destination` is the file system that files are moved to.
 pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>) {
-    let shared = match set
-        .files
-        .iter()
-        .any(|file| matches!(file.fate, Fate::Act { .. }))
-    {
-        true => set.files.iter().map(shared_extents).collect(),
-        false => Vec::new(),
-    };
-    for (file, extents) in set.files.iter_mut().zip(&shared) {
-        if extents.iter().any(|extent| extent.inline) {
-            // Counted as a block, but there is none.
-            file.allocated = 0;
-        }
-    }
-    set.shared = Shared::default();
-    let mut users: HashMap<u64, u32> = HashMap::new();
-    let mut taken: HashSet<u64> = HashSet::new();
-    for (file, extents) in set.files.iter().zip::<&Vec<Vec<Extent>>>(&shared) {
-        for extent in extents {
-            *users.entry(extent.physical).or_default() += 1;
-            if !matches!(file.fate, Fate::Act { .. }) {
-                taken.insert(extent.physical);
-            }
-        }
-    }
-    for (file, extents) in set.files.iter_mut().zip(&shared) {
+    set.shared = 0;
+    for file in set.files.iter_mut().filter(|file| file.goes()) {
         let elsewhere = file.names_elsewhere() > 0;
-        let Fate::Act { frees, .. } = &mut file.fate else {
-            continue;
-        };
         let stays_there = match action {
             // Into the trash of the same file system.
             ActionKind::Trash => true,
-            ActionKind::Move => destination == Some(file.volume.dev) || elsewhere,
+            ActionKind::Move => destination == Some(file.volume.location.dev) || elsewhere,
             // The file itself gives its blocks back, whatever names it has.
             ActionKind::Reflink => false,
             ActionKind::Remove | ActionKind::Hardlink | ActionKind::Symlink => elsewhere,
@@ -155,33 +110,17 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
         if stays_there {
             continue;
         }
-        let mut kept: u64 = 0;
-        for extent in extents {
-            let is_first = taken.insert(extent.physical);
-            let is_only = users.get(&extent.physical) == Some(&1);
-            if !is_first || is_only {
-                kept = kept.saturating_add(extent.length);
-            }
-            let sum = match is_only {
-                _ if extent.inline || !is_first => continue,
-                true => &mut set.shared.held,
-                false => &mut set.shared.unless_shared,
-            };
-            *sum = sum.saturating_add(extent.length);
+        let own = own_blocks(file);
+        set.shared = set.shared.saturating_add(file.allocated - own);
+        if let Fate::Act { frees, .. } = &mut file.fate {
+            *frees = own;
         }
-        *frees = file.allocated.saturating_sub(kept);
     }
 }
 
-/// The extents that the file shares with others, and the part of the file that is stored in the metadata, if the file
-/// system reports them.
-fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
+/// Bytes of the file in blocks that it does not share.
+fn own_blocks(file: &PlannedFile) -> u64 {
     // A program or a server would take its time for each file.
-    if !file.shares_blocks {
-        return Vec::new();
-    }
-    let extents = file.open().and_then(|file| extents::extents(&file));
-    let mut extents = extents.unwrap_or_default();
-    extents.retain(|extent| extent.shared || extent.inline);
-    extents
+    let opened = file.volume.shares_blocks.then(|| file.open()).flatten();
+    opened.map_or(file.allocated, |opened| unshared(&opened, file.allocated))
 }

@@ -61,23 +61,9 @@ pub struct Opened {
     identity: Cell<Identity>,
 }
 
-/// How strictly the change time of a keeper is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// A later change is refused.
-    Strict,
-    /// A later change of the inode alone is accepted, because the bytes are compared.
-    BytesAreCompared,
-}
-
 impl Opened {
     /// Opens a file and checks that it is the expected one.
-    pub fn open(
-        target: &StepFile,
-        bound: Bound,
-        ours: &OwnChanges,
-        reads: &Reads,
-    ) -> Result<Self, Reason> {
+    pub fn open(target: &StepFile, ours: &OwnChanges, reads: &Reads) -> Result<Self, Reason> {
         let place = NameInFolder::of(&target.path)?;
         // The kind comes first: opening may have effects on what is no regular file.
         let seen = place.stat().map_err(gone)?;
@@ -86,7 +72,7 @@ impl Opened {
         }
         let file = open::file(&place.folder, &place.name, false).map_err(gone)?;
         let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
-        match verify(&stat, &target.expected, bound, ours) {
+        match verify(&stat, &target.expected, ours) {
             // Also what this run linked to on an overlay.
             Err(why)
                 if why.is_changed(IDENTITY) && statfs::served_by(&file) != ServedBy::Kernel =>
@@ -95,7 +81,7 @@ impl Opened {
                     ino: None,
                     ..target.expected
                 };
-                verify(&stat, &times_alone, Bound::Strict, ours)?;
+                verify(&stat, &times_alone, ours)?;
             }
             verified => verified?,
         }
@@ -170,24 +156,13 @@ impl Opened {
         }
     }
 
-    /// Checks that the file may be replaced or removed.
-    pub fn changeable(&self) -> Result<(), Reason> {
-        if self.attributes.immutable {
+    /// Checks that the file may be changed, and with `its_name` that names may be created, exchanged and removed beside it.
+    pub fn changeable(&self, its_name: bool) -> Result<(), Reason> {
+        let folder = its_name.then(|| attributes::get(&self.place.folder));
+        let folder = folder.transpose().map_err(unreadable)?;
+        let is_fixed = |it: &Attributes| it.immutable || it.append_only;
+        if is_fixed(&self.attributes) || folder.as_ref().is_some_and(is_fixed) {
             Err(Code::Immutable.into())
-        } else if self.attributes.append_only {
-            Err(Code::AppendOnly.into())
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Checks that names may be created, exchanged and removed beside the file.
-    pub fn replaceable(&self) -> Result<(), Reason> {
-        let folder = attributes::get(&self.place.folder).map_err(unreadable)?;
-        if folder.immutable {
-            Err(Code::ImmutableFolder.into())
-        } else if folder.append_only {
-            Err(Code::AppendOnlyFolder.into())
         } else {
             Ok(())
         }
@@ -271,27 +246,20 @@ pub(in crate::action) fn unreadable(error: Errno) -> Reason {
 }
 
 /// Compares a file with its expected state.
-fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Reason> {
+fn verify(stat: &Stat, expected: &Expected, ours: &OwnChanges) -> Result<(), Reason> {
     if stat.kind != FileType::RegularFile {
         return Err(Code::NotRegular.into());
     }
     let same = |known: Option<u64>, now| known.is_none_or(|known| known == now);
-    let not_after = expected.not_after_ns;
-    let fits = |known: Option<i64>, now: i64| match known {
-        Some(known) => known == now,
-        None => not_after.is_none_or(|bound| now <= bound),
-    };
-    let is_ours = ours.get(&(stat.dev, stat.ino)) == Some(&Times::of(stat));
+    let same_time = |known: Option<i64>, now| known.is_none_or(|known| known == now);
+    let is_ours = || ours.get(&(stat.dev, stat.ino)) == Some(&Times::of(stat));
     let changed = if !same(expected.dev, stat.dev) || !same(expected.ino, stat.ino) {
         IDENTITY
     } else if stat.size != expected.size {
         SIZE
-    } else if !fits(expected.mtime_ns, stat.mtime_ns) && !is_ours {
+    } else if !same_time(expected.mtime_ns, stat.mtime_ns) && !is_ours() {
         MODIFIED
-    } else if !fits(expected.ctime_ns, stat.ctime_ns)
-        && !is_ours
-        && (expected.ctime_ns.is_some() || bound == Bound::Strict)
-    {
+    } else if !same_time(expected.ctime_ns, stat.ctime_ns) && !is_ours() {
         STATUS
     } else {
         return Ok(());

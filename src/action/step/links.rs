@@ -8,7 +8,8 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::act::{Act, Sketch, Trail};
+use super::Settings;
+use super::pair::{Act, Trail};
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, IDENTITY, Reason};
@@ -19,8 +20,8 @@ use crate::sys::{attributes, names, stat};
 const DOING: &str = "link it to the kept file";
 
 /// Decides the text of a symbolic link.
-pub fn prepare_symbolic(sketch: &Sketch<'_>, intent: &mut Intent) {
-    let absolute = sketch.settings.absolute_links;
+pub fn prepare_symbolic(settings: &Settings, intent: &mut Intent) {
+    let absolute = settings.absolute_links;
     let text = text(absolute, &intent.victim.0, &intent.keeper.0);
     intent.link_text = Some(Raw(text));
 }
@@ -51,7 +52,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 /// Makes the link of a step under this name in the victim's folder, and checks it.
-pub fn make(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
+pub fn make(act: &Act, name: &CStr) -> Result<(), Reason> {
     let keeper = act.pair.kept()?;
     let folder = &act.pair.victim.place.folder;
     let text = act.intent.link_text.as_ref().map(|text| text.0.as_slice());
@@ -74,7 +75,7 @@ pub fn make(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
     }
 }
 
-fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
+fn make_hard(act: &Act, name: &CStr) -> Result<(), Reason> {
     let (keeper, folder) = (act.pair.kept()?, &act.pair.victim.place.folder);
     let linked = match names::link_open_file(&keeper.file, folder, name) {
         // Without /proc by its name, which is looked at again afterwards.
@@ -98,7 +99,7 @@ fn make_hard(act: &Act<'_>, name: &CStr) -> Result<(), Reason> {
     })
 }
 
-fn make_symbolic(act: &Act<'_>, name: &CStr, text: &[u8]) -> Result<(), Reason> {
+fn make_symbolic(act: &Act, name: &CStr, text: &[u8]) -> Result<(), Reason> {
     const DOING: &str = "create a symbolic link";
     let victim = &act.pair.victim;
     let folder = &victim.place.folder;
@@ -143,7 +144,7 @@ fn hand_over(folder: &OwnedFd, name: &CStr, text: &[u8], (owner, group): (u32, u
 }
 
 /// The reason why a link that was just created does not lead to the keeper.
-fn wrong(act: &Act<'_>, name: &CStr) -> Reason {
+fn wrong(act: &Act, name: &CStr) -> Reason {
     let folder = &act.pair.victim.place.folder;
     if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
         return failure_with(

@@ -61,8 +61,8 @@ impl Metadata {
         }
     }
 
-    /// The access rights of the file.
-    pub(in crate::action) fn rights(&self) -> Rights {
+    /// The access rights of the file; if `all`, with a digest of all metadata.
+    pub(in crate::action) fn rights(&self, all: bool) -> Rights {
         let xattrs = self.xattrs.iter();
         let pairs = xattrs.map(|(name, value)| (&name.0[..], &value.0[..]));
         let bare = Rights {
@@ -71,7 +71,11 @@ impl Metadata {
             mode: self.mode,
             ..Rights::default()
         };
-        bare.with(pairs)
+        let rights = bare.with(pairs.clone());
+        match all {
+            true => rights.with_all(self.times[1].ns(), pairs),
+            false => rights,
+        }
     }
 }
 

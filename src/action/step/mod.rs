@@ -1,25 +1,22 @@
 //! Types that planning and acting have in common.
 
-pub(in crate::action) mod act;
+pub(in crate::action) mod bytes;
 pub(in crate::action) mod check;
-pub(in crate::action) mod compare;
-pub(in crate::action) mod copy;
+pub(in crate::action) mod destination;
 pub(in crate::action) mod links;
 pub(in crate::action) mod metadata;
-pub(in crate::action) mod move_away;
 pub(in crate::action) mod new_folders;
 pub(in crate::action) mod pair;
-pub(in crate::action) mod proof;
 pub(in crate::action) mod reflink;
 pub(in crate::action) mod synced;
 pub(in crate::action) mod trash;
-pub(in crate::action) mod trash_folder;
 
 use std::path::PathBuf;
 
 use super::action_kind::ActionKind;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
+use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::stat::Stat;
 
@@ -36,9 +33,6 @@ pub struct Expected {
     pub mtime_ns: Option<i64>,
     /// Last change of the inode, nanoseconds since 1970.
     pub ctime_ns: Option<i64>,
-    /// The time at which the file was examined (a report's `started`), nanoseconds since 1970. A time of the file that
-    /// is not known above must not be later.
-    pub not_after_ns: Option<i64>,
 }
 
 impl From<&Stat> for Expected {
@@ -49,7 +43,6 @@ impl From<&Stat> for Expected {
             ino: Some(stat.ino),
             mtime_ns: Some(stat.mtime_ns),
             ctime_ns: Some(stat.ctime_ns),
-            not_after_ns: None,
         }
     }
 }
@@ -93,8 +86,6 @@ pub struct Settings {
     pub across_owners: bool,
     /// As root, act also where other users may change the folders on the way to a file or to its destination.
     pub shared: bool,
-    /// Allow a victim that is a further name (hard link) of its keeper, and remove it.
-    pub further_names: bool,
     /// Act also where nothing proves that two mounts do not show one file.
     pub trust_mounts: bool,
     /// `symlink`: use an absolute path as the text of the link, not one relative to its folder.
@@ -107,6 +98,13 @@ pub struct Settings {
     pub io_idle: bool,
     /// `trash`: the user's own trash (`$XDG_DATA_HOME/Trash`), an absolute path without links in it.
     pub home_trash: Option<Vec<u8>>,
+}
+
+impl Settings {
+    /// True if nobody but root and the owner of a file may change the folders on the way to it.
+    pub fn guards_ways(&self) -> bool {
+        trust::is_root() && !self.shared
+    }
 }
 
 /// The outcome of a step.

@@ -1,11 +1,27 @@
-//! Keeper and victim of a step, checked together right before the act.
+//! Keeper and victim of a step: checked together right before the act, and proven to be two files while the victim is set
+//! aside.
+//!
+//! A mount may report from a cache that the keeper still exists. Entries of different folders are different entries. The
+//! temporary name of the victim is random, so no cache can contain it. This name must not appear in the keeper's folder, and
+//! the keeper must open and be readable once more.
 
-use super::check::{Opened, OwnChanges, unreadable};
-use super::compare;
+use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use super::bytes;
+use super::check::{Opened, OwnChanges, gone, unreadable};
 use crate::action::action_kind::ActionKind;
-use crate::action::reason::{Code, IDENTITY, Reason, STATUS};
+use crate::action::journal::record::Intent;
+use crate::action::reason::{Code, IDENTITY, Reason, SIZE, STATUS};
+use crate::action::ways::folder_entry;
+use crate::action::ways::folder_entry::Identity;
+use crate::device::VolumeId;
 use crate::hash::ContentDigest;
-use crate::sys::stat;
+use crate::read::OpenFile;
+use crate::sys::{extents, open, page_cache, stat, statfs};
 
 /// Keeper and victim of one step, both checked.
 #[derive(Debug)]
@@ -23,11 +39,11 @@ impl Pair {
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
         let Some(keeper) = &self.keeper else {
-            let read = wanted.then(|| compare::digest(&self.victim.file, &self.victim.reads));
+            let read = wanted.then(|| bytes::digest(&self.victim.file, &self.victim.reads));
             return read.transpose().map_err(unreadable);
         };
         let mut hasher = wanted.then(blake3::Hasher::new);
-        compare::files(keeper, &self.victim, hasher.as_mut())?;
+        bytes::compare(keeper, &self.victim, hasher.as_mut())?;
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
@@ -51,12 +67,6 @@ impl Pair {
         there.map_err(Reason::of_keeper)
     }
 
-    /// True if both are one file with two names.
-    pub fn is_one_file(&self) -> bool {
-        let keeper = self.keeper.as_ref();
-        keeper.is_some_and(|keeper| keeper.identity() == self.victim.identity())
-    }
-
     /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name now leads nowhere,
     /// or to another file, both names led to one file: through two mounts of one folder, for instance.
     ///
@@ -78,7 +88,7 @@ impl Pair {
             return Ok(());
         };
         // A new link changes the change time of the file that it leads to.
-        if action == ActionKind::Hardlink || self.is_one_file() {
+        if action == ActionKind::Hardlink {
             return Ok(());
         }
         let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
@@ -91,15 +101,272 @@ impl Pair {
     /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
     pub fn last_look(&self) -> Result<(), Reason> {
         self.keeper_is_there()?;
-        if self.is_one_file() {
-            let now = stat::fresh_descriptor(&self.victim.file).map_err(unreadable);
-            if now?.links < 2 {
-                return Err(Code::SameFile.into());
-            }
-        }
         self.victim.unchanged()
     }
 }
 
+/// A step that is fit to be recorded and carried out, with its open files.
+pub struct Act {
+    /// Keeper and victim, opened and checked.
+    pub pair: Pair,
+    /// The journal record of the step.
+    pub intent: Intent,
+    /// The digest that undo checks, once the files were compared.
+    pub checked: Result<Option<ContentDigest>, Reason>,
+    /// The two may be one file that a mount shows twice. The step has to prove that they are two.
+    pub to_prove: bool,
+    /// Nobody but root and the owner of the file may change the folders on the way to its destination.
+    pub guards_ways: bool,
+    /// What a recovery cannot see.
+    pub trail: Trail,
+}
+
+/// What the step did so far, as far as the places of its files do not show it.
+#[derive(Debug, Default)]
+pub struct Trail {
+    /// The system was asked to take the victim's last name away.
+    pub dropped: Cell<bool>,
+    /// Another file that had the victim's name, and was moved.
+    pub taken: Cell<Option<Identity>>,
+    /// The new link.
+    pub linked: Cell<Option<Identity>>,
+    /// The new copy on another file system.
+    pub copied: Cell<Option<Identity>>,
+    /// The note in the trash, which is not on the disk yet.
+    pub note: RefCell<Option<OwnedFd>>,
+}
+
+impl Trail {
+    /// The file that has this name now.
+    pub fn seen(folder: &OwnedFd, name: &CStr) -> Option<Identity> {
+        let seen = stat::fresh_entry(folder, name).ok()?;
+        Some((seen.dev, seen.ino))
+    }
+}
+
+/// Bytes that are freed when the victim's inode is removed: none while it has other names, and no bytes that other
+/// files share.
+pub fn freed(victim: &Opened) -> u64 {
+    let allocated = victim.stat.blocks.saturating_mul(512);
+    match victim.stat.links {
+        0 | 1 if statfs::shares_extents(&victim.file) => unshared(&victim.file, allocated),
+        0 | 1 => allocated,
+        _ => 0,
+    }
+}
+
+/// Bytes of a file with so many allocated bytes in blocks that no other file shares. A file that is stored in the
+/// metadata counts as a block, but has none.
+pub fn unshared(file: &OwnedFd, allocated: u64) -> u64 {
+    let extents = extents::extents(file).unwrap_or_default();
+    if extents.iter().any(|extent| extent.inline) {
+        return 0;
+    }
+    let shared = extents.iter().filter(|extent| extent.shared);
+    allocated.saturating_sub(shared.map(|extent| extent.length).sum())
+}
+
+/// Bytes that are read at both ends of a file.
+const BLOCK: u64 = 4096;
+
+/// Checks for the keeper while the victim has its temporary name.
+pub fn look_without_victim(act: &Act) -> Result<(), Reason> {
+    act.pair.look_without_victim(act.intent.action)?;
+    match &act.pair.keeper {
+        Some(keeper) if act.to_prove => {
+            name_is_elsewhere(act, keeper)?;
+            keeper_reads(keeper)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the victim's temporary name does not appear beside the keeper.
+fn name_is_elsewhere(act: &Act, keeper: &Opened) -> Result<(), Reason> {
+    let folder = folder_entry::parent;
+    if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {
+        return Ok(());
+    }
+    match stat::fresh_entry(&keeper.place.folder, &act.intent.temporary()) {
+        Err(Errno::NOENT) => Ok(()),
+        Ok(_) => Err(Code::OneFolder.into()),
+        Err(error) => Err(unreadable(error).of_keeper()),
+    }
+}
+
+/// Opens the keeper by its name again, and reads its first and last bytes, not from the page cache.
+fn keeper_reads(keeper: &Opened) -> Result<(), Reason> {
+    read_anew(keeper).map_err(Reason::seems_one)
+}
+
+fn read_anew(keeper: &Opened) -> Result<(), Reason> {
+    let opened = open::file(&keeper.place.folder, &keeper.place.name, false).map_err(gone)?;
+    let now = stat::fresh_descriptor(&opened).map_err(unreadable)?;
+    if !keeper.is(&now) {
+        return Err(Reason::changed(IDENTITY));
+    }
+    let file = OpenFile::new(&opened, VolumeId(0), false);
+    let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
+    let mut bytes = [0; BLOCK as usize];
+    for offset in [0, last] {
+        page_cache::advise(&opened, offset, BLOCK, page_cache::Advice::DontNeed);
+        let length = file.read(keeper.reads.rules(), 0, &mut bytes, BLOCK as usize, offset);
+        if length.map_err(unreadable)? as u64 != (keeper.stat.size - offset).min(BLOCK) {
+            return Err(Reason::changed(SIZE));
+        }
+    }
+    Ok(())
+}
+
+/// True if the keeper lost its last name while the victim lost its own: the bytes exist as long as a descriptor is open.
+pub fn is_last(act: &Act) -> bool {
+    // Without a keeper, what lost its name here was copied before.
+    let Some(keeper) = &act.pair.keeper else {
+        return false;
+    };
+    let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
+    let survives = has_name(keeper) && keeper.unchanged().is_ok();
+    if survives && (!act.to_prove || keeper_reads(keeper).is_ok()) {
+        return false;
+    }
+    // A FUSE program may report any number of names.
+    act.to_prove || !has_name(&act.pair.victim)
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::fs::{self, File, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::path::Path;
+
+    use super::*;
+    use crate::action::reason::{MODIFIED, SIZE};
+    use crate::action::step::check::tests::{folder, opened, rewrite};
+
+    fn pair(keeper: &Path, victim: &Path) -> Pair {
+        Pair {
+            keeper: Some(opened(keeper)),
+            victim: opened(victim),
+        }
+    }
+
+    /// Changes a file's inode until its change time tells: the clock of a file system may stand still for some
+    /// milliseconds.
+    fn change_inode(path: &Path) {
+        let changed = |path| {
+            let now = fs::metadata(path).unwrap();
+            (now.ctime(), now.ctime_nsec())
+        };
+        let before = changed(path);
+        while changed(path) == before {
+            fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_byte_is_compared_and_none_that_is_not_there() {
+        let (_folder, at) = folder(&["a", "b"]);
+        let [a, b] = ["a", "b"].map(|name| at.join(name));
+        // Pieces of a comparison have 256 KiB.
+        for size in [1, 256 << 10, (256 << 10) + 1, 600 << 10] {
+            let bytes: Vec<u8> = (0..size).map(|i: u32| (i % 251) as u8).collect();
+            fs::write(&a, &bytes).unwrap();
+            fs::write(&b, &bytes).unwrap();
+            let equal = pair(&a, &b);
+            assert!(matches!(equal.compare(false), Ok(None)));
+            let digest = blake3::hash(&bytes).into();
+            assert_eq!(equal.compare(true).unwrap(), Some(digest));
+            for place in [0, size as usize / 2, size as usize - 1] {
+                let mut other = bytes.clone();
+                other[place] ^= 1;
+                fs::write(&b, &other).unwrap();
+                let compared = pair(&a, &b).compare(true);
+                let expected = compared == Err(Reason::differs(place as u64));
+                assert!(expected, "{size} {compared:?}");
+            }
+            // What was read of a longer file before does not count for what is missing now.
+            fs::write(&b, &bytes).unwrap();
+            let shorter = pair(&a, &b);
+            for path in [&a, &b] {
+                File::options()
+                    .write(true)
+                    .open(path)
+                    .unwrap()
+                    .set_len(0)
+                    .unwrap();
+            }
+            let compared = shorter.compare(false);
+            let expected = compared == Err(Reason::changed(SIZE).of_keeper());
+            assert!(expected, "{size} {compared:?}");
+        }
+    }
+
+    #[test]
+    fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
+        let (_folder, at) = folder(&["a", "b", "c", "d"]);
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| at.join(name));
+        let (mut first, mut second, mut third) = (pair(&a, &b), pair(&c, &b), pair(&a, &d));
+        first.as_compared(&OwnChanges::new()).unwrap();
+        fs::hard_link(&a, at.join("further")).unwrap();
+        first.as_compared(&OwnChanges::new()).unwrap();
+        change_inode(&b);
+        let looked = first.as_compared(&OwnChanges::new());
+        let expected = looked == Err(Reason::changed(STATUS));
+        assert!(expected, "{looked:?}");
+        rewrite(&c);
+        assert!(second.as_compared(&OwnChanges::new()).is_err());
+        rewrite(&a);
+        let looked = third.as_compared(&OwnChanges::new());
+        let expected = looked == Err(Reason::changed(MODIFIED).of_keeper());
+        assert!(expected, "{looked:?}");
+    }
+
+    #[test]
+    fn the_last_look_sees_to_both_files_and_to_the_keepers_name() {
+        let (_folder, at) = folder(&["a", "b", "c"]);
+        let [a, b, c] = ["a", "b", "c"].map(|name| at.join(name));
+        let (changed, gone) = (pair(&a, &b), pair(&c, &a));
+        changed.last_look().unwrap();
+        rewrite(&b);
+        let looked = changed.last_look();
+        assert!(
+            looked.as_ref().is_err_and(|why| why.code == Code::Changed),
+            "{looked:?}"
+        );
+        fs::remove_file(&c).unwrap();
+        let looked = gone.last_look();
+        assert!(
+            looked == Err(Reason::from(Code::Gone).of_keeper()),
+            "{looked:?}"
+        );
+    }
+
+    #[test]
+    fn a_keeper_that_moved_with_the_victim_is_the_same_file() {
+        let (_folder, at) = folder(&["a", "b", "c"]);
+        let [a, b, c] = ["a", "b", "c"].map(|name| at.join(name));
+        let (fit, gone) = (pair(&a, &b), pair(&c, &b));
+        fit.look_without_victim(ActionKind::Remove).unwrap();
+        // As where both names lead to one file.
+        fs::rename(&c, at.join("aside")).unwrap();
+        let looked = gone.look_without_victim(ActionKind::Remove);
+        assert!(
+            looked == Err(Reason::from(Code::Gone).seems_one()),
+            "{looked:?}"
+        );
+        // As where a mount still answers that the keeper is there.
+        change_inode(&a);
+        let looked = fit.look_without_victim(ActionKind::Remove);
+        let expected = looked == Err(Reason::changed(STATUS).seems_one());
+        assert!(expected, "{looked:?}");
+        // A new link changes that time too.
+        fit.look_without_victim(ActionKind::Hardlink).unwrap();
+        // What happens to the victim's bytes is no sign of that.
+        rewrite(&b);
+        let looked = fit.look_without_victim(ActionKind::Hardlink);
+        assert!(
+            looked.as_ref().is_err_and(|why| why.code == Code::Changed),
+            "{looked:?}"
+        );
+    }
+}

@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use super::Done;
-use super::act::{Act, Sketch};
 use super::check::Opened;
+use super::pair::Act;
 use crate::action::failure::{failed, failure_with};
 use crate::action::reason::{Code, Reason};
 use crate::sys::extents::{self, Extent};
@@ -20,10 +20,8 @@ use crate::sys::write::{self, Shared};
 const RANGE: u64 = 16 << 20;
 
 /// Checks that the two may share blocks.
-pub fn prepare(sketch: &Sketch<'_>) -> Result<(), Reason> {
-    if sketch.keeper.stat.dev != sketch.victim.stat.dev
-        && statfs::name(&sketch.victim.file) != Some("btrfs")
-    {
+pub fn prepare(keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
+    if keeper.stat.dev != victim.stat.dev && statfs::name(&victim.file) != Some("btrfs") {
         return Err(failure_with(
             "share blocks with the kept file",
             Errno::XDEV,
@@ -34,7 +32,7 @@ pub fn prepare(sketch: &Sketch<'_>) -> Result<(), Reason> {
 }
 
 /// Shares the blocks of the two files.
-pub fn perform(act: &Act<'_>) -> Result<Done, Reason> {
+pub fn perform(act: &Act) -> Result<Done, Reason> {
     let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);

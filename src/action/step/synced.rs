@@ -107,7 +107,6 @@ fn is_old(ctime_ns: i64, now_ns: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::Bound;
     use super::super::check::Times;
     use super::super::{Expected, StepFile};
     use super::*;
@@ -128,13 +127,7 @@ mod tests {
                 ..Expected::default()
             },
         };
-        let opened = Opened::open(
-            &target,
-            Bound::Strict,
-            &OwnChanges::new(),
-            &Reads::default(),
-        )
-        .unwrap();
+        let opened = Opened::open(&target, &OwnChanges::new(), &Reads::default()).unwrap();
         (named, opened)
     }
 

@@ -1,164 +1,250 @@
-//! The destination of `trash`: the trash of the victim's file system, by freedesktop.org's Trash specification 1.0, so
-//! that every desktop can show and restore the file.
+//! The folders of a trash: their place and their owner.
 
-use std::ffi::CStr;
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use jiff::Zoned;
 use rustix::io::Errno;
 
-use super::act::{Act, Sketch};
-use super::trash_folder;
-use crate::action::failure::failed;
-use crate::action::journal::record::{Intent, Raw};
-use crate::action::reason::Reason;
-use crate::action::step::new_folders;
-use crate::action::ways::folder_entry::{self, NameInFolder, join};
-use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{sync, write};
+use super::Settings;
+use super::check::Opened;
+use super::new_folders::open_or_make;
+use super::pair::Act;
+use crate::action::coherence::Location;
+use crate::action::failure::{failed, failure_with};
+use crate::action::reason::{Code, Facts, Reason};
+use crate::action::ways::folder_entry::{join, nearest};
+use crate::file::Untrusted;
+use crate::file::trust::{self, Distrust};
+use crate::sys::{attributes, parent, stat};
 
-/// Decides where the file goes.
-pub fn prepare(sketch: &Sketch<'_>, intent: &mut Intent) -> Result<(), Reason> {
-    let trash = trash_folder::folder_for(sketch)?;
-    let (_, name) = folder_entry::split(&sketch.step.victim.path)
-        .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    let name = unique_name(name.to_bytes(), sketch.unique);
-    let files = join(&trash, b"files");
-    let mut info = join(&join(&trash, b"info"), &name);
-    info.extend_from_slice(b".trashinfo");
-    let destination = join(&files, &name);
-    intent.new_folders = new_folders::missing_above(&destination);
-    intent.destination = Some(Raw(destination));
-    intent.trash_info = Some(Raw(info));
-    Ok(())
+/// The advice if there is no trash.
+pub const NO_TRASH: &str = "its file system has no trash that you can use: use move or remove";
+
+/// The variable that names the folder of the user's own trash.
+const DATA_HOME: &str = "XDG_DATA_HOME";
+
+/// The trash for the files at one location.
+#[derive(Debug)]
+pub struct TrashChoice {
+    /// The trash; `None` if there is none that can be used.
+    pub trash: Option<Vec<u8>>,
+    /// Trash folders that come before it and cannot be used, each with the reason and a way out.
+    pub refused: Vec<String>,
 }
 
-/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A long name is cut, at the end of a character:
-/// every file system takes names of 140 bytes (eCryptfs: 143), and the note has the whole one.
-fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
-    let dot = name.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0);
-    let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
-    let extension = if extension.len() > 16 { b"" } else { extension };
-    let added = unique.len() + 1 + extension.len() + ".trashinfo".len();
-    let mut end = stem.len().min(140_usize.saturating_sub(added));
-    // No character has more than four bytes; other bytes are no UTF-8.
-    let cut = (0..4).map(|less| end.saturating_sub(less));
-    let is_inside = |end: &usize| stem.get(*end).is_some_and(|byte| byte & 0xC0 == 0x80);
-    end = cut.into_iter().find(|end| !is_inside(end)).unwrap_or(end);
-    [&stem[..end], b".", unique.as_bytes(), extension].concat()
-}
-
-/// Opens the trash of a step, and creates missing folders. Returns the places of the file and of the note.
-pub fn open(act: &Act<'_>) -> Result<[NameInFolder; 2], Reason> {
-    let split = |path: &Option<Raw>| {
-        let (folder, name) = folder_entry::split(&path.as_ref()?.0)?;
-        Some((folder.to_vec(), name))
+/// The reason why a trash cannot be used, and the change that would allow its use.
+fn in_words(untrusted: &Untrusted) -> String {
+    let way_out = match untrusted.why {
+        Distrust::Writable(_) => untrusted.way_out(DATA_HOME),
+        _ => "move it away".to_owned(),
     };
-    let ((files, file), (notes, note)) = split(&act.intent.destination)
-        .zip(split(&act.intent.trash_info))
-        .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    trash_folder::open(trash_of(&files), act)?;
-    let place = |folder: &[u8], name| -> Result<_, Reason> {
-        let folder = trash_folder::open(folder, act)?;
-        Ok(NameInFolder { folder, name })
-    };
-    Ok([place(&files, file)?, place(&notes, note)?])
+    format!("{untrusted} ({way_out})")
 }
 
-/// The trash that has this folder of files.
-fn trash_of(files: &[u8]) -> &[u8] {
-    files.strip_suffix(b"/files").unwrap_or(files)
-}
-
-/// Writes the note that says where the file came from.
-pub fn write_note(act: &Act<'_>, infos: &OwnedFd, name: &CStr) -> Result<(), Reason> {
-    const DOING: &str = "write the .trashinfo file";
-    let destination = act.intent.destination.as_ref();
-    let files = destination.map_or(&b""[..], |path| folder_entry::parent(&path.0));
-    let text = info_text(&act.intent.victim.0, trash_of(files));
-    let file = write::create(infos, name).map_err(failed(DOING))?;
-    write::at(&file, &text, 0).map_err(failed(DOING))?;
-    // Some daemons (rclone) write a file back when it is closed, also after it was removed.
-    if statfs::served_by(&file) == ServedBy::Others {
-        return sync::file(&file).map_err(failed(DOING));
-    }
-    sync::start(&file);
-    act.trail.note.replace(Some(file));
-    Ok(())
-}
-
-/// `Path` is relative to the file system's top, except in the user's own trash.
-fn info_text(victim: &[u8], trash: &[u8]) -> Vec<u8> {
-    let above = |path: &[u8]| -> Vec<u8> {
-        let slash = path.iter().rposition(|&b| b == b'/').unwrap_or(0);
-        path[..slash].to_vec()
-    };
-    let uid = rustix::process::geteuid().as_raw().to_string();
-    let is_shared = trash.ends_with(format!("/.Trash/{uid}").as_bytes());
-    let is_top = trash.ends_with(format!("/.Trash-{uid}").as_bytes());
-    let top = match (is_shared, is_top) {
-        (true, _) => Some(above(&above(trash))),
-        (_, true) => Some(above(trash)),
-        _ => None,
-    };
-    let relative = top.and_then(|top| victim.strip_prefix(top.as_slice()));
-    let path = relative.map_or(victim, |path| path.strip_prefix(b"/").unwrap_or(path));
-    let deleted = Zoned::now().strftime("%Y-%m-%dT%H:%M:%S");
-    format!(
-        "[Trash Info]\nPath={}\nDeletionDate={deleted}\n",
-        percent(path)
-    )
-    .into_bytes()
-}
-
-/// Percent-encoding as in a URL, with unchanged slashes.
-fn percent(path: &[u8]) -> String {
-    let mut text = String::with_capacity(path.len());
-    for &byte in path {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                text.push(char::from(byte));
-            }
-            byte => text.push_str(&format!("%{byte:02X}")),
+/// Chooses the trash for a file at this location: the user's own trash if it is on the same file system and mount, else
+/// one at the top of the mount. Between two mounts of one file system, no file can be renamed. It is the first one that this user can write to, and that no other user created or could change.
+///
+/// # Errors
+/// If a folder above the file cannot be examined.
+pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<TrashChoice, Reason> {
+    let mut refused = Vec::new();
+    let mut may_be_used = |trash: &[u8]| match look(trash, volume) {
+        Ok(()) | Err(Refused::System(_)) => true,
+        Err(Refused::Because(why)) => {
+            refused.push(why);
+            false
         }
+    };
+    if let Some(home) = home
+        && nearest_location(home)? == Some(volume)
+        && may_be_used(home)
+    {
+        return Ok(TrashChoice {
+            trash: Some(home.to_vec()),
+            refused,
+        });
     }
-    text
+    let uid = rustix::process::geteuid().as_raw();
+    let top = top_folder(path, volume)?;
+    if top == path {
+        // The file is a mount point itself, and no folder of its mount can hold it.
+        return Ok(TrashChoice {
+            trash: None,
+            refused,
+        });
+    }
+    let shared = join(&top, b".Trash");
+    let in_shared = join(&shared, uid.to_string().as_bytes());
+    let own = join(&top, format!(".Trash-{uid}").as_bytes());
+    let is_shared = is_shared(&shared);
+    let trash = if matches!(is_shared, Ok(true)) && may_be_used(&in_shared) {
+        Some(in_shared)
+    } else {
+        may_be_used(&own).then_some(own)
+    };
+    // Nobody misses it where another trash takes the files.
+    if let (None, Err(why)) = (&trash, is_shared) {
+        refused.insert(0, why);
+    }
+    Ok(TrashChoice { trash, refused })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The trash for a file with this path.
+pub fn folder_for(path: &[u8], victim: &Opened, settings: &Settings) -> Result<Vec<u8>, Reason> {
+    let choice = choose(path, victim.volume(), settings.home_trash.as_deref())?;
+    let why = choice.refused.join("; ");
+    let failed = || Code::TrashFailed.with(Facts::caused("use the trash", why));
+    choice.trash.ok_or_else(failed)
+}
 
-    #[test]
-    fn names_in_the_trash_are_unique_and_not_too_long() {
-        let name = |name: &[u8]| unique_name(name, "R-1");
-        assert_eq!(name(b"photo.jpg"), b"photo.R-1.jpg");
-        assert_eq!(name(b".bashrc"), b".bashrc.R-1");
-        assert_eq!(name(b"README"), b"README.R-1");
-        let longest = |name: &[u8]| unique_name(name, "20261121T045702Z-1");
-        let length = |name: &[u8]| longest(name).len() + ".trashinfo".len();
-        assert_eq!(length(&[b'n'; 255]), 140);
-        // Bytes that are no UTF-8.
-        assert_eq!(length(&[0xA9; 255]), 140);
-        for character in ["é", "あ", "😀"] {
-            for before in ["", "n", "nn", "nnn"] {
-                let name = format!("{before}{}.jpg", character.repeat(50));
-                assert!(length(name.as_bytes()) <= 140);
-                let cut = String::from_utf8(longest(name.as_bytes())).expect("whole characters");
-                let (stem, rest) = cut.split_once('.').expect("a dot");
-                assert!(name.starts_with(stem) && rest.ends_with(".jpg"), "{cut}");
+/// The reason why a trash cannot be used.
+enum Refused {
+    /// Another user created it, or could change it, or this user cannot create files in it.
+    Because(String),
+    /// The system refused.
+    System(Errno),
+}
+
+/// Checks a trash for files at this location, and the two folders in it. Missing folders will be created.
+fn look(trash: &[u8], volume: Location) -> Result<(), Refused> {
+    let at = match parent::open(trash) {
+        Err(Errno::NOENT) => return can_be_made(trash),
+        Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
+        Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
+        opened => opened.map_err(Refused::System)?,
+    };
+    own(&at, trash, volume)?;
+    for name in [c"files", c"info"] {
+        let path = join(trash, name.to_bytes());
+        match parent::step(&at, name) {
+            Err(Errno::NOENT) => writable(&at, trash)?,
+            // A link, as well.
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                return Err(untrusted(&path, Distrust::NotFolder));
+            }
+            folder => {
+                let folder = folder.map_err(Refused::System)?;
+                own(&folder, &path, volume)?;
+                writable(&folder, &path)?;
             }
         }
     }
+    Ok(())
+}
 
-    #[test]
-    fn paths_in_the_trash_are_as_in_a_url() {
-        assert_eq!(percent(b"/a b/%\xff.txt"), "/a%20b/%25%FF.txt");
-        let uid = rustix::process::geteuid().as_raw();
-        let text = |trash: &str| String::from_utf8(info_text(b"/mnt/disk/a", trash.as_bytes()));
-        let says = |trash: &str, line: &str| text(trash).is_ok_and(|t| t.contains(line));
-        assert!(says("/home/me/.local/share/Trash", "\nPath=/mnt/disk/a\n"));
-        assert!(says(&format!("/mnt/disk/.Trash-{uid}"), "\nPath=a\n"));
-        assert!(says(&format!("/mnt/disk/.Trash/{uid}"), "\nPath=a\n"));
+/// Checks that a missing trash can be created in the nearest folder above it.
+fn can_be_made(trash: &[u8]) -> Result<(), Refused> {
+    let (above, path) = nearest(trash).map_err(Refused::System)?;
+    writable(&above, path)
+}
+
+fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
+    match stat::can_create_in(folder) {
+        Err(error @ (Errno::ACCESS | Errno::PERM)) => {
+            let path = if path.is_empty() { b"/" } else { path };
+            let path = String::from_utf8_lossy(path);
+            Err(Refused::Because(format!(
+                "{path} is not writable: {error} (change its permissions)"
+            )))
+        }
+        // Where the file system is read-only, no other action would help. The step says so, as for all other errors.
+        _ => Ok(()),
+    }
+}
+
+/// Checks the rules for every folder of the trash: it is at the location of the files, it belongs to this user, and no
+/// other user may write to it. A program that another user mounted there could report any owner and mode.
+///
+/// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
+/// change every file on the mount.
+fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
+    let here = Location::of_folder(folder).map_err(Refused::System)?;
+    if here != volume {
+        let why = match here.dev == volume.dev {
+            true => Distrust::OtherMount,
+            false => Distrust::OtherFileSystem,
+        };
+        return Err(untrusted(path, why));
+    }
+    let now = attributes::get(folder).map_err(Refused::System)?;
+    match trust::ours_alone(&now) {
+        Err(why) if attributes::modes_are_made_up(folder) != Ok(true) => Err(untrusted(path, why)),
+        _ => Ok(()),
+    }
+}
+
+fn untrusted(path: &[u8], why: Distrust) -> Refused {
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Refused::Because(in_words(&Untrusted { path, why }))
+}
+
+/// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
+/// if it cannot rename it, so the mount does not matter.
+pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> {
+    let here = Location::of_folder(folder).map_err(Refused::System);
+    let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
+    checked.map_err(|refused| match refused {
+        Refused::Because(why) => Code::Distrusted.about(why),
+        Refused::System(error) => failed("examine the trash")(error),
+    })
+}
+
+/// The location of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
+fn nearest_location(path: &[u8]) -> Result<Option<Location>, Reason> {
+    let location = match nearest(path) {
+        Err(Errno::LOOP) => return Ok(None),
+        found => found.and_then(|(folder, _)| Location::of_folder(folder)),
+    };
+    location.map(Some).map_err(failed("look for the trash"))
+}
+
+/// The highest folder above a file that is at its location.
+fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
+    let mut top = path;
+    let mut here = path;
+    while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
+        here = &here[..slash];
+        let location = parent::open(here).and_then(Location::of_folder);
+        if location.map_err(failed("look for the trash"))? != volume {
+            break;
+        }
+        top = here;
+    }
+    Ok(top.to_vec())
+}
+
+/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
+/// is none.
+fn is_shared(path: &[u8]) -> Result<bool, String> {
+    let opened = parent::open(path);
+    let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
+    let why = match opened {
+        Err(Errno::LOOP) => Distrust::Link,
+        Err(Errno::NOTDIR) => Distrust::NotFolder,
+        Err(_) => return Ok(false),
+        Ok((now, folder)) => match trust::folder_is_safe(&folder, &now) {
+            Err(why) => why,
+            Ok(()) if trust::is_sticky(&now) => return Ok(true),
+            Ok(()) => {
+                let path = String::from_utf8_lossy(path);
+                return Err(format!("{path} has no sticky bit (run chmod 1777 on it)"));
+            }
+        },
+    };
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Err(in_words(&Untrusted { path, why }))
+}
+
+/// Opens a trash or a folder of one, and creates missing folders.
+pub fn open(path: &[u8], act: &Act) -> Result<OwnedFd, Reason> {
+    let folder = open_or_make(path, None)?;
+    match own(&folder, path, act.pair.victim.volume()) {
+        Ok(()) => Ok(folder),
+        Err(Refused::Because(why)) => {
+            Err(Code::TrashFailed.with(Facts::caused("use the trash", why)))
+        }
+        Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
     }
 }

@@ -1,46 +1,38 @@
 //! Undoes a run by its journal, and cleans up after a run that was killed.
 
 pub(in crate::action) mod leftovers;
-pub(in crate::action) mod undo_batch;
-pub(in crate::action) mod undo_folders;
-pub(in crate::action) mod undo_step;
+mod undo_folders;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::action_kind::ActionKind;
 use super::journal::Journal;
-use super::step::new_folders;
-use super::ways::folder_entry::parent;
-
-use self::undo_batch::Batch;
 use super::journal::past::{Fate, Past, PastStep};
 use super::journal::record::{Record, RecordedState, RunHeader};
 use super::journal::runs;
-use super::places::{Context, Manner, Purpose};
-use super::reads::{self, Reads};
-use super::reason::Reason;
-use super::tree_lock::few_folders;
-
 use super::journal::undone::{Object, UndoTally, Undone, UndoneFile};
+use super::places::{self, Context, End, Manner, Purpose, Recovered, Scene};
+use super::reads::{self, Reads};
+use super::reason::{Code, Reason};
+use super::step::new_folders;
+use super::tree_lock::few_folders;
+use super::ways::folder_entry::{Identity, NameInFolder, parent};
 use super::ways::folder_identity::Parents;
-use crate::sys::fault;
+use crate::sys::{fault, process, stat, sync};
 
-/// Undoes a run, or the last one that did anything; its last step first.
-///
-/// Files that have changed since are refused, each with its reason. The function may be called again at any time, also
-/// after a crash: it continues at the same place.
-///
-/// # Errors
-/// If there is no such run, it still goes on, or its journal cannot be read.
-pub fn undo(
-    folder: &Path,
-    run: Option<&str>,
-    tell: &mut dyn FnMut(&UndoneFile),
-) -> Result<UndoTally, Reason> {
-    Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
+/// What is done with a run that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// It is undone, its last step first. Files that have changed since are refused, each with its reason.
+    Undo,
+    /// Only the files that it left unfinished when it was cut short are restored, and those of a partial group. Other
+    /// finished steps stay done.
+    Sweep,
 }
 
 /// A run that is about to be undone. No other process can undo it while this value exists.
@@ -56,7 +48,7 @@ impl Reversion {
     /// Opens a run's journal, or that of the last run that did anything.
     ///
     /// # Errors
-    /// As [`undo`].
+    /// If there is no such run, it still goes on, or its journal cannot be read.
     pub fn open(folder: &Path, run: Option<&str>) -> Result<Self, Reason> {
         let name = match run {
             Some(run) => run.to_owned(),
@@ -128,41 +120,39 @@ impl Reversion {
         tally
     }
 
-    /// Undoes the run. Ends after the current step once `stop` is set; another undo continues there.
-    pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
+    /// Takes the run back. Ends after the current step once `stop` is set. It may be called again at any time, also after
+    /// a crash: it continues at the same place.
+    pub fn take_back(
+        mut self,
+        back: Back,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&UndoneFile),
+    ) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        tally.note(self.journal.note(&[Record::Undoing]));
-        let past = (&self.past, &self.reads);
-        let journal = Some(&mut self.journal);
-        pass(past, Purpose::Undo, journal, stop, &mut tally, tell);
-        if tally.interrupted {
-            return tally;
-        }
-        // A damaged line may be a step: then not all is undone, for all that is known.
-        let is_all = tally.refused + tally.folders_refused == 0 && tally.damaged.is_empty();
-        let ended = match is_all {
-            true => self.journal.write(&[Record::AllUndone]),
-            false => self.journal.write(&[Record::UndoEnded]),
+        let purpose = match back {
+            Back::Undo => {
+                tally.note(self.journal.note(&[Record::Undoing]));
+                Purpose::Undo
+            }
+            Back::Sweep => Purpose::Sweep,
         };
-        tally.note(ended);
-        if is_all {
-            self.journal.give_back();
-        }
-        tally
-    }
-
-    /// Restores only the files that the run left unfinished when it was cut short, and those of a partial group; other
-    /// finished steps stay done. Ends after the current step once `stop` is set.
-    pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&UndoneFile)) -> UndoTally {
-        let _idle = reads::enter_idle(self.io_idle);
-        let mut tally = self.tally();
         let past = (&self.past, &self.reads);
         let journal = Some(&mut self.journal);
-        pass(past, Purpose::Sweep, journal, stop, &mut tally, tell);
-        if tally.refused + tally.folders_refused == 0 && !tally.interrupted {
-            let written = self.journal.write(&[Record::Swept]);
-            tally.note(written);
+        pass(past, purpose, journal, stop, &mut tally, tell);
+        let has_refused = tally.refused + tally.folders_refused > 0;
+        // A damaged line may be a step: then not all is undone, for all that is known.
+        let is_all = !has_refused && tally.damaged.is_empty();
+        let end = match back {
+            _ if tally.interrupted => return tally,
+            Back::Sweep if has_refused => return tally,
+            Back::Sweep => Record::Swept,
+            Back::Undo if is_all => Record::AllUndone,
+            Back::Undo => Record::UndoEnded,
+        };
+        tally.note(self.journal.write(&[end]));
+        if back == Back::Undo && is_all {
+            self.journal.give_back();
         }
         tally
     }
@@ -232,8 +222,8 @@ fn pass<'a>(
             continue;
         }
         let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
-            true => (undo_step::foretell_in_new_folder(step), None),
-            false => undo_step::recover(step, purpose, linked.companion(step), context),
+            true => (foretell_in_new_folder(step), None),
+            false => recover(step, purpose, linked.companion(step), context),
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
@@ -288,5 +278,129 @@ impl<'a> Linked<'a> {
         if let Some(back) = self.0.get_mut(&step.intent.victim_state) {
             back.get_or_insert(&step.intent.victim.0);
         }
+    }
+}
+
+/// Recovers a step; also returns the folder whose names it may have changed.
+///
+/// `companion` is another name that the file had, and that is restored.
+fn recover(
+    step: &PastStep,
+    purpose: Purpose,
+    companion: Option<&[u8]>,
+    context: Context<'_>,
+) -> (Undone, Option<OwnedFd>) {
+    let place = match NameInFolder::of(&step.intent.victim.0) {
+        Ok(place) => place,
+        Err(why) if why.code == Code::Gone && is_removed(step) => {
+            return (Undone::Impossible, None);
+        }
+        Err(why) => return (Undone::Refused(unreachable(why)), None),
+    };
+    let scene = Scene::of_past(step, &place, companion, context);
+    let recovered = scene.and_then(|scene| places::recover(scene, purpose));
+    let undone = match undone(recovered) {
+        Undone::Impossible if context.torn_group => Undone::Torn,
+        undone => undone,
+    };
+    (undone, Some(place.folder))
+}
+
+/// True if a file was removed permanently.
+fn is_removed(step: &PastStep) -> bool {
+    step.intent.action == ActionKind::Remove && matches!(step.fate, Fate::Done(_))
+}
+
+/// The reason why a folder above a file or a removed folder cannot be opened.
+pub(in crate::action) fn unreachable(why: Reason) -> Reason {
+    match why.code {
+        Code::Gone => Code::FolderGone.into(),
+        Code::ThroughLink => Code::FolderIsLink.into(),
+        _ => why,
+    }
+}
+
+fn undone(recovered: Result<Recovered, Reason>) -> Undone {
+    let recovered = match recovered {
+        Ok(recovered) => recovered,
+        Err(why) => return Undone::Refused(why),
+    };
+    match recovered.end {
+        End::Gone => Undone::Impossible,
+        _ if recovered.is_restored => Undone::restored(recovered.lack),
+        _ if recovered.is_cleaned => Undone::Cleaned,
+        _ => Undone::AsBefore,
+    }
+}
+
+/// The expected result for a moved file whose folder will be created again: no file has its name there.
+fn foretell_in_new_folder(step: &PastStep) -> Undone {
+    let intent = &step.intent;
+    let place = intent
+        .destination
+        .as_ref()
+        .map(|path| NameInFolder::of(&path.0));
+    let there = place.and_then(|place| place.ok()?.stat().ok());
+    let was = &intent.victim_state;
+    let code = match there {
+        Some(now) if (now.size, now.mtime_ns) == (was.size, was.mtime_ns) => {
+            return Undone::Restored;
+        }
+        Some(_) => Code::ChangedSinceRun,
+        None => Code::Gone,
+    };
+    Undone::Refused(Reason::from(code).of_other("the moved file"))
+}
+
+/// Maximum number of undone steps before they are recorded: their folders stay open until then.
+const BATCH: usize = 64;
+
+/// Undone steps that are not recorded yet: first their folders must be on the disk.
+#[derive(Debug)]
+struct Batch<'a> {
+    /// Nothing is recorded without one.
+    journal: Option<&'a mut Journal>,
+    steps: Vec<u64>,
+    folders: HashMap<Identity, OwnedFd>,
+    /// Maximum number of steps that wait: each keeps its folder open.
+    most: usize,
+}
+
+impl<'a> Batch<'a> {
+    /// An empty batch. A dozen descriptors are for the present step; the batch may use half of the others.
+    fn new(journal: Option<&'a mut Journal>) -> Self {
+        let spare = process::unused_descriptors().saturating_sub(12) / 2;
+        Self {
+            journal,
+            steps: Vec::new(),
+            folders: HashMap::new(),
+            most: spare.clamp(1, BATCH),
+        }
+    }
+
+    fn push(&mut self, step: u64, folder: Option<OwnedFd>) -> Result<(), Reason> {
+        self.steps.push(step);
+        if let Some(folder) = folder
+            && let Ok(stat) = stat::descriptor(&folder)
+        {
+            self.folders.insert((stat.dev, stat.ino), folder);
+        }
+        match self.steps.len() < self.most {
+            true => Ok(()),
+            false => self.flush(),
+        }
+    }
+
+    /// Records the undone steps. If a folder cannot be synced, its steps are not recorded: undo checks them again.
+    fn flush(&mut self) -> Result<(), Reason> {
+        let folders = std::mem::take(&mut self.folders);
+        let steps = std::mem::take(&mut self.steps);
+        if let Some(journal) = &mut self.journal
+            && folders.values().all(|folder| sync::folder(folder).is_ok())
+        {
+            let undone = steps.into_iter().map(|step| Record::Undone { step });
+            journal.note(&undone.collect::<Vec<_>>())?;
+        }
+        Ok(())
     }
 }

@@ -5,12 +5,13 @@
 //! of the journal takes long. An empty folder of this user that was created since the run is one that a killed undo left.
 
 use std::collections::HashSet;
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
-use super::undo_step::unreachable;
+use super::unreachable;
 use crate::action::action_kind::Reversal;
 use crate::action::failure::failed;
 use crate::action::journal::Journal;
@@ -19,12 +20,11 @@ use crate::action::journal::record::{FolderIntent, Raw, Record};
 use crate::action::journal::undone::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
-use crate::action::step::new_folders;
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{NameInFolder, parent};
 use crate::action::ways::folder_identity::{FolderIdentity, Parents};
 use crate::file::trust;
-use crate::sys::{attributes, names, open, parent as way, process};
+use crate::sys::{attributes, dirent, names, open, parent as way, process, stat};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
 const MOST: usize = 256;
@@ -157,12 +157,40 @@ pub(in crate::action) fn make<'a>(
     made
 }
 
+/// Opens a folder for reading that this user created since this moment, and that is empty and closed to others. Where the
+/// file system keeps no time of creation, it counts as new unless that is to be `certain`.
+///
+/// # Errors
+/// `ESTALE` if it is another folder.
+fn open_certain(
+    parent: &OwnedFd,
+    name: &CStr,
+    since_ns: i64,
+    certain: bool,
+) -> rustix::io::Result<OwnedFd> {
+    let folder = open::folder(parent, name)?;
+    let now = attributes::get(&folder)?;
+    let made_up = || attributes::modes_are_made_up(&folder) == Ok(true);
+    // The group's bits include the mask of an ACL.
+    let is_closed = || now.mode & 0o077 == 0 || made_up();
+    // On a file system without owners, one user owns every file.
+    let is_ours = now.uid == trust::me() || now.uid == attributes::get(parent)?.uid;
+    let born_ns = stat::birth_ns(&folder, c".", false);
+    let is_young = born_ns.map_or(!certain, |born_ns| born_ns >= since_ns) || made_up();
+    let is_own = is_ours && is_young && (!trust::is_root() || is_closed());
+    if is_own && dirent::is_empty(&folder)? {
+        Ok(folder)
+    } else {
+        Err(Errno::STALE)
+    }
+}
+
 /// Opens a folder that was created since the run. Where another user could have put it there, its time of creation has to
 /// tell.
 fn open_new(place: &NameInFolder, path: &[u8], since_ns: i64) -> rustix::io::Result<OwnedFd> {
     let is_shared = || !Ways::default().is_closed(parent(path), trust::me());
     let certain = trust::is_root() && is_shared();
-    new_folders::open_new(&place.folder, &place.name, since_ns, certain)
+    open_certain(&place.folder, &place.name, since_ns, certain)
 }
 
 /// Creates a folder, or takes the one that a killed undo left there.
@@ -253,5 +281,42 @@ impl MadeAgain<'_> {
         let missing =
             metadata::give(&opened, was).map_err(failed("give the folder its metadata"))?;
         Ok((Undone::restored(missing), place.folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn another_folder_with_the_name_of_a_new_one_is_refused() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = CString::new(top.path().as_os_str().as_bytes()).expect("no NUL");
+        let base = open::folder(open::CWD, &path).expect("it is there");
+        let closed = |name: &str| {
+            let path = top.path().join(name);
+            fs::create_dir(&path).expect("made");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("closed");
+            path
+        };
+        let opened = |name, since_ns| open_certain(&base, name, since_ns, false);
+        closed("new");
+        assert!(opened(c"new", 0).is_ok());
+        // Only root acts in folders where others can do this.
+        let open = closed("open");
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).expect("opened");
+        assert_eq!(opened(c"open", 0).is_err(), trust::is_root());
+        let file = closed("filled").join("file");
+        fs::write(&file, "theirs").expect("written");
+        assert_eq!(opened(c"filled", 0).err(), Some(Errno::STALE));
+        let is_kept = stat::birth_ns(&base, c".", false).is_some();
+        assert_eq!(opened(c"new", i64::MAX).is_err(), is_kept);
+        symlink("new", top.path().join("link")).expect("linked");
+        assert!(opened(c"link", 0).is_err());
     }
 }

@@ -79,7 +79,7 @@ fn show(set: &SetPlan, number: u64, total: usize) {
         };
         for (nth, name) in file.names.iter().enumerate() {
             let mark = if nth == 0 { mark } else { '=' };
-            console::line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
+            console::line(&format!("  {:2} {mark} {}", index + 1, escape(name.path())));
         }
         if let Fate::Keep(why) = &file.fate {
             console::line(&format!("         {}", typed(why)));

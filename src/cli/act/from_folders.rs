@@ -11,7 +11,7 @@ use std::sync::Arc;
 use seekless::acting::{outermost, rest_below};
 use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
-use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
+use seekless::action::plan::{FolderPairs, Settings};
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
 use seekless::report::read::{self, ReadError, ReadFolders};
@@ -112,9 +112,6 @@ fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
         return Some(
             "--ask works on sets of files: delete the folders to leave alone from the report",
         );
-    }
-    if settings.further_names == FurtherNames::Go {
-        return Some("--hard-links works on names of files: omit it for a report of folders");
     }
     if !run.limits.is_empty() && !settings.bounds.only_under.is_empty() {
         return Some("a PATH limits a report of folders as --only-under does: omit one of them");

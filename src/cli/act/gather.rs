@@ -1,11 +1,12 @@
 //! From a search or a report to a plan.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting;
 use seekless::action::bounds::Below;
-use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner, Settings};
+use seekless::action::plan::{Origin, Plan, Planner, Settings};
 use seekless::engine::{Config, Control, ProgressLine};
 use seekless::report::read::Ending;
 use seekless::units::count;
@@ -20,7 +21,7 @@ use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::watch::{self, End, NOTHING_DONE};
 
 /// A plan, whether something could not be read, and symbolic links that may lead to what was found.
-pub type Gathered = (Plan, Exit, LinkPlaces);
+pub type Gathered = (Plan, Exit, Vec<PathBuf>);
 
 /// Makes the plan; an exit status if there is none.
 pub fn plan(
@@ -82,7 +83,7 @@ fn search(run: &ActRun, config: &Config, mut planner: Planner) -> Result<Gathere
             let plan = planner.finish();
             let totals = plan.totals();
             if has_all || totals.steps > 0 || totals.has_problems() {
-                Ok((plan, found, LinkPlaces::Found(links)))
+                Ok((plan, found, links))
             } else {
                 refuse(NOTHING_DONE)
             }
@@ -118,7 +119,7 @@ fn report(report: &mut FromReport, mut planner: Planner, run: &ActRun) -> Result
             report.name
         );
     }
-    Ok((planner.finish(), Exit::Done, LinkPlaces::Beside))
+    Ok((planner.finish(), Exit::Done, Vec::new()))
 }
 
 /// Does work that reads a report, and draws for how many files it has planned.

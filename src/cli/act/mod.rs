@@ -13,7 +13,7 @@ pub mod rows;
 use std::path::PathBuf;
 
 use seekless::acting::{self, Asked, Host, Session, Work, searched_trees};
-use seekless::action::plan::{LinkPlaces, Plan, Settings};
+use seekless::action::plan::{Plan, Settings};
 use seekless::action::{ActionKind, ApplyTally, Code, Reason};
 
 use self::from_report::FromReport;
@@ -43,15 +43,15 @@ pub fn remove(args: RemoveArgs) -> Result<Exit, Stop> {
 /// `seekless hardlink`
 pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Hardlink);
-    asked.acting.same_metadata = args.same_metadata;
+    asked.settings.acting.same_metadata = args.same_metadata;
     act(args.act, asked, &FolderArgs::default())
 }
 
 /// `seekless symlink`
 pub fn symlink(args: SymlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Symlink);
-    asked.acting.same_metadata = args.same_metadata;
-    asked.acting.absolute_links = args.absolute;
+    asked.settings.acting.same_metadata = args.same_metadata;
+    asked.settings.acting.absolute_links = args.absolute;
     act(args.act, asked, &FolderArgs::default())
 }
 
@@ -104,7 +104,7 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> 
         settings,
         report,
         output,
-        links: LinkPlaces::Found(Vec::new()),
+        links: Vec::new(),
         so_far: usable,
         limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
         is_stopped: false,
@@ -132,7 +132,8 @@ struct Caller<'a> {
     report: Option<FromReport>,
     /// Where the plan is written that is only shown.
     output: Option<OutputStream>,
-    links: LinkPlaces,
+    /// Symbolic links that the search met.
+    links: Vec<PathBuf>,
     so_far: Exit,
     limit: ProblemLimit,
     is_stopped: bool,

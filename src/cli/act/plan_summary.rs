@@ -57,11 +57,7 @@ pub fn no_match(option: &str, pattern: &str) -> String {
 /// Details of the files that are acted on, and what snapshots and other files keep on the disk, as far as that can be
 /// known.
 fn details(totals: &Totals) -> impl Iterator<Item = String> {
-    let (alone, further, others) = (
-        totals.free_nothing,
-        totals.further_names,
-        totals.other_owner,
-    );
+    let (alone, others) = (totals.free_nothing, totals.other_owner);
     let details = [
         (
             alone,
@@ -72,19 +68,6 @@ fn details(totals: &Totals) -> impl Iterator<Item = String> {
             ),
         ),
         (
-            further,
-            format!(
-                "{} of them {}: removing {} frees no space.",
-                count(further),
-                plural(
-                    further,
-                    "is a hard link to a kept file",
-                    "are hard links to kept files"
-                ),
-                plural(further, "it", "them"),
-            ),
-        ),
-        (
             others,
             format!(
                 "For {} of them the kept file belongs to another owner, who can change or remove it.",
@@ -92,18 +75,10 @@ fn details(totals: &Totals) -> impl Iterator<Item = String> {
             ),
         ),
         (
-            totals.frees_unless_shared,
+            totals.shared,
             format!(
-                "{} of that are freed only if no snapshot or other file shares these blocks, which the kernel does not \
-                report.",
-                Bytes(totals.frees_unless_shared),
-            ),
-        ),
-        (
-            totals.held,
-            format!(
-                "{} more are not freed: other files or snapshots share these blocks.",
-                Bytes(totals.held)
+                "{} more do not count, because other files or snapshots share these blocks.",
+                Bytes(totals.shared)
             ),
         ),
     ];

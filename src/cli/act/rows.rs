@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
 use seekless::action::reason::Facts;
 use seekless::action::{ActionKind, Code, Raw, Reason};
-use seekless::report::escape::escape;
 use seekless::report::{Layout, Name, Objects, SCHEMA};
 use seekless::units::counted;
 use serde::Serialize;
@@ -50,7 +49,7 @@ pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'
             row.file = Some(number);
             if row.fate == "act" {
                 let destination = run.acting.destination.as_ref();
-                row.to = destination.map(|folder| Raw([&folder[..], &name.path].concat()));
+                row.to = destination.map(|folder| Raw([&folder[..], name.path()].concat()));
             }
             rows.push(row);
         }
@@ -90,37 +89,22 @@ fn row<'a>(
     nth: usize,
     action: ActionKind,
 ) -> Row<'a> {
-    let path = &name.path[..];
+    let path = name.path();
     match &file.fate {
-        Fate::Leave(why) => {
-            let mut row = of_reason(path, "leave", why);
-            if let (Code::Group, Some(other)) = (why.code, name.stays_with()) {
-                row.why = Some(format!("stays with {}", escape(other)));
-            }
-            row
-        }
-        Fate::Keep(why) if !file.acts_on(name) => of_reason(path, "keep", why),
-        fate => {
+        Fate::Leave(why) => of_reason(path, "leave", why),
+        Fate::Keep(why) => of_reason(path, "keep", why),
+        &Fate::Act { frees, .. } => Row {
+            why: remark(set, file, frees, action),
+            keeper: set.kept_for(file).map(|(_, kept)| Name(kept.path())),
             // What a file frees is said once.
-            let frees = match fate {
-                Fate::Act { frees, .. } if nth == 0 => *frees,
-                _ => 0,
-            };
-            Row {
-                why: remark(set, file, action),
-                keeper: set.kept_for(file).map(|(_, kept)| Name(&kept.path)),
-                frees,
-                ..bare(path, "act")
-            }
-        }
+            frees: if nth == 0 { frees } else { 0 },
+            ..bare(path, "act")
+        },
     }
 }
 
 /// What is special about a name that goes.
-fn remark(set: &SetPlan, file: &PlannedFile, action: ActionKind) -> Option<String> {
-    let Fate::Act { frees, .. } = file.fate else {
-        return Some("a hard link to a kept file: frees no space".to_owned());
-    };
+fn remark(set: &SetPlan, file: &PlannedFile, frees: u64, action: ActionKind) -> Option<String> {
     if let Some(owner) = set.other_owner(file, action) {
         return Some(format!(
             "the kept file belongs to another owner (uid {owner})"

@@ -10,7 +10,7 @@ use seekless::action::plan::Sidecars;
 use super::common::{ConfigArgs, DocumentFormat, TalkArgs, at_least_one, ids};
 use super::filter::FilterArgs;
 use super::read::ReadArgs;
-use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
+use super::search::{PathArgs, PatienceArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
@@ -43,9 +43,6 @@ pub struct ActArgs {
 
     #[command(flatten, next_help_heading = "Where to search")]
     pub patience: PatienceArgs,
-
-    #[command(flatten)]
-    pub names: NamesArgs,
 
     #[command(flatten)]
     pub stay: StayArgs,

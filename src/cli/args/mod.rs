@@ -11,7 +11,6 @@ pub mod search;
 pub mod tools;
 
 use std::ffi::OsString;
-use std::mem;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -272,7 +271,6 @@ Examples:
   seekless remove --trash ~/Pictures            move the copies to the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 remove from the phone what Pictures already has
-  seekless remove -H --dry-run ~/src            also list further hard links of kept files
   seekless find -o found.txt ~/Pictures         write a report, which you can edit,
   seekless hardlink --from found.txt            then act on the report
   seekless move --to ~/Duplicates --ask ~/Pictures
@@ -350,14 +348,7 @@ Exit status:
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {
-    let mut command = Cli::command();
-    // Both refuse the option, with a reason.
-    let refusing =
-        |command: &&mut clap::Command| ["hardlink", "reflink"].contains(&command.get_name());
-    for linking in command.get_subcommands_mut().filter(refusing) {
-        *linking = mem::take(linking).mut_arg("hard_links", |arg| arg.hide(true));
-    }
-    command
+    Cli::command()
 }
 
 #[cfg(test)]

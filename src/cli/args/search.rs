@@ -178,10 +178,8 @@ pub struct SearchArgs {
 pub struct NamesArgs {
     /// Treat hard links to the same file as duplicates
     ///
-    /// By default they count as one file with several names, because removing one of them frees nothing. With this
-    /// option, remove, symlink and move keep one name of each set (--keep-n N: N names) and act on the others,
-    /// including hard links to the kept file. hardlink and reflink refuse this option: names of one file already share
-    /// its blocks.
+    /// By default they count as one file with several names, because removing one of them frees nothing. Actions treat
+    /// all names of a file as one in any case.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
 }

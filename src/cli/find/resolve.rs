@@ -53,7 +53,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         &args.filter,
         &args.search,
         &args.reads,
-        &args.names,
+        args.names.hard_links,
         args.patience,
         around,
     )?;

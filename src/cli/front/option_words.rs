@@ -18,7 +18,6 @@ pub fn problem(problem: &Problem) -> String {
 pub fn typed(reason: &Reason) -> String {
     const OWNERS: &str = " (--allow other-owners includes it)";
     const METADATA: &str = " (--same-metadata excludes it)";
-    const REFERENCE: &str = "{what} its copy below a --reference";
     const FAILED: &str = "cannot {what}: {cause}; ";
     let same = reason.code.row().words;
     let (words, more) = match reason.code {
@@ -33,8 +32,6 @@ pub fn typed(reason: &Reason) -> String {
         ),
         Code::Apart => (same, OWNERS),
         Code::Metadata => (same, METADATA),
-        Code::ApartFromReference => (REFERENCE, OWNERS),
-        Code::MetadataOfReference => (REFERENCE, METADATA),
         Code::NoDigest => (same, " (make the report with --digest always --cache off)"),
         Code::Unprovable => (
             same,
@@ -47,10 +44,6 @@ pub fn typed(reason: &Reason) -> String {
             "free some space for the journal, or use --journal DIR on another disk",
         ),
         Code::TrashFailed => (FAILED, "use move, or remove without --trash"),
-        Code::TrashNotOurs => (
-            FAILED,
-            "new files there do not belong to you (a server may squash root): use move, or remove without --trash",
-        ),
         Code::NoDestination => (FAILED, "name the destination with --to DIR"),
         Code::SharedFolder => (same, " (--allow shared includes it)"),
         Code::SharedDestination => (same, " with --to, or add --allow shared"),
@@ -66,9 +59,6 @@ pub fn rule(error: &BadRule) -> String {
         BadRule::NoArgument { name, argument } => {
             format!("--keep: {name} needs {argument}: write --keep '{name} {argument}'")
         }
-        BadRule::Joined { first, last } => format!(
-            "--keep: a comma belongs to what '{first}' looks for: write --keep '{first}' --keep {last}"
-        ),
         error => format!("--keep: {error}"),
     }
 }
@@ -85,8 +75,9 @@ mod tests {
             let words = typed(&row.code.into());
             assert!(!words.contains(['{', '}']), "{words}");
         }
-        let owner = Code::ApartFromReference.with(Facts {
+        let owner = Code::Apart.with(Facts {
             what: Some("has another owner than".to_owned()),
+            whom: Some("its copies".to_owned()),
             ..Facts::default()
         });
         let together = Code::Together.with(Facts {
@@ -96,8 +87,7 @@ mod tests {
         });
         assert_eq!(
             typed(&together),
-            "belongs together with /a, which stays (has another owner than its copy below a --reference (--allow \
-            other-owners includes it))"
+            "belongs together with /a, which stays (has another owner than its copies (--allow other-owners includes it))"
         );
     }
 

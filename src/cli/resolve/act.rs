@@ -6,8 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use seekless::acting::{Asked, FoundFolder, NoFolder};
-use seekless::action::plan::Noise;
-use seekless::action::plan::{self, FurtherNames};
+use seekless::action::plan::{self, Noise};
 use seekless::action::{self, ActionKind, Raw, RunHeader};
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, own_trash};
@@ -73,7 +72,7 @@ pub fn resolve(
     folders: &FolderArgs,
     around: &mut Environment<'_>,
 ) -> Result<ActRun, Stop> {
-    let action = asked.action;
+    let action = asked.settings.policy.action;
     // What is wrong anywhere is said before what is missing here.
     let rules = keep_rules(&args.stay.keep)?;
     if args.from.is_none() {
@@ -101,45 +100,41 @@ pub fn resolve(
     let folder_search = match &source {
         Source::Search(_) => None,
         // The report names its paths.
-        _ => {
-            let mut config = searched(&[".".into()], &args, around)?;
-            // A managed folder goes as a whole.
-            config.filter.keep_empty();
-            Some(Box::new(config))
-        }
+        _ => Some(Box::new(searched(&[".".into()], &args, around)?)),
     };
     let reads = args.reads.of_a_change();
     let limits = limits(&args, &mut links, around)?;
     let stay = &args.stay;
+    let mut settings = asked.settings;
+    settings.policy.rules = rules;
+    settings.policy.keep = usize::try_from(stay.keep_n).unwrap_or(usize::MAX);
+    settings.sidecars = stay.sidecars;
+    settings.allows_managed = allows(Allowed::Managed);
+    settings.remove_empty_folders = folders.remove_empty_folders;
+    settings.noise = noise;
+    settings.acting = action::Settings {
+        across_owners: allows(Allowed::OtherOwners),
+        shared: allows(Allowed::Shared),
+        trust_hash: allows(Allowed::Uncompared),
+        trust_mounts: allows(Allowed::UnprovenMounts),
+        reads,
+        io_idle: args.reads.io_idle,
+        home_trash: home_trash(around),
+        ..settings.acting
+    };
     let asked = Asked {
-        rules,
-        keep: usize::try_from(stay.keep_n).unwrap_or(usize::MAX),
+        settings,
         reference: paths("reference", &stay.reference)?,
         protected: paths("protect", &stay.protect)?,
         only_under: paths("only-under", &stay.only_under)?,
         tops: limits.clone(),
-        sidecars: stay.sidecars,
-        further_names: further_names(&args, action)?,
-        allows_managed: allows(Allowed::Managed),
-        remove_empty_folders: folders.remove_empty_folders,
-        noise,
-        acting: action::Settings {
-            across_owners: allows(Allowed::OtherOwners),
-            shared: allows(Allowed::Shared),
-            trust_hash: allows(Allowed::Uncompared),
-            trust_mounts: allows(Allowed::UnprovenMounts),
-            reads,
-            io_idle: args.reads.io_idle,
-            home_trash: home_trash(around),
-            ..asked.acting
-        },
         folder: around.folder.clone(),
         ..asked
     };
-    let (plan, acting) = asked.settings(|path| links.check(path))?;
+    let plan = asked.settings(|path| links.check(path))?;
     Ok(ActRun {
+        acting: plan.acting.clone(),
         plan: Some(plan),
-        acting,
         source,
         folder_search,
         limits,
@@ -164,22 +159,6 @@ fn home_trash(around: &Environment<'_>) -> Option<Vec<u8>> {
     let path = found.ok()?.path;
     OwnFolder::open(&path).ok()?;
     Some(path.into_os_string().into_vec())
-}
-
-/// Whether further names (hard links) of files that stay are acted on.
-fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Stop> {
-    let by_name = match action {
-        ActionKind::Hardlink => Err("hard links to one file are already hard links"),
-        ActionKind::Reflink => Err("hard links to one file already share all blocks"),
-        _ if args.way.ask => Err("--ask works on files, not on names"),
-        _ => Ok(()),
-    };
-    match (args.names.hard_links, by_name) {
-        (true, Ok(())) => Ok(FurtherNames::Go),
-        (true, Err(why)) => refuse(format!("{why}: omit --hard-links")),
-        (false, Ok(())) => Ok(FurtherNames::AsReported),
-        (false, Err(_)) => Ok(FurtherNames::Stay),
-    }
 }
 
 /// Checks that an action was given something to search.
@@ -223,7 +202,7 @@ fn searched(
         &args.filter,
         &args.search,
         &args.reads,
-        &args.names,
+        false,
         args.patience,
         around,
     )?;

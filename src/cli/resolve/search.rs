@@ -14,7 +14,7 @@ use super::environment::Environment;
 use super::filter::filter_spec;
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::read::ReadArgs;
-use crate::cli::args::search::{NamesArgs, PatienceArgs, SearchArgs, is_cache_word};
+use crate::cli::args::search::{PatienceArgs, SearchArgs, is_cache_word};
 use crate::cli::front::{config, option_words};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
@@ -25,7 +25,7 @@ pub fn search(
     filters: &FilterArgs,
     args: &SearchArgs,
     reads: &ReadArgs,
-    names: &NamesArgs,
+    hard_links: bool,
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, Stop> {
@@ -42,7 +42,7 @@ pub fn search(
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
         follow_links: args.follow_links,
-        hard_links: names.hard_links,
+        hard_links,
         isolate: args.isolate,
         newer_ns,
         ignore_files: args.ignore_file.clone(),

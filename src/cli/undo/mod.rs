@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{Reads, Reversion, TreeLock, UndoTally, UndoneFile};
+use seekless::acting::locked;
+use seekless::action::{Back, Reads, Reversion, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
 use self::journal_place::{JournalPlace, command};
@@ -135,15 +136,6 @@ fn agreed(reversion: &Reversion) -> bool {
     question::is_agreed(&format!("Undo run {}? [y/N]", tally.run))
 }
 
-/// What is done with a run that is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Back {
-    /// It is undone.
-    Undo,
-    /// Only the files that it left unfinished are restored.
-    Sweep,
-}
-
 /// How runs are taken back, and where that is told.
 pub struct Recovery<'a> {
     /// Where their journals are.
@@ -168,9 +160,11 @@ impl Recovery<'_> {
         back: Back,
         agree: impl FnOnce(&Reversion) -> bool,
     ) -> Result<Option<UndoTally>, Stop> {
-        let _lock = TreeLock::take(&reversion.places()).or_else(refuse)?;
-        let reversion = self.reading(reversion);
-        Ok(agree(&reversion).then(|| self.carry_out(reversion, back)))
+        let done = locked(reversion, |reversion| {
+            let reversion = self.reading(reversion);
+            agree(&reversion).then(|| self.carry_out(reversion, back))
+        });
+        done.or_else(refuse)
     }
 
     /// Takes a run back whose folders are locked, and says what went wrong.
@@ -197,9 +191,8 @@ impl Recovery<'_> {
             }
         };
         let reversion = self.reading(reversion);
-        let tally = watch::ending(End::step(&stop, way_out), || match back {
-            Back::Undo => reversion.carry_out(&stop, tell),
-            Back::Sweep => reversion.sweep(&stop, tell),
+        let tally = watch::ending(End::step(&stop, way_out), || {
+            reversion.take_back(back, &stop, tell)
         });
         let of_journal = text::of_the_journal(&tally, place);
         let rest = limit.rest().into_iter().chain(of_journal);

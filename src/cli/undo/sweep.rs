@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use seekless::acting::unfinished;
-use seekless::action::{self, Code, CutShort};
+use seekless::action::{self, Back, Code, CutShort};
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command as words};
-use super::{Back, Recovery, text};
+use super::{Recovery, text};
 use crate::cli::args::UndoArgs;
 use crate::cli::resolve::act::{ActRun, Use};
 use crate::cli::terminal::console;

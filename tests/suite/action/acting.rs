@@ -8,6 +8,7 @@ use std::thread;
 use crate::common::noise;
 use crate::common::scene::{
     CHANGING, Perform, Picture, SIZE, Scene, UNDOABLE, codes, is_changed, picture, step, target,
+    undo,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use seekless::action::{ActionKind, Code, Done, Outcome, Reason, Settings, Step};
@@ -347,7 +348,7 @@ fn undo_refuses_what_changed_since_and_says_which() {
         fs::write(&changed, noise(9, SIZE)).expect("written");
         let before = picture(&scene.top);
         let mut told = Vec::new();
-        let tally = seekless::action::undo(&scene.journals(), None, &mut |step| {
+        let tally = undo(&scene.journals(), None, &mut |step| {
             told.push(step.clone());
         });
         assert_eq!(tally.expect("a journal").refused, 1, "{action:?}");

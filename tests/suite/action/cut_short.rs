@@ -52,8 +52,6 @@ enum Ground<'a> {
     Here,
     /// Moved files go to another file system.
     Away,
-    /// Each removed file is a further name of the kept one.
-    OneFile,
     /// A daemon shows the files at `mounted`.
     Mounted,
     On(&'a Volume),
@@ -279,10 +277,7 @@ impl<'a> Case<'a> {
 
     /// One call fails, so one step at most: the others are done, unless all share the call.
     fn others_are_done(&self, run: &Run, context: &str) {
-        let names = match self.row.ground {
-            Ground::OneFile => ["p/q/one", "r/two"],
-            _ => ["p/q/one", "r/IMG_1.HEIC"],
-        };
+        let names = ["p/q/one", "r/IMG_1.HEIC"];
         let is_done = |name: &&str| {
             let path = self.stage.tree.path(format!("real/x/{name}"));
             let now = path.symlink_metadata();
@@ -350,14 +345,6 @@ fn stage(row: Row<'_>) -> Stage {
         _ => Tree::new(),
     };
     let tree = tree.folder("mounted").file("real/x/stays", "only here");
-    if matches!(row.ground, Ground::OneFile) {
-        let tree = tree
-            .file("real/keep/one", noise(1, 300_000))
-            .hard_link("real/x/p/q/one", "real/keep/one")
-            .file("real/keep/two", noise(2, 6000))
-            .hard_link("real/x/r/two", "real/keep/two");
-        return Stage::new(tree);
-    }
     // Blocks of a long file are shared in several calls.
     let size = if row.action == "reflink" {
         40 << 20
@@ -424,10 +411,6 @@ rows! {
     symlink: "symlink", Here;
     moving: "move --to TO --remove-empty-folders --with-noise", Here;
     moving_to_another_file_system: "move --to TO --remove-empty-folders --with-noise", Away;
-    remove_a_further_name: "remove -H", OneFile;
-    trash_a_further_name: "remove --trash -H", OneFile;
-    symlink_a_further_name: "symlink -H", OneFile;
-    move_a_further_name: "move -H --to TO", OneFile;
 }
 
 /// The answer to each change is lost.

@@ -205,15 +205,10 @@ fn a_file_is_removed_without_a_temporary_name_only_where_nobody_else_changes_nam
         (0o755, "remove", 20..50, false),
         (0o777, "remove", 20..50, true),
         (0o755, "remove --trash", 60..95, true),
-        (0o755, "remove --hard-links", 20..50, true),
     ] {
         let mut refused = 0;
         for at in calls {
-            let scene = if action.contains("links") {
-                Scene::with_one_file()
-            } else {
-                Scene::new()
-            };
+            let scene = Scene::new();
             let folder = scene.tree().join("dup");
             fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("mode");
             let run = prepared(

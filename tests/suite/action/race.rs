@@ -13,11 +13,11 @@ use crate::common::children::{Partner, own_process};
 use crate::common::limits::Rng;
 use crate::common::limits::seed;
 use crate::common::rounds;
-use crate::common::scene::{CHANGING, Perform, Scene, step};
+use crate::common::scene::{CHANGING, Perform, Scene, step, undo};
 use crate::common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};
-use seekless::action::{ActionKind, Actor, Journal, Outcome, RunHeader, runs, undo};
+use seekless::action::{ActionKind, Actor, Journal, Outcome, RunHeader, runs};
 
 const LENGTH: usize = 5000;
 

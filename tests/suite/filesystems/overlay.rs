@@ -265,35 +265,6 @@ fn undo_works_after_a_container_was_started_again() {
     }
 }
 
-/// With `-H` a further name goes. To set it aside, the kernel makes a file of its own of it.
-#[test]
-#[ignore = "mounts overlays: root only"]
-fn a_further_name_goes_where_it_becomes_a_file() {
-    for kind in [Lower::SameDisk, Lower::OtherDisk] {
-        for action in ["remove", "remove --trash", "symlink", "move --to to"] {
-            let container = Container::new(kind, &[(&["a/keep-1", "b/1", "b/1-too"], 1)]);
-            fs::create_dir(container.top.join("to")).expect("a folder");
-            let before = picture(&container.tree());
-            let run = container.acting(action, "--hard-links").run();
-            let context = format!("{kind:?} {action}\n{run}");
-            assert_eq!(run.code(), 0, "{context}");
-            let kept = fs::read(container.tree().join("a/keep-1")).expect("it stays");
-            assert!(kept == noise(1, 9_000), "{context}");
-            for name in ["b/1", "b/1-too"] {
-                let path = container.tree().join(name);
-                let is_file = fs::symlink_metadata(path).is_ok_and(|now| now.is_file());
-                assert!(!is_file, "{name} {context}");
-            }
-            if action != "remove" {
-                let undone = container.run("undo --yes");
-                let context = format!("{context}\n{undone}");
-                assert_eq!(undone.code(), 0, "{context}");
-                assert!(picture(&container.tree()) == before, "{context}");
-            }
-        }
-    }
-}
-
 /// A file of the lower layer that changed its number because somebody wrote to it is another file than was found.
 #[test]
 #[ignore = "mounts overlays: root only"]

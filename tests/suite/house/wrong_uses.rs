@@ -112,7 +112,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "cannot be used with",
     ),
     ("-o - t", "-o -", "./-"),
-    ("hardlink -n -H t", "--hard-links", "omit"),
+    ("hardlink -n -H t", "-H", "--help"),
     ("remove -n --from t/a t", "t/a", "create it again"),
     // Without a terminal nobody can be asked.
     ("remove t", "terminal", "--yes"),

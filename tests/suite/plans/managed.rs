@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::run::Run;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 
@@ -130,12 +129,6 @@ fn git(folder: &Path, arguments: &str) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "git {arguments}: {said}");
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn run(folder: &Path, command: &str, arguments: &[&str]) {
-    let mut command = Command::new(command);
-    let status = command.args(arguments).current_dir(folder).status();
-    assert!(status.expect("it runs").success(), "{arguments:?}");
 }
 
 /// A stage with the repository `git`, which has two equal files in its work tree.
@@ -291,13 +284,7 @@ fn the_copy_outside_stays_if_all_others_are_in_such_folders() {
 #[test]
 fn a_file_with_a_name_in_such_a_folder_is_left_alone_as_a_whole() {
     for inside in [".hidden/a", "p/.git/a", "w/.a"] {
-        for action in [
-            "remove",
-            "hardlink",
-            "symlink",
-            "remove -H",
-            "move --to out",
-        ] {
+        for action in ["remove", "hardlink", "symlink", "move --to out"] {
             let tree = Tree::new()
                 .file("w/x", noise(1, 5000))
                 .hard_link(inside, "w/x");
@@ -394,72 +381,24 @@ fn a_reference_is_a_reason_if_only_its_own_name_is_hidden() {
     }
 }
 
-/// Makes a report of the folders, changes something, and removes by it.
-fn by_folders(stage: &Stage, given: &str, change: impl FnOnce(), options: &str) -> Run {
-    let report = stage.report(&format!("folders -f ndjson {given}"));
-    change();
-    let agreed = if options.contains("-n") { "" } else { "-y" };
-    stage.on_report(&format!("remove {agreed} {options} --from -"), report)
-}
-
-/// The repository `git` and its copy, which goes.
-fn repository_and_copy() -> Stage {
-    let stage = repository();
-    run(stage.tree.root(), "cp", &["-r", "git", "copy"]);
-    stage
-}
-
 #[test]
-fn a_copy_of_a_repository_goes_as_a_whole() {
-    let stage = repository_and_copy();
-    let run = by_folders(&stage, "copy git", || (), "--reference git");
-    run.exits(0).never_says(ALLOW);
-    is_clean(&stage.tree.path("git"));
-    let left = stage.names();
-    assert!(left.iter().all(|name| name.starts_with("git/")), "{left:?}");
-}
-
-#[test]
-fn a_copy_of_a_repository_stays_as_a_whole() {
-    let changes = [
-        ("copy/sub/b", "changed"),
-        ("copy/.git/new", ""),
-        ("copy/c", "new"),
-    ];
-    for (name, content) in changes {
-        let stage = repository_and_copy();
-        let before = stage.names().len();
-        let change = || stage.tree.write(name, content);
-        let run = by_folders(&stage, "copy git", change, "--reference git").exits(0);
-        run.says(ALLOW).says("Nothing else to remove");
-        is_clean(&stage.tree.path("git"));
-        git(&stage.tree.path("copy"), "fsck --full --strict");
-        assert!(stage.names().len() >= before, "{name}");
-        let run = by_folders(&stage, "copy git", || (), "--allow managed --reference git");
-        run.never_says(ALLOW);
-    }
-}
-
-#[test]
-fn of_a_folder_with_a_managed_one_in_it_the_rest_goes() {
+fn a_report_of_folders_takes_managed_folders_only_if_that_is_allowed() {
     let tree = Tree::new()
         .copies(["a/x", "b/x"], noise(1, 5000))
-        .copies(["a/p/y", "b/p/y"], noise(2, 5000))
         .copies(["a/.h", "b/.h"], noise(3, 5000))
         .copies(["a/p/.git/z", "b/p/.git/z"], noise(4, 5000));
     let stage = Stage::new(tree);
-    let change = || stage.tree.write("a/p/new", "");
-    by_folders(&stage, "a b", change, "--reference b")
+    let report = stage.report("folders -f ndjson a b");
+    let line = "remove -y --reference b --from -";
+    stage
+        .on_report(line, report.clone())
         .exits(0)
-        .says("2 files in hidden");
-    for (name, stays) in [
-        ("a/x", false),
-        ("a/.h", false),
-        ("a/p/y", true),
-        ("a/p/.git/z", true),
-    ] {
-        assert_eq!(stage.has(name), stays, "{name}");
-    }
+        .says("4 files in hidden")
+        .says(ALLOW);
+    assert!(!stage.has("a/x") && stage.has("a/.h") && stage.has("a/p/.git/z"));
+    let line = format!("{line} --allow managed");
+    stage.on_report(&line, report).exits(0).never_says(ALLOW);
+    assert!(stage.names().iter().all(|name| name.starts_with("b/")));
 }
 
 /// Fails unless a search says how much of the space an action leaves alone. Returns this amount.

@@ -1,7 +1,6 @@
 //! Plans: what is to be done, before anything is done.
 
 mod dangling;
-mod further_names;
 mod groups;
 mod managed;
 mod originals;

@@ -24,8 +24,6 @@ fn the_best_name_of_a_hard_link_is_shown_and_ranks_the_file() {
     );
     stage.run("remove --yes .").exits(0);
     assert_eq!(stage.names(), ["b/x (1).jpg", "c/x.jpg"]);
-    stage.run("remove --yes -H .").exits(0);
-    assert_eq!(stage.names(), ["c/x.jpg"]);
 }
 
 /// What a plan says of each name.
@@ -96,7 +94,7 @@ fn an_action_keeps_the_file_that_a_report_puts_first() {
     for nth in 0..40 {
         let (tree, paths) = any_tree(&mut rng);
         let stage = Stage::new(tree);
-        let options = ["", "-H", "--keep newest", "--keep best-name"][nth % 4];
+        let options = ["", "--keep newest", "--keep best-name"][nth % 3];
         let run = |line: &str| {
             let seekless = stage.seekless(&format!("{line} {options}"));
             paths

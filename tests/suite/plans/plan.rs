@@ -157,7 +157,7 @@ fn nothing_is_done_without_a_word() {
         ("remove --yes", "remove needs a PATH"),
         ("remove --yes --from r .", "cannot read the report r"),
         ("remove --yes --from r --min-size 1", "cannot be used with"),
-        ("remove --yes -H --from r", "cannot read the report r"),
+        ("remove --yes --from r", "cannot read the report r"),
         ("move --yes .", "--to"),
         ("remove --yes -o plan .", "add --dry-run"),
         ("remove --yes --keep newst .", "is not a rule"),

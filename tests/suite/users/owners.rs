@@ -251,13 +251,13 @@ fn safe_and_open(files: &[&str]) -> Stage {
 #[test]
 #[ignore = "acts as root"]
 fn nothing_is_done_in_a_folder_that_everybody_can_change_unless_that_is_allowed() {
-    for files in [&["safe/f", "open/f=safe/f"][..], &["safe/f", "open/in/f"]] {
+    for files in [&["safe/f", "open/f"], &["safe/f", "open/in/f"]] {
         for line in [
-            "remove -H --yes --keep first-root open safe",
-            "remove -H --yes --keep first-root safe open",
-            "remove -H --yes --reference open safe",
-            "remove -H --yes --reference safe open",
-            "symlink -H --yes --keep first-root open safe",
+            "remove --yes --keep first-root open safe",
+            "remove --yes --keep first-root safe open",
+            "remove --yes --reference open safe",
+            "remove --yes --reference safe open",
+            "symlink --yes --keep first-root open safe",
         ] {
             let stage = safe_and_open(files);
             let before = stage.names();
@@ -275,14 +275,13 @@ fn nothing_is_done_in_a_folder_that_everybody_can_change_unless_that_is_allowed(
 #[test]
 #[ignore = "acts as root"]
 fn a_symbolic_link_leads_to_the_name_of_the_kept_file_that_others_cannot_change() {
-    for further in ["", "-H "] {
-        let stage = safe_and_open(&["open/k", "safe/k=open/k", "safe/v"]);
-        let line = format!("symlink {further}--yes --keep first-root open safe");
-        stage.run(&line).exits(0);
-        let target = fs::read_link(stage.tree.path("safe/v")).expect("a link");
-        assert_eq!(target, Path::new("k"), "{line}");
-        assert!(!stage.tree.path("safe/k").is_symlink(), "{line}");
-    }
+    let stage = safe_and_open(&["open/k", "safe/k=open/k", "safe/v"]);
+    stage
+        .run("symlink --yes --keep first-root open safe")
+        .exits(0);
+    let target = fs::read_link(stage.tree.path("safe/v")).expect("a link");
+    assert_eq!(target, Path::new("k"));
+    assert!(!stage.tree.path("safe/k").is_symlink());
 }
 
 #[test]

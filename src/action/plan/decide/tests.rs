@@ -1,29 +1,35 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::action::plan::set::{PlannedFile, PlannedName};
+use crate::action::plan::set::Volume;
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
     PlannedName {
-        path: path.into(),
-        listed: path.into(),
         root: Some(root),
         given: root,
         hold,
-        ..PlannedName::default()
+        ..PlannedName::new(path.as_bytes(), path.as_bytes())
     }
+}
+
+fn volume(dev: u64, mount: u64) -> Arc<Volume> {
+    Arc::new(Volume {
+        dev,
+        location: Location { dev, mount },
+        shares_blocks: false,
+    })
 }
 
 fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
     PlannedFile {
-        dev,
-        volume: Location { dev, mount: 0 },
-        shares_blocks: false,
+        volume: volume(dev, 0),
         ino,
         mtime_ns: ino as i64,
         ctime_ns: 0,
         atime_ns: 0,
-        links: names.len() as u64,
+        links: names.len() as u32,
         allocated: 4096,
         rights: Rights::default(),
         names,
@@ -41,15 +47,8 @@ fn set(files: Vec<PlannedFile>) -> SetPlan {
 
 fn policy(action: ActionKind, rules: &[&str]) -> Policy {
     Policy {
-        action,
         rules: Rules::parse(rules).expect("good rules"),
-        keep: 1,
-        isolate: false,
-        by_reference: false,
-        by_name: false,
-        pairs: FolderPairs::default(),
-        common: Common::Nothing,
-        same_metadata: false,
+        ..Policy::new(action)
     }
 }
 
@@ -114,26 +113,21 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
         ..name(path, 0, Some(hold))
     };
     for hold in [Hold::Protected, Hold::Outside, Hold::Older] {
-        for by_name in [false, true] {
-            let policy = Policy {
-                by_name,
-                ..policy(ActionKind::Remove, &[])
-            };
-            let mut files = simple(&[("/m/a", None), ("/m/b", None)]);
-            files.insert(0, file(1, 9, vec![in_trash("/t/a", hold)]));
-            assert_eq!(fates(&policy, files.clone(), &Choice::ByRule), "kk1");
-            // A further name of the held file, outside of the trash.
-            let names = vec![in_trash("/t/a", hold), name("/n/a", 0, Some(hold))];
-            files.push(file(1, 10, names));
-            let mut set = set(files);
-            policy.decide(&mut set, &Choice::ByRule);
-            let relied_on = set.steps(ActionKind::Remove).flat_map(|step| {
-                let keepers = step.keeper.into_iter();
-                keepers.map(|keeper| keeper.path)
-            });
-            let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
-            assert_eq!(relied_on, [b"/n/a".to_vec()].into(), "{hold:?} {by_name}");
-        }
+        let policy = policy(ActionKind::Remove, &[]);
+        let mut files = simple(&[("/m/a", None), ("/m/b", None)]);
+        files.insert(0, file(1, 9, vec![in_trash("/t/a", hold)]));
+        assert_eq!(fates(&policy, files.clone(), &Choice::ByRule), "kk1");
+        // A further name of the held file, outside of the trash.
+        let names = vec![in_trash("/t/a", hold), name("/n/a", 0, Some(hold))];
+        files.push(file(1, 10, names));
+        let mut set = set(files);
+        policy.decide(&mut set, &Choice::ByRule);
+        let relied_on = set.steps(ActionKind::Remove).flat_map(|step| {
+            let keepers = step.keeper.into_iter();
+            keepers.map(|keeper| keeper.path)
+        });
+        let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
+        assert_eq!(relied_on, [b"/n/a".to_vec()].into(), "{hold:?}");
     }
     let reference = file(1, 9, vec![in_trash("/t/a", Hold::Reference)]);
     let files = [reference, file(1, 1, vec![name("/m/a", 0, None)])];
@@ -163,7 +157,7 @@ fn hard_links_stay_on_their_file_system() {
 fn hard_links_stay_in_their_mount() {
     let on = |mount, ino| {
         let file = file(1, ino, vec![name("/x", 0, None)]);
-        let volume = Location { dev: 1, mount };
+        let volume = volume(1, mount);
         PlannedFile { volume, ..file }
     };
     let link = policy(ActionKind::Hardlink, &[]);
@@ -224,9 +218,7 @@ fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
     policy.decide(&mut set, &Choice::ByRule);
     let fate = |file: &PlannedFile| match &file.fate {
         Fate::Keep(_) => "k".to_owned(),
-        Fate::Leave(why) if matches!(why.code, Code::Apart | Code::ApartFromReference) => {
-            "!".to_owned()
-        }
+        Fate::Leave(why) if why.code == Code::Apart => "!".to_owned(),
         Fate::Leave(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
     };
@@ -260,27 +252,13 @@ fn files_stand_only_for_others_of_the_same_rights() {
 }
 
 #[test]
-fn a_file_of_its_own_rights_stands_only_for_its_further_names() {
+fn a_file_of_its_own_rights_stands_for_no_other() {
     let remove = Policy {
         common: Common::Owner,
-        by_name: true,
         ..policy(ActionKind::Remove, &[])
     };
-    for (names, expected) in [
-        (&["/b"][..], "!"),
-        (&["/b", "/c"], "k"),
-        (&["/b", "/c", "/d"], "k"),
-    ] {
-        let files: [(u32, &[&str]); 2] = [(1, &["/a"]), (2, names)];
-        let fates = fates_by_rights(&remove, &files);
-        assert_eq!(fates, format!("!{expected}"), "{names:?}");
-    }
-    let not_by_name = Policy {
-        by_name: false,
-        ..remove
-    };
     let files: [(u32, &[&str]); 2] = [(1, &["/a"]), (2, &["/b", "/c"])];
-    assert_eq!(fates_by_rights(&not_by_name, &files), "!!");
+    assert_eq!(fates_by_rights(&remove, &files), "!!");
 }
 
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
@@ -321,14 +299,13 @@ proptest! {
         keep in 0_usize..4,
         isolate: bool,
         by_reference: bool,
-        by_name: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let policy = Policy { keep, isolate, by_reference, by_name, ..policy(action, &[rule]) };
+        let policy = Policy { keep, isolate, by_reference, ..policy(action, &[rule]) };
         let mut set = set(files);
         // A question follows a decision by the rules.
         policy.decide(&mut set, &Choice::ByRule);
@@ -340,24 +317,12 @@ proptest! {
             prop_assert!(is_chosen || keeper.names.iter().any(PlannedName::is_relied_on) || file.rank() != Rank::Normal);
             prop_assert!(matches!(keeper.fate, Fate::Keep(_)));
             prop_assert!(file.hold().is_none());
-            prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
-            prop_assert!(action != ActionKind::Hardlink || keeper.dev == file.dev);
+            prop_assert_ne!((keeper.volume.dev, keeper.ino), (file.volume.dev, file.ino));
+            prop_assert!(action != ActionKind::Hardlink || keeper.volume == file.volume);
             prop_assert!(!by_reference || keeper.hold() == Some(Hold::Reference));
         }
-        for file in &set.files {
-            // Whatever goes, what is relied on stays, and what is held does.
-            let first_goes = file.names.first().is_some_and(|name| name.goes);
-            prop_assert!(!matches!(file.fate, Fate::Keep(_)) || !first_goes);
-            let mut going = file.names.iter().filter(|name| name.goes);
-            prop_assert!(going.clone().all(|name| name.hold.is_none()));
-            prop_assert!(going.next().is_none() || by_name && choice == Choice::ByRule);
-        }
-        let acted = set.files.iter().any(|file| matches!(file.fate, Fate::Act { .. }));
-        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_)));
-        let kept = match by_name {
-            true => kept.flat_map(|file| &file.names).filter(|name| !name.goes).count(),
-            false => kept.count(),
-        };
+        let acted = set.files.iter().any(PlannedFile::goes);
+        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();
         prop_assert!(!acted || kept >= 1);
         prop_assert!(!acted || choice != Choice::ByRule || kept >= keep);
     }

@@ -21,8 +21,8 @@ const STAT: Stat = Stat {
     mount_root: false,
 };
 
-fn change(expected: Expected, bound: Bound, ours: &OwnChanges) -> Option<Reason> {
-    verify(&STAT, &expected, bound, ours).err()
+fn change(expected: Expected, ours: &OwnChanges) -> Option<Reason> {
+    verify(&STAT, &expected, ours).err()
 }
 
 #[test]
@@ -33,10 +33,9 @@ fn what_is_known_must_be_as_it_was() {
         ino: Some(2),
         mtime_ns: Some(40),
         ctime_ns: Some(50),
-        not_after_ns: Some(0),
     };
     let none = OwnChanges::new();
-    let strict = |expected| change(expected, Bound::Strict, &none);
+    let strict = |expected| change(expected, &none);
     assert_eq!(strict(all), None);
     assert_eq!(
         strict(Expected {
@@ -70,34 +69,17 @@ fn what_is_known_must_be_as_it_was() {
         let times = Times { mtime_ns, ctime_ns };
         OwnChanges::from([((1, 2), times)])
     };
-    assert_eq!(change(later, Bound::Strict, &left(40, 50)), None);
+    assert_eq!(change(later, &left(40, 50)), None);
     // Somebody wrote to it since.
-    let written = change(later, Bound::Strict, &left(39, 50));
+    let written = change(later, &left(39, 50));
     assert_eq!(written, Some(Reason::changed(STATUS)));
     let cut = Expected {
         mtime_ns: Some(44),
         ..later
     };
-    assert_eq!(change(cut, Bound::Strict, &left(40, 50)), None);
-    let strict = change(cut, Bound::Strict, &none);
+    assert_eq!(change(cut, &left(40, 50)), None);
+    let strict = change(cut, &none);
     assert_eq!(strict, Some(Reason::changed(MODIFIED)));
-}
-
-#[test]
-fn what_is_not_known_must_be_older_than_the_report() {
-    let known_until = |not_after| Expected {
-        size: 3,
-        not_after_ns: Some(not_after),
-        ..Expected::default()
-    };
-    let none = OwnChanges::new();
-    let strict = |not_after| change(known_until(not_after), Bound::Strict, &none);
-    assert_eq!(strict(50), None);
-    assert_eq!(strict(49), Some(Reason::changed(STATUS)));
-    assert_eq!(strict(39), Some(Reason::changed(MODIFIED)));
-    let compared = |not_after| change(known_until(not_after), Bound::BytesAreCompared, &none);
-    assert_eq!(compared(49), None);
-    assert_eq!(compared(39), Some(Reason::changed(MODIFIED)));
 }
 
 /// A folder with these files of equal content.
@@ -118,13 +100,7 @@ pub(in crate::action) fn opened(path: &Path) -> Opened {
             ..Expected::default()
         },
     };
-    Opened::open(
-        &target,
-        Bound::Strict,
-        &OwnChanges::new(),
-        &Reads::default(),
-    )
-    .unwrap()
+    Opened::open(&target, &OwnChanges::new(), &Reads::default()).unwrap()
 }
 
 /// Gives a file other bytes of the same length, and another time.

@@ -69,8 +69,6 @@ fn attack(
         let options = match (action, round % 7) {
             ("reflink", _) => "",
             (_, 0 | 4) => "--allow uncompared",
-            ("hardlink", _) => "",
-            (_, 5) => "--hard-links",
             _ => "",
         };
         // The files below `keep` have the longest paths.

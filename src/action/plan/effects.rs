@@ -1,19 +1,27 @@
-//! Finds the folders that a plan leaves empty.
+//! What a plan does beside its files: folders that it leaves empty, and symbolic links that it breaks.
+//!
+//! A search reports the links that it meets, if it is asked to. The check for them needs 16 bytes for each removed name.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use super::checks::hides_files;
+use super::planner::hides_files;
 use super::set::{Fate, SetPlan};
 use super::settings::Settings;
-use crate::action::StepFile;
 use crate::action::coherence::FileSystems;
 use crate::action::reason::Code;
-use crate::action::ways::folder_entry::{NameInFolder, join, parent};
+use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
+use crate::action::{ActionKind, StepFile};
+use crate::file::as_listed;
+use crate::heartbeat::current;
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
@@ -33,7 +41,7 @@ pub struct EmptyFolder {
 
 /// Counts the names that the plan removes.
 #[derive(Debug)]
-struct Search<'a> {
+struct EmptySearch<'a> {
     settings: &'a Settings,
     /// Number of removed names of each folder. Each name is in one step at most.
     going: HashMap<Vec<u8>, u64>,
@@ -45,7 +53,7 @@ struct Search<'a> {
 impl EmptyFolder {
     /// The folders that these sets leave empty, each after the folders in it.
     pub(super) fn look(sets: &[SetPlan], settings: &Settings) -> Vec<Self> {
-        let mut search = Search {
+        let mut search = EmptySearch {
             settings,
             going: HashMap::new(),
             no_noise: HashSet::new(),
@@ -56,7 +64,7 @@ impl EmptyFolder {
     }
 }
 
-impl Search<'_> {
+impl EmptySearch<'_> {
     /// Records the removed files of a set.
     fn note(&mut self, set: &SetPlan) {
         for step in set.steps(self.settings.policy.action) {
@@ -80,7 +88,7 @@ impl Search<'_> {
         let names = known
             .flat_map(|file| &file.names)
             .filter(|name| noise.is(name.bare(), set.size));
-        self.no_noise.extend(names.map(|name| name.path.clone()));
+        self.no_noise.extend(names.map(|name| name.path().to_vec()));
         // A hidden file may be noise, such as .DS_Store.
         let left = set.left.iter();
         let left = left.filter(|left| left.why.code != Code::Managed);
@@ -184,5 +192,104 @@ impl EmptyFolder {
             listed.ok()
         });
         listed == Some(true)
+    }
+}
+
+/// Maximum number of links that are named one by one; further ones are counted.
+const NAMED: usize = 1000;
+
+/// Maximum length of a chain of links to links that is followed.
+const LINKS_IN_A_ROW: usize = 8;
+
+/// A symbolic link that a plan breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BrokenLink {
+    /// The link, an absolute path.
+    pub link: PathBuf,
+    /// The file that it leads to, which the plan removes or moves.
+    pub leads_to: PathBuf,
+}
+
+/// Links that will be broken.
+#[derive(Clone, Debug, Default)]
+pub struct Dangling {
+    /// The first thousand.
+    pub named: Vec<BrokenLink>,
+    /// Number of all broken links.
+    pub number: u64,
+}
+
+/// Names that the plan removes, and the links to them as far as they were found.
+#[derive(Debug, Default)]
+struct LinkSearch {
+    /// Hashes of the whole paths of removed names. A clash of hashes names a link too many; it changes nothing.
+    going: HashSet<u64>,
+    /// Hashes of the names that the text of a relevant link ends in: removed files, and links to them.
+    ends: HashSet<u64>,
+    /// Links that were found.
+    found: HashSet<u64>,
+    hasher: RandomState,
+    dangling: Dangling,
+}
+
+impl Dangling {
+    /// Those of these links that lead to a name that the sets lose.
+    pub(super) fn look(sets: &[SetPlan], action: ActionKind, links: &[PathBuf]) -> Self {
+        let mut search = LinkSearch::default();
+        if links.is_empty() {
+            return search.dangling;
+        }
+        let steps = sets.iter().flat_map(|set| set.steps(action));
+        steps.for_each(|step| search.note(&step.victim.path));
+        // A link that is found may be what others lead to.
+        for _ in 0..LINKS_IN_A_ROW {
+            let before = search.dangling.number;
+            links.iter().for_each(|link| search.link(link));
+            if search.dangling.number == before {
+                break;
+            }
+        }
+        search.dangling
+    }
+}
+
+impl LinkSearch {
+    /// Records a removed name, by its real path.
+    fn note(&mut self, path: &[u8]) {
+        self.going.insert(self.hasher.hash_one(path));
+        self.ends.insert(self.hasher.hash_one(bare(path)));
+    }
+
+    /// Looks where a link leads.
+    fn link(&mut self, link: &Path) {
+        current::ask_about(link.as_os_str().as_bytes());
+        // Its text tells most links apart: nothing else is asked of what they lead to.
+        let is_near = fs::read_link(link).is_ok_and(|text| {
+            // It may be no name; then the link leads to no file.
+            let last = bare(text.as_os_str().as_bytes());
+            self.ends.contains(&self.hasher.hash_one(last))
+        });
+        if !is_near {
+            return;
+        }
+        let Ok(leads_to) = link.canonicalize() else {
+            return;
+        };
+        let leads_to = as_listed(&leads_to);
+        let end = leads_to.as_os_str().as_bytes();
+        if !self.going.contains(&self.hasher.hash_one(end)) {
+            return;
+        }
+        let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
+        let path = link.as_os_str().as_bytes();
+        if !self.found.insert(self.hasher.hash_one(path)) {
+            return;
+        }
+        self.ends.insert(self.hasher.hash_one(bare(path)));
+        self.dangling.number += 1;
+        if self.dangling.named.len() < NAMED {
+            self.dangling.named.push(BrokenLink { link, leads_to });
+        }
     }
 }
