@@ -1,5 +1,7 @@
 //! The rules that decide when a class matters, and which samples pay off.
 
+use std::collections::HashSet;
+
 use crate::file::{DevIndex, FileIndex};
 
 use super::copies::Copies;
@@ -73,8 +75,8 @@ pub struct TailRule {
     pub from: u64,
     /// Minimum size where they do, bytes.
     pub from_with_seeks: u64,
-    /// By volume number: true if reads cost seeks.
-    seeks: Vec<bool>,
+    /// Volumes on which reads cost seeks.
+    seeks: HashSet<DevIndex>,
 }
 
 impl Default for TailRule {
@@ -84,25 +86,18 @@ impl Default for TailRule {
         Self {
             from: 64 << 10,
             from_with_seeks: 16 << 20,
-            seeks: Vec::new(),
+            seeks: HashSet::new(),
         }
     }
 }
 
 impl TailRule {
     pub(super) fn seeks_cost(&mut self, volume: DevIndex) {
-        let i = usize::from(volume);
-        if i >= self.seeks.len() {
-            self.seeks.resize(i + 1, false);
-        }
-        self.seeks[i] = true;
+        self.seeks.insert(volume);
     }
 
     pub(super) fn seeks(&self, volume: DevIndex) -> bool {
-        self.seeks
-            .get(usize::from(volume))
-            .copied()
-            .unwrap_or(false)
+        self.seeks.contains(&volume)
     }
 
     /// True if head and tail are best read with one open call of the file.

@@ -6,7 +6,7 @@
 //! any more: candidates count as equal only if all their extents are the same as before
 //! (`docs/explanation/correctness.md`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::PlacesDigest;
@@ -28,24 +28,18 @@ pub struct SharedBlocks {
 pub struct SharingRule {
     /// Without a rule, no blocks are queried.
     pub rule: Option<SharedBlocks>,
-    /// By volume number: true if files there may share blocks.
-    volumes: Vec<bool>,
+    volumes: HashSet<DevIndex>,
 }
 
 impl SharingRule {
     /// Records that files on this volume may share blocks.
     pub fn is_possible_on(&mut self, volume: DevIndex) {
-        let at = usize::from(volume);
-        if at >= self.volumes.len() {
-            self.volumes.resize(at + 1, false);
-        }
-        self.volumes[at] = true;
+        self.volumes.insert(volume);
     }
 
     /// True if a query of the file's blocks may spare its read.
     pub fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
-        let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
-        is_possible && self.rule.is_some_and(|rule| bytes >= rule.from)
+        self.volumes.contains(&volume) && self.rule.is_some_and(|rule| bytes >= rule.from)
     }
 
     /// True if a content needs no digest where all files that have it lie in the same blocks.

@@ -118,16 +118,19 @@ impl Volumes {
         if let Some((Lane::Disk(disk), policy)) = volume.otherwise.as_ref().map(way) {
             scheduler.may_have_a_head(id, disk, policy);
         }
+        let cost = volume.cost();
         self.ready.push(Ready {
-            cost: volume.cost(),
+            cost,
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
                 || self.is_reached_again(volume, &disks),
             shares_extents: matches!(volume.filesystem.as_str(), "btrfs" | "xfs" | "bcachefs"),
             disks,
             device: Device {
                 volume: id,
-                may_go_past_cache: self.uses_past_cache && volume.may_go_past_cache(),
-                has_head: false,
+                may_go_past_cache: self.uses_past_cache
+                    && cost.is_none()
+                    && volume.may_go_past_cache(),
+                has_head: cost.is_some(),
                 is_layered: volume.is_layered(),
                 in_order: volume.is_read_in_order(),
                 shares_blocks: false,
@@ -147,7 +150,10 @@ impl Volumes {
     /// Records that a volume turned out to lie on a disk with a head; returns the file table's numbers of its device
     /// numbers.
     pub fn has_a_head(&mut self, id: VolumeId) -> Vec<DevIndex> {
-        self.ready[id.at()].cost = Some(Cost::SPINNING);
+        let ready = &mut self.ready[id.at()];
+        ready.cost = Some(Cost::SPINNING);
+        ready.device.has_head = true;
+        ready.device.may_go_past_cache = false;
         let numbered = (0..).map(DevIndex).zip(&self.by_dev);
         let on_it = numbered.filter(|(_, of)| **of == id);
         on_it.map(|(dev, _)| dev).collect()
@@ -165,12 +171,7 @@ impl Volumes {
 
     /// What readers have to know of a volume.
     pub fn device(&self, id: VolumeId) -> Device {
-        let Ready { device, cost, .. } = self.ready[id.at()];
-        Device {
-            may_go_past_cache: device.may_go_past_cache && cost.is_none(),
-            has_head: cost.is_some(),
-            ..device
-        }
+        self.ready[id.at()].device
     }
 
     /// True if all files of a volume lie in memory, which not all kernels report for a read (`RWF_NOWAIT` on tmpfs).

@@ -58,27 +58,6 @@ proptest! {
     }
 }
 
-/// "One or more" below one root only.
-#[test]
-fn one_copy_or_more_counts_a_single_root() {
-    let inode = Inode {
-        size: 100,
-        marks: [0; 3],
-        volume: 0,
-        dirs: vec![0],
-        fails: None,
-        blocks: 0,
-        moves: false,
-        told: None,
-    };
-    let counting = Counting {
-        copies: Copies::at_least(1),
-        hard_links: false,
-        isolate: true,
-    };
-    check(&[inode.clone(), inode], counting, 0, 1, 2);
-}
-
 /// The usual counting.
 const DUPLICATES: Counting = Counting {
     copies: Copies {

@@ -2,15 +2,14 @@
 //!
 //! On cached files this is faster than any strong hash, so the search compares such files instead of hashing them: all
 //! advance together, and each byte is read once (`lock_step`). `--verify` compares the files of a set in the same way,
-//! but reads every byte (`verify`). Actions compare two open files (`open_file`).
+//! but reads every byte. Actions compare two open files (`open_file`).
 
 mod lock_step;
 #[cfg(test)]
 mod tests;
-mod verify;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crossbeam_channel::Sender;
@@ -19,7 +18,7 @@ use rustix::io::Errno;
 use crate::hash::PlacesDigest;
 use crate::sys::stat::Stat;
 
-use super::access::Access;
+use super::access::{Access, PIECE};
 use super::holes::Holes;
 use super::open_file::OpenFile;
 use super::reader::{Reader, expected, is_expected, may_be_stored, refused};
@@ -43,6 +42,18 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
+    /// A file of which every byte is read.
+    fn new(task: &'a Task, fd: &'a OwnedFd, access: &'a Access) -> Self {
+        Self {
+            task,
+            access,
+            open: OpenFile::whole(fd.as_fd(), task.expect.size, task.device, access),
+            holes: Holes::of(false),
+            same_blocks: Vec::new(),
+            may_be_stored: false,
+        }
+    }
+
     /// Records that the file could not be read. The first file in the same blocks represents the others from now on. If
     /// this file has changed, the bytes read from it so far may not be theirs.
     fn fail(mut self, failure: Failure, failed: &mut Vec<Failed<'a>>) -> Option<Self> {
@@ -87,7 +98,7 @@ impl<'a> File<'a> {
 /// If descriptors are too few for all of them, none is compared, unless every byte must be compared.
 pub fn run(reader: &mut Reader, batch: &Batch, done: &Sender<Vec<Completion>>) {
     let (answers, left) = if batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        verify::run(reader, batch)
+        verify(reader, batch)
     } else {
         search(reader, batch)
     };
@@ -100,28 +111,23 @@ pub fn run(reader: &mut Reader, batch: &Batch, done: &Sender<Vec<Completion>>) {
 /// Compares files for the search.
 fn search(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    let Some(opened) = open_all(reader, batch, &mut answers) else {
+    let mut waiting = batch.tasks.iter().collect();
+    let opened = open(reader, batch, &mut waiting, (0, usize::MAX), &mut answers);
+    if !waiting.is_empty() {
         let none = |task: &Task| completion(task, Outcome::NotCompared);
         return (batch.tasks.iter().map(none).collect(), Vec::new());
-    };
+    }
     let access = reader.settings.access.clone();
     let files = opened.iter().map(|(task, fd, now)| File {
-        task,
-        access: &access,
         holes: Holes::of(reader.is_thin(fd, now)),
         may_be_stored: may_be_stored(task, fd.as_fd()),
-        open: OpenFile::whole(fd.as_fd(), now.size, task.device, &access),
-        same_blocks: Vec::new(),
+        ..File::new(task, fd, &access)
     });
     let files = gather_by_blocks(reader, files.collect());
     let failed = compare(files, BLOCK, |class, bytes| {
         settle(class, bytes, &mut answers)
     });
-    answers.extend(
-        failed
-            .into_iter()
-            .map(|(task, failure)| failed_with(task, failure)),
-    );
+    answers.extend(failed);
     (answers, opened.into_iter().map(|(_, fd, _)| fd).collect())
 }
 
@@ -132,25 +138,31 @@ fn completion(task: &Task, outcome: Outcome) -> Completion {
     }
 }
 
-fn failed_with(task: &Task, failure: Failure) -> Completion {
+fn failed_with((task, failure): Failed<'_>) -> Completion {
     completion(task, Outcome::Failed(failure))
 }
 
-/// Opens the files that can be opened; `None` if descriptors run out.
-fn open_all<'a>(
+/// Opens the next files as far as descriptors are free, and answers for those that cannot be opened. The first `least`
+/// files wait for descriptors. At most `most` files are open.
+fn open<'a>(
     reader: &mut Reader,
     batch: &'a Batch,
+    waiting: &mut VecDeque<&'a Task>,
+    (least, most): (usize, usize),
     answers: &mut Vec<Completion>,
-) -> Option<Vec<(&'a Task, OwnedFd, Stat)>> {
-    let mut files = Vec::with_capacity(batch.tasks.len());
-    for task in &batch.tasks {
-        let opened = reader.open(task, batch.name(task), true)?;
+) -> Vec<(&'a Task, OwnedFd, Stat)> {
+    let mut files = Vec::new();
+    while files.len() < most
+        && let Some(&task) = waiting.front()
+        && let Some(opened) = reader.open(task, batch.name(task), files.len() >= least)
+    {
+        waiting.pop_front();
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push((task, fd, now)),
-            Err(failure) => answers.push(failed_with(task, failure)),
+            Err(failure) => answers.push(failed_with((task, failure))),
         }
     }
-    Some(files)
+    files
 }
 
 /// Groups files that lie in the same blocks. Between the first query of the last file and the second query of the first
@@ -180,12 +192,12 @@ fn gather_by_blocks<'a>(reader: &Reader, files: Vec<File<'a>>) -> Vec<File<'a>> 
 }
 
 /// Compares files to their end, this many bytes of each at a time. `settle` gets the files that are equal to each other
-/// and to no others, and the number of bytes read of each. Returns the files that could not be read.
+/// and to no others, and the number of bytes read of each. Returns the answers for files that could not be read.
 fn compare<'a>(
     files: Vec<File<'a>>,
     block: usize,
     mut settle: impl FnMut(&[File<'a>], u64),
-) -> Vec<Failed<'a>> {
+) -> Vec<Completion> {
     let len = files.first().map_or(0, |file| file.task.expect.size);
     if files.len() == 1 {
         settle(&files, 0);
@@ -200,7 +212,7 @@ fn compare<'a>(
     for class in &comparison.classes {
         settle(class, comparison.read);
     }
-    comparison.failed
+    comparison.failed.into_iter().map(failed_with).collect()
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.
@@ -228,4 +240,89 @@ fn settle(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion>) {
             answer(other, like_own.and_then(|()| state(other)), 0);
         }
     }
+}
+
+/// Maximum number of files that are compared at a time: each is open.
+const TOGETHER: usize = 8;
+
+/// Compares the files of a batch with the first of them that can be read, some at a time. Returns an answer for each, and
+/// descriptors to be closed after these are sent.
+fn verify(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
+    let mut answers = Vec::with_capacity(batch.tasks.len());
+    let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
+    // Files that are equal to each other, and the bytes read of each. The next files are compared with the first of them.
+    let mut same: VecDeque<(&Task, u64)> = VecDeque::new();
+    let mut left = Vec::new();
+    while !waiting.is_empty() {
+        let base = same.front().map(|&(task, _)| task);
+        base.into_iter().for_each(|task| waiting.push_front(task));
+        let opened = open(reader, batch, &mut waiting, (2, TOGETHER), &mut answers);
+        let mut equal = compared(reader, &opened, &mut answers);
+        left = opened.into_iter().map(|(_, fd, _)| fd).collect();
+        // The files keep their order, so the first one is in the first group.
+        let first = equal.first().and_then(|group| group.first());
+        if let Some(base) = base {
+            if first.is_none_or(|(task, _)| task.ticket != base.ticket) {
+                // It cannot be read any more: the next one takes its place.
+                same.pop_front();
+                let again = equal.into_iter().flatten().map(|(task, _)| task);
+                again.rev().for_each(|task| waiting.push_front(task));
+                continue;
+            }
+            let read = equal[0].remove(0).1;
+            same[0].1 += read;
+        }
+        let mut groups = equal.into_iter();
+        same.extend(groups.next().unwrap_or_default());
+        let others = groups.flatten();
+        answers.extend(others.map(|(task, bytes)| answer(task, false, bytes)));
+    }
+    answers.extend(
+        same.into_iter()
+            .map(|(task, bytes)| answer(task, true, bytes)),
+    );
+    (answers, left)
+}
+
+fn answer(task: &Task, equal: bool, bytes: u64) -> Completion {
+    completion(task, Outcome::Verified { equal, bytes })
+}
+
+/// The groups of equal files among these, and the bytes read of each file. Groups and files are in the order of the files.
+fn compared<'a>(
+    reader: &Reader,
+    opened: &[(&'a Task, OwnedFd, Stat)],
+    answers: &mut Vec<Completion>,
+) -> Vec<Vec<(&'a Task, u64)>> {
+    let access = &reader.settings.access;
+    let files = opened.iter();
+    let files: Vec<File<'_>> = files
+        .map(|(task, fd, _)| File::new(task, fd, access))
+        .collect();
+    let block = files.iter().filter_map(|file| file.open.turn).max();
+    let place = |of: &Task| {
+        opened
+            .iter()
+            .position(|(task, ..)| task.ticket == of.ticket)
+    };
+    let mut groups: Vec<Vec<(usize, u64)>> = Vec::new();
+    let failed = compare(files, block.unwrap_or(PIECE), |class, bytes| {
+        let mut group = Vec::with_capacity(class.len());
+        for file in class {
+            file.open.leave(file.task.expect.size);
+            match is_expected(file.task, file.open.fd) {
+                Ok(()) => group.extend(place(file.task).map(|at| (at, bytes))),
+                Err(failure) => answers.push(failed_with((file.task, failure))),
+            }
+        }
+        groups.push(group);
+    });
+    answers.extend(failed);
+    groups.retain(|group| !group.is_empty());
+    groups.sort_by_key(|group| group[0]);
+    let task = |(at, bytes): (usize, u64)| (opened[at].0, bytes);
+    let groups = groups.into_iter();
+    groups
+        .map(|group| group.into_iter().map(task).collect())
+        .collect()
 }

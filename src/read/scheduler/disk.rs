@@ -12,7 +12,7 @@ use super::volume::{AHEAD, DiskIndex, VolumeQueues};
 /// A disk with its own executor.
 pub(super) struct Disk<W> {
     /// Reads that wait for the head of the disk.
-    waiting: Elevator<Job<W>>,
+    pub waiting: Elevator<Job<W>>,
     in_flight: usize,
     window: usize,
     /// The pool that reads the disk.
@@ -30,34 +30,9 @@ impl<W: Copy> Disk<W> {
         }
     }
 
-    /// Takes a job for data at this position.
-    pub fn push(&mut self, position: u64, job: Job<W>) {
-        self.waiting.push(position, job);
-    }
-
-    /// The number of jobs that wait here.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// True if nothing waits here.
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
     /// True if nothing waits here, and nothing is being read.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.in_flight == 0
-    }
-
-    /// Drops all waiting jobs.
-    pub fn clear(&mut self) {
-        self.waiting.clear();
-    }
-
-    /// Takes all waiting jobs, with their positions.
-    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Job<W>)> + use<W> {
-        self.waiting.take_all()
     }
 
     /// Records that a read has ended.
@@ -150,11 +125,6 @@ impl<T> Elevator<T> {
     /// True if the next request lies ahead of the head: it belongs to the sweep under way.
     pub fn is_sweeping(&self) -> bool {
         self.head != (0, 0) && self.waiting.range(self.head..).next().is_some()
-    }
-
-    /// Forgets all requests and returns how many there were.
-    pub fn clear(&mut self) -> usize {
-        std::mem::take(&mut self.waiting).len()
     }
 
     /// The number of waiting requests.
@@ -289,18 +259,6 @@ mod tests {
         assert_eq!(elevator.pop(), Some(20));
         elevator.push(5, 5);
         assert!(!elevator.is_sweeping(), "it lies behind");
-    }
-
-    #[test]
-    fn it_says_how_many_requests_it_forgets() {
-        let mut elevator = Elevator::default();
-        assert_eq!(elevator.clear(), 0);
-        for at in [40, 20, 30] {
-            elevator.push(at, at);
-        }
-        assert_eq!(elevator.clear(), 3);
-        assert!(elevator.is_empty());
-        assert_eq!(elevator.pop(), None);
     }
 
     #[test]

@@ -8,9 +8,7 @@ use crate::device::VolumeId;
 use crate::read::task::Failure;
 
 use super::Scheduler;
-use super::disk::Disk;
 use super::under_way::{Finished, Handed, Job, PoolIndex, RANDOM, SEQUENTIAL, Visit};
-use super::volume::VolumeQueues;
 
 impl<W: Copy> Scheduler<W> {
     /// Ends all jobs of volumes that do not answer as [`Failure::Unanswered`]: those that readers have, those that wait,
@@ -107,12 +105,12 @@ impl<W: Copy> Scheduler<W> {
     /// Ends the jobs of volumes that were given up and wait for the head of a disk.
     fn leave_elevators(&mut self) {
         for disk in &mut self.disks {
-            for (position, job) in disk.take_all() {
+            for (position, job) in disk.waiting.take_all() {
                 if self.volumes[job.volume.at()].is_given_up {
                     self.ended
                         .push_back(Finished::failed(job, Failure::Unanswered));
                 } else {
-                    disk.push(position, job);
+                    disk.waiting.push(position, job);
                 }
             }
         }
@@ -131,10 +129,14 @@ impl<W: Copy> Scheduler<W> {
     /// Drops all waiting jobs; jobs in flight still complete. Returns the number of jobs that were dropped.
     pub fn forget_waiting(&mut self) -> usize {
         let before = self.waiting();
-        self.volumes.iter_mut().for_each(VolumeQueues::clear);
-        self.disks.iter_mut().for_each(Disk::clear);
+        for volume in &mut self.volumes {
+            drop(volume.take_waiting());
+        }
+        for disk in &mut self.disks {
+            drop(disk.waiting.take_all());
+        }
         for readers in &mut self.readers {
-            readers.sets.clear();
+            drop(readers.sets.take_all());
         }
         before
     }

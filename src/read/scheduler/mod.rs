@@ -193,11 +193,7 @@ impl<W: Copy> Scheduler<W> {
 
     /// True if nothing waits and nothing is in flight.
     pub fn is_idle(&self) -> bool {
-        self.under_way.len() == 0
-            && self.ended.is_empty()
-            && self.readers.iter().all(|readers| readers.sets.is_empty())
-            && self.volumes.iter().all(VolumeQueues::is_empty)
-            && self.disks.iter().all(Disk::is_empty)
+        self.outstanding() == 0
     }
 
     /// Time during which at least one read of the volume was in flight.
@@ -251,7 +247,7 @@ impl<W: Copy> Scheduler<W> {
                 volume.placed();
                 if let Outcome::NotCached { position } = outcome {
                     if let Some(disk) = volume.disk {
-                        self.disks[disk.0].push(position, job);
+                        self.disks[disk.0].waiting.push(position, job);
                     }
                     return None;
                 }
@@ -297,7 +293,7 @@ impl<W: Copy> Scheduler<W> {
 
     fn waiting(&self) -> usize {
         let volumes = self.volumes.iter().map(VolumeQueues::waiting);
-        let disks = self.disks.iter().map(Disk::waiting);
+        let disks = self.disks.iter().map(|disk| disk.waiting.len());
         let sets = self.readers.iter().flat_map(|readers| readers.sets.iter());
         volumes.chain(disks).chain(sets.map(Vec::len)).sum()
     }

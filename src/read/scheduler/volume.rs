@@ -145,14 +145,9 @@ impl<W: Copy> VolumeQueues<W> {
         self.scattered.waiting.len() + self.bulk.waiting.len()
     }
 
-    /// True if nothing waits here.
-    pub fn is_empty(&self) -> bool {
-        self.waiting() == 0
-    }
-
     /// True if the position of every file is known.
     pub fn all_placed(&self) -> bool {
-        self.is_empty() && self.looked_for == 0
+        self.waiting() == 0 && self.looked_for == 0
     }
 
     /// True if the pools read it, and its disk would get a thread of its own if it had a head.
@@ -179,12 +174,6 @@ impl<W: Copy> VolumeQueues<W> {
         let queues = [&mut self.scattered, &mut self.bulk];
         let jobs = queues.map(|queue| std::mem::take(&mut queue.waiting));
         jobs.into_iter().flatten()
-    }
-
-    /// Drops all waiting jobs.
-    pub fn clear(&mut self) {
-        self.scattered.waiting.clear();
-        self.bulk.waiting.clear();
     }
 
     /// Records that this many jobs are in flight.
