@@ -79,7 +79,7 @@ impl Session<'_> {
     pub fn check_folders(&mut self, scope: Scope) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.names.handles.close_all();
-        let mut listed = std::mem::take(&mut self.listed);
+        let mut listed = std::mem::take(&mut self.arrivals.listed);
         listed.sort_unstable();
         for (dir, stamp) in listed {
             if self.control.is_cancelled() {
@@ -97,7 +97,7 @@ impl Session<'_> {
                 Ok(false) => None,
                 Err(error) => Some(error.into()),
             };
-            self.deliverer.summary.left_out.unsettled += 1;
+            self.sets.deliverer.summary.left_out.unsettled += 1;
             self.account.unseen(dir, b"", Unseen::Changed);
             self.observer.problem(Problem {
                 path: path_of(&self.dirs, dir, None),

@@ -26,7 +26,7 @@ impl Session<'_> {
         } = finished.job;
         let size = self.machine.file_table().size(file);
         let stage = Stage::of(want);
-        self.tally.ended(stage, now);
+        self.reads.tally.ended(stage, now);
         let wanted = wanted_bytes(want, size);
         let read = match finished.outcome {
             Outcome::Read { bytes, .. }
@@ -35,7 +35,7 @@ impl Session<'_> {
             _ => 0,
         };
         if want != Want::BlocksAgain {
-            self.tally.done(volume, stage, wanted, read);
+            self.reads.tally.done(volume, stage, wanted, read);
         }
         if want == Want::Verify {
             return self.verified(file, finished.outcome);
@@ -63,7 +63,7 @@ impl Session<'_> {
             Outcome::Failed(Failure::Refused(e))
                 if want == Want::HeadAndContent && e != Errno::CANCELED =>
             {
-                self.sample_only.insert(file);
+                self.reads.sample_only.insert(file);
                 self.ask(file, Want::Head);
             }
             Outcome::Failed(failure) => self.failed(file, failure),
@@ -73,14 +73,20 @@ impl Session<'_> {
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        let volume = || self.volumes.of(self.machine.file_table().volume(file));
-        if cached || self.volumes.is_in_memory(volume()) {
+        let volume = || {
+            self.reads
+                .volumes
+                .of(self.machine.file_table().volume(file))
+        };
+        if cached || self.reads.volumes.is_in_memory(volume()) {
             self.machine.was_cached(file);
         }
         if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())
-            && self.volumes.cost_seeks()
+            && self.reads.volumes.cost_seeks()
         {
-            self.heads.met(self.machine.file_table().size(file), &head);
+            self.reads
+                .heads
+                .met(self.machine.file_table().size(file), &head);
         }
         self.keep_in_cache(file, want, digests);
         match (want, digests) {
@@ -120,7 +126,7 @@ impl Session<'_> {
             Failure::Refused(Errno::CANCELED) => return,
             // Its file system is named.
             Failure::Unanswered => {
-                self.deliverer.summary.left_out.unanswered += 1;
+                self.sets.deliverer.summary.left_out.unanswered += 1;
                 return;
             }
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(open::error(e))),
@@ -128,7 +134,7 @@ impl Session<'_> {
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),
         };
-        let left_out = &mut self.deliverer.summary.left_out;
+        let left_out = &mut self.sets.deliverer.summary.left_out;
         match kind {
             ProblemKind::UnreadableFile => left_out.unreadable += 1,
             _ => left_out.changed += 1,

@@ -4,21 +4,31 @@ use std::collections::HashSet;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::cache::CacheFolder;
 use crate::decide::ClassId;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::heartbeat::current;
-use crate::scan::{FoundBatch, Group};
+use crate::scan::{FoundBatch, Group, Stamp};
 use crate::sys::process;
 use crate::tree::Unseen;
 
 use super::Session;
 
-/// What is known of the roots, and room for a batch.
+/// The state of the scan: what is known of the roots, and how far it is.
 #[derive(Default)]
 pub struct Arrivals {
+    pub scan_done: bool,
+    /// Files were not listed, since memory was nearly used up.
+    pub listing_ended: bool,
+    /// Set for the walkers to list no more files.
+    pub full: Arc<AtomicBool>,
+    /// Number of batches that walkers may be ahead of the tables.
+    pub scan_ahead: usize,
+    /// Folders and their times when they were listed, if every file counts.
+    pub listed: Vec<(DirId, Stamp)>,
     /// The executors of the disks that groups of walkers walk, by the number of the group; `None` for a group without
     /// such a disk.
     walked_disks: Vec<Option<Arc<str>>>,
@@ -26,6 +36,16 @@ pub struct Arrivals {
     at_roots: HashSet<u64>,
     /// Room for the classes of the files of a batch.
     classes: Vec<Option<ClassId>>,
+}
+
+impl Arrivals {
+    /// Nothing arrived yet. Walkers may be this many batches ahead of the tables.
+    pub fn new(scan_ahead: usize) -> Self {
+        Self {
+            scan_ahead,
+            ..Self::default()
+        }
+    }
 }
 
 impl Session<'_> {
@@ -43,7 +63,7 @@ impl Session<'_> {
                 continue;
             };
             let _call = current::call(&root.path);
-            let (id, walkers, disk) = self.volumes.walkers(dev, &root.path);
+            let (id, walkers, disk) = self.reads.volumes.walkers(dev, &root.path);
             let of_disk = disk.as_ref().and_then(|disk| {
                 let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
                 self.arrivals.walked_disks.iter().position(named)
@@ -81,7 +101,7 @@ impl Session<'_> {
     /// Called when a group has listed all of its folders: its disk need not wait for the others.
     pub fn walked(&mut self, group: usize) {
         if let Some(Some(disk)) = self.arrivals.walked_disks.get(group) {
-            self.scheduler.scan_done_on(disk);
+            self.reads.scheduler.scan_done_on(disk);
         }
     }
 
@@ -113,11 +133,11 @@ impl Session<'_> {
                     .found(file, name, run.dir, run.root, volume, class);
                 match naming {
                     Naming::First => {
-                        self.deliverer.summary.files += 1;
-                        let present = &mut self.deliverer.summary.bytes_present;
+                        self.sets.deliverer.summary.files += 1;
+                        let present = &mut self.sets.deliverer.summary.bytes_present;
                         *present = present.saturating_add(file.size);
                     }
-                    Naming::Further => self.deliverer.summary.extra_names += 1,
+                    Naming::Further => self.sets.deliverer.summary.extra_names += 1,
                     Naming::Known => {}
                 }
             }
@@ -136,7 +156,7 @@ impl Session<'_> {
     /// The file table's number of a device number. Prepares its volume for reads when it is first met.
     fn volume(&mut self, dev: u64, dir: DirId) -> DevIndex {
         let number = self.machine.volume_number(dev);
-        if !self.volumes.knows(number) {
+        if !self.reads.volumes.knows(number) {
             let path = crate::scan::path_of(&self.dirs, dir, None);
             let path = if path.as_os_str().is_empty() {
                 PathBuf::from(".")
@@ -147,14 +167,18 @@ impl Session<'_> {
             if let Some(cache) = &mut self.cached.cache {
                 cache.place(dev, &path);
             }
-            if self.volumes.place(dev, &path, &mut self.scheduler) {
+            if self
+                .reads
+                .volumes
+                .place(dev, &path, &mut self.reads.scheduler)
+            {
                 self.machine.seeks_cost(number);
             }
-            let id = self.volumes.of(number);
-            if self.volumes.device(id).shares_blocks {
+            let id = self.reads.volumes.of(number);
+            if self.reads.volumes.device(id).shares_blocks {
                 self.machine.blocks_are_shared_on(number);
             }
-            let volume = self.volumes.get(id);
+            let volume = self.reads.volumes.get(id);
             // Not known before the roots were looked at.
             if !self.arrivals.at_roots.is_empty() && !self.arrivals.at_roots.contains(&dev) {
                 for line in volume.explain().lines() {
@@ -167,11 +191,11 @@ impl Session<'_> {
 
     /// Records volumes whose disks turned out to have a head.
     pub fn heed_changes(&mut self) {
-        for (volume, each) in self.scheduler.changes() {
-            for number in self.volumes.has_a_head(volume) {
+        for (volume, each) in self.reads.scheduler.changes() {
+            for number in self.reads.volumes.has_a_head(volume) {
                 self.machine.seeks_cost(number);
             }
-            let name = self.volumes.name(volume);
+            let name = self.reads.volumes.name(volume);
             let each = each.as_secs_f64() * 1e3;
             self.observer.notice(Notice(format!(
                 "{name}: scattered reads took {each:.1} ms each with many in flight, as on a spinning disk: read as a \
@@ -181,11 +205,11 @@ impl Session<'_> {
     }
 
     pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
-        self.scan_done = true;
-        self.deliverer.summary.folders = folders;
-        self.deliverer.summary.scan_time = self.started.elapsed();
-        self.deliverer.summary.left_out.add(left_out);
+        self.arrivals.scan_done = true;
+        self.sets.deliverer.summary.folders = folders;
+        self.sets.deliverer.summary.scan_time = self.started.elapsed();
+        self.sets.deliverer.summary.left_out.add(left_out);
         self.machine.scan_done();
-        self.scheduler.scan_done();
+        self.reads.scheduler.scan_done();
     }
 }

@@ -21,8 +21,8 @@ use super::arrivals::Arrivals;
 use super::cache_answers::Cached;
 use super::listen::Silence;
 use super::names::Names;
-use super::requests::SMALL;
-use super::sets::Verification;
+use super::requests::{Reads, SMALL};
+use super::sets::{Sets, Verification};
 use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
 use crate::engine::limits::Memory;
@@ -155,12 +155,9 @@ pub fn begin<'a>(
         });
     }
     let fold = Fold::default();
-    Ok(Session {
-        config,
-        observer,
-        control,
-        machine,
-        scheduler: Scheduler::new(settings, fold.clone()),
+    let reads = Reads {
+        heads: fold.heads.clone(),
+        scheduler: Scheduler::new(settings, fold),
         volumes: Volumes::new(
             device_map,
             share.files,
@@ -169,30 +166,32 @@ pub fn begin<'a>(
             past_cache,
             config.uses(Mechanism::Ring),
         ),
-        dirs,
-        heads: fold.heads,
         tally: Tally::default(),
         in_progress,
         sample_only: HashSet::new(),
-        to_deliver: VecDeque::new(),
-        deliverer: Deliverer::new(config, delivery, sink),
+    };
+    Ok(Session {
+        config,
+        observer,
+        control,
+        machine,
+        dirs,
+        reads,
+        sets: Sets {
+            to_deliver: VecDeque::new(),
+            deliverer: Deliverer::new(config, delivery, sink),
+            verification: Verification::default(),
+        },
+        arrivals: Arrivals::new(memory.scan_ahead()),
+        cached: Cached::open(config, observer),
+        names: Names::new(share.folders),
+        account: Account::new(config.every_entry),
+        silence: Silence::new(watchlist),
         started: Instant::now(),
         published: Instant::now(),
-        scan_ahead: memory.scan_ahead(),
         share,
         _idle: idle.ok().flatten(),
-        scan_done: false,
-        listing_ended: false,
-        full: Arc::default(),
         reading_ended: false,
-        silence: Silence::default(),
-        verification: Verification::default(),
-        watchlist,
-        arrivals: Arrivals::default(),
-        names: Names::new(share.folders),
-        listed: Vec::new(),
-        cached: Cached::open(config, observer),
-        account: Account::new(config.every_entry),
     })
 }
 

@@ -104,7 +104,7 @@ fn tree_of(session: &mut Session<'_>, metadata: Option<HashMap<u32, Metadata>>) 
         let kind = EntryKind::Unseen(Unseen::ListedBefore);
         (dir.0, Box::default(), kind)
     });
-    let disks = (0..session.volumes.numbers()).map(DevIndex);
+    let disks = (0..session.reads.volumes.numbers()).map(DevIndex);
     let draft = Draft {
         roots,
         root_gaps,
@@ -121,7 +121,7 @@ fn tree_of(session: &mut Session<'_>, metadata: Option<HashMap<u32, Metadata>>) 
         others: others.chain(reached_twice).collect(),
         metadata,
         disks: disks
-            .map(|dev| disks_of(session.volumes.get(session.volumes.of(dev))))
+            .map(|dev| disks_of(session.reads.volumes.get(session.reads.volumes.of(dev))))
             .collect(),
     };
     draft.build()
@@ -164,14 +164,14 @@ fn classes(session: &Session<'_>, silent: &[bool]) -> Vec<Class> {
 fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
     let file_table = session.machine.file_table();
     let mut unidentified = vec![false; classes.len()];
-    if !session.volumes.any_may_show_others() && file_table.trusts_all_numbers() {
+    if !session.reads.volumes.any_may_show_others() && file_table.trusts_all_numbers() {
         return unidentified;
     }
     let dirs = session.dirs.read();
     let empty = file_table.empty_files().collect();
     let contents = session.machine.all_contents();
     for files in contents.chain([empty]).filter(|files| files.len() > 1) {
-        for file in ambiguous(&files, file_table, &dirs, &session.volumes) {
+        for file in ambiguous(&files, file_table, &dirs, &session.reads.volumes) {
             unidentified[file.0 as usize] = true;
         }
     }
@@ -191,10 +191,10 @@ fn roots(session: &Session<'_>, silent: &[bool]) -> (Vec<Root>, Vec<(u32, Unseen
     let mut gaps = session.account.roots.clone();
     let of_all = [
         (session.control.is_cancelled(), Unseen::Interrupted),
-        (session.listing_ended, Unseen::MemoryShort),
+        (session.arrivals.listing_ended, Unseen::MemoryShort),
     ];
     let gave_up =
-        session.deliverer.summary.left_out.unanswered > 0 || session.silence.is_any_given_up();
+        session.sets.deliverer.summary.left_out.unanswered > 0 || session.silence.is_any_given_up();
     let roots = session.config.roots.iter().zip(silent);
     let roots = roots.map(|(root, &is_silent)| {
         let path = root.path.as_os_str().as_bytes();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::device::{Mounts, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
-use crate::heartbeat::{Heartbeat, Subject};
+use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 
 use super::Session;
 
@@ -23,8 +23,9 @@ const FOR_A_VOLUME: usize = 2;
 const FOR_A_RUN: usize = 32;
 
 /// What the run knows of file systems that do not answer.
-#[derive(Default)]
 pub struct Silence {
+    /// Threads that call file systems.
+    pub watchlist: Arc<Watchlist>,
     /// File systems that were reported as waited for.
     pub named: HashSet<PathBuf>,
     /// File systems that the run gave up on.
@@ -38,6 +39,18 @@ pub struct Silence {
 }
 
 impl Silence {
+    /// All answer so far.
+    pub fn new(watchlist: Arc<Watchlist>) -> Self {
+        Self {
+            watchlist,
+            named: HashSet::new(),
+            given_up: HashSet::new(),
+            mounts: Mounts::default(),
+            substituted: Vec::new(),
+            interrupted: None,
+        }
+    }
+
     /// True if the run gave up on a file system.
     pub fn is_any_given_up(&self) -> bool {
         !self.given_up.is_empty()
@@ -48,12 +61,14 @@ impl Session<'_> {
     /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives
     /// up on these file systems when nothing else has progressed for long enough.
     pub fn listen(&mut self) {
-        let looked = self.watchlist.look();
+        let looked = self.silence.watchlist.look();
         for answered in looked.answered {
             let substituted = &mut self.silence.substituted;
             let is_this = |(thread, _): &(Arc<Heartbeat>, _)| Arc::ptr_eq(thread, &answered);
             if let Some(at) = substituted.iter().position(is_this) {
-                self.scheduler.retire_workers(substituted.swap_remove(at).1);
+                self.reads
+                    .scheduler
+                    .retire_workers(substituted.swap_remove(at).1);
             }
         }
         let mut lost = looked.lost;
@@ -61,7 +76,7 @@ impl Session<'_> {
             let (place, device) = self.place_of(&silent);
             silent.set_device(device);
             // Nobody waits twice for one file system.
-            if self.silence.given_up.contains(&place) && self.watchlist.give_up(&silent) {
+            if self.silence.given_up.contains(&place) && self.silence.watchlist.give_up(&silent) {
                 lost.push(silent);
                 continue;
             }
@@ -69,7 +84,7 @@ impl Session<'_> {
                 let substituted = &mut self.silence.substituted;
                 let of_volume = substituted.iter().filter(|(_, of)| *of == volume);
                 if of_volume.count() < FOR_A_VOLUME && substituted.len() < FOR_A_RUN {
-                    self.scheduler.add_workers(volume);
+                    self.reads.scheduler.add_workers(volume);
                     substituted.push((silent, volume));
                 }
             }
@@ -83,10 +98,10 @@ impl Session<'_> {
         if self.control.is_cancelled() {
             let since = self.silence.interrupted.get_or_insert_with(Instant::now);
             if since.elapsed() >= INTERRUPTED {
-                self.scheduler.interrupt();
+                self.reads.scheduler.interrupt();
             }
         }
-        self.scheduler.tend();
+        self.reads.scheduler.tend();
     }
 
     /// Gives up on the file systems that threads wait for: reads there fail, and nothing more is listed.
@@ -100,7 +115,7 @@ impl Session<'_> {
                 self.say(place, ProblemKind::Unanswered);
             }
         }
-        self.scheduler.give_up(&volumes);
+        self.reads.scheduler.give_up(&volumes);
     }
 
     /// True if no reader is in a call to a file system, or soon none is: the answer comes before the file is closed.
@@ -109,7 +124,7 @@ impl Session<'_> {
         let is_at_work = |heartbeat: &Arc<Heartbeat>| {
             heartbeat.subject == Subject::Volume && heartbeat.is_at_work()
         };
-        while self.watchlist.heartbeats().iter().any(is_at_work) {
+        while self.silence.watchlist.heartbeats().iter().any(is_at_work) {
             if since.elapsed() >= INTERRUPTED {
                 return false;
             }
@@ -146,7 +161,7 @@ impl Session<'_> {
         let Silence {
             given_up, mounts, ..
         } = &self.silence;
-        if self.watchlist.is_silent(device) || mounts.is_at(device, given_up) {
+        if self.silence.watchlist.is_silent(device) || mounts.is_at(device, given_up) {
             return true;
         }
         let path = absolute(&crate::scan::path_of(&self.dirs, dir, None));
@@ -171,7 +186,7 @@ impl Session<'_> {
         let (name, mounts) = (heartbeat.name().clone(), Mounts::read());
         match heartbeat.subject {
             Subject::Volume => {
-                let volume = self.volumes.get(VolumeId(at as u16));
+                let volume = self.reads.volumes.get(VolumeId(at as u16));
                 (volume.mount_point.clone(), None)
             }
             // No name has a slash.

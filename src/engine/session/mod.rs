@@ -11,41 +11,35 @@ mod names;
 mod requests;
 mod sets;
 
-use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::decide::{ClassId, DeviceTally, Machine, Summary, Want};
+use crate::decide::{DeviceTally, Machine, Summary};
 use crate::device::VolumeId;
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirId, FileIndex, SharedDirs, TrashPaths};
-use crate::hash::Heads;
-use crate::heartbeat::{Watchlist, current};
-use crate::read::{Completion, InProgress, Scheduler};
-use crate::scan::{
-    Given, Group, OtherEntry, ScanMessage, Search, Stamp, Walk, is_memory_exhausted,
-};
+use crate::file::{SharedDirs, TrashPaths};
+use crate::heartbeat::current;
+use crate::read::Completion;
+use crate::scan::{Given, Group, OtherEntry, ScanMessage, Search, Walk, is_memory_exhausted};
 use crate::sys::process;
 
 use super::config::Config;
-use super::deliver::Deliverer;
 use super::limits::Share;
-use super::progress::Tally;
 use super::progress::{Control, ProgressLine};
-use super::volumes::Volumes;
 
 use after_reads::Account;
 use arrivals::Arrivals;
 use cache_answers::Cached;
 use listen::Silence;
 use names::Names;
-use sets::Verification;
+use requests::Reads;
+use sets::Sets;
 
 pub use begin::{Error, find};
 pub use classify::classify;
@@ -63,51 +57,29 @@ pub struct Session<'a> {
     observer: &'a dyn Observer,
     control: &'a Control,
     machine: Machine,
-    scheduler: Scheduler<Want>,
-    volumes: Volumes,
     dirs: Arc<SharedDirs>,
-    tally: Tally,
-    /// The bytes of files that are being read.
-    in_progress: Arc<InProgress>,
-    /// Heads that were read so far, where they decide whether a file is read on.
-    heads: Heads,
-    /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
-    sample_only: HashSet<FileIndex>,
-    /// Sizes that are final and have not been handed over yet.
-    to_deliver: VecDeque<ClassId>,
-    /// Makes sets of final sizes, and keeps the totals.
-    deliverer: Deliverer<'a>,
-    started: Instant,
-    published: Instant,
-    /// Number of batches that walkers may be ahead of the tables.
-    scan_ahead: usize,
-    /// The shares of the descriptors.
-    share: Share,
-    /// The idle I/O class. The threads of the run start from here, and inherit it.
-    _idle: Option<process::Idle>,
-    scan_done: bool,
-    /// Threads that call file systems.
-    watchlist: Arc<Watchlist>,
-    /// Files were not listed, since memory was nearly used up.
-    listing_ended: bool,
-    /// Set for the walkers to list no more files.
-    full: Arc<AtomicBool>,
-    /// Files are not read, since memory was used up.
-    reading_ended: bool,
-    /// The state of the threads that get no answer.
-    silence: Silence,
-    /// Sets whose members are being compared.
-    verification: Verification,
-    /// The roots, and the files that the scan found.
+    /// What is read.
+    reads: Reads,
+    /// What is delivered.
+    sets: Sets<'a>,
+    /// What the scan brings.
     arrivals: Arrivals,
     /// The results of earlier runs.
     cached: Cached<'a>,
     /// The folders and names that were looked up.
     names: Names,
-    /// Folders and their times when they were listed, if every file counts.
-    listed: Vec<(DirId, Stamp)>,
     /// The entries that were not seen, if every entry counts.
     account: Account,
+    /// The state of the threads that call file systems.
+    silence: Silence,
+    started: Instant,
+    published: Instant,
+    /// The shares of the descriptors.
+    share: Share,
+    /// The idle I/O class. The threads of the run start from here, and inherit it.
+    _idle: Option<process::Idle>,
+    /// Files are not read, since memory was used up.
+    reading_ended: bool,
 }
 
 impl Session<'_> {
@@ -120,7 +92,7 @@ impl Session<'_> {
     /// Runs the search to its end.
     pub fn drive(&mut self) -> io::Result<()> {
         let config = self.config;
-        let (to, scanned) = bounded(self.scan_ahead);
+        let (to, scanned) = bounded(self.arrivals.scan_ahead);
         let (groups_to, groups) = bounded(1);
         let search = Search {
             walk: Arc::new(Walk {
@@ -134,13 +106,13 @@ impl Session<'_> {
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
                 open_folders: self.share.folders,
-                remote_names: self.volumes.remote_names(),
-                watchlist: Arc::clone(&self.watchlist),
+                remote_names: self.reads.volumes.remote_names(),
+                watchlist: Arc::clone(&self.silence.watchlist),
                 stop: self.control.stop_flag(),
                 follow_links: config.follow_links,
                 links: Mutex::default(),
                 aside: Mutex::default(),
-                full: Arc::clone(&self.full),
+                full: Arc::clone(&self.arrivals.full),
                 tell_others: config.every_entry,
                 tell_links: config.tell_links,
             }),
@@ -177,10 +149,10 @@ impl Session<'_> {
     ) -> io::Result<()> {
         let over = never();
         let mut scanned = from_scan;
-        let completions = self.scheduler.completions().clone();
-        while !(self.scan_done && self.is_over()) {
+        let completions = self.reads.scheduler.completions().clone();
+        while !(self.arrivals.scan_done && self.is_over()) {
             let has_ended = self.take_ended();
-            let patience = if has_ended || !self.to_deliver.is_empty() {
+            let patience = if has_ended || !self.sets.to_deliver.is_empty() {
                 Duration::ZERO
             } else {
                 PROGRESS
@@ -188,11 +160,11 @@ impl Session<'_> {
             select! {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => {
-                        self.watchlist.moved();
+                        self.silence.watchlist.moved();
                         self.found(&batch);
                     }
                     Ok(ScanMessage::Problem(problem)) => {
-                        self.listing_ended |= problem.kind == ProblemKind::MemoryShort;
+                        self.arrivals.listing_ended |= problem.kind == ProblemKind::MemoryShort;
                         self.observer.problem(problem);
                     }
                     Ok(ScanMessage::Rooted(devices)) => {
@@ -201,7 +173,7 @@ impl Session<'_> {
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
                     Ok(ScanMessage::Done { folders, left_out, listed, others, roots }) => {
-                        self.listed = listed;
+                        self.arrivals.listed = listed;
                         if self.config.tell_links {
                             let path = |link: &OtherEntry| self.path_of(link.dir, &link.name);
                             others.iter().for_each(|link| self.observer.link(path(link)));
@@ -230,14 +202,14 @@ impl Session<'_> {
     /// True if no work is left.
     fn is_over(&self) -> bool {
         // Sets that are final may have to be compared.
-        let is_delivered = !self.config.verify || self.to_deliver.is_empty();
-        self.scheduler.is_idle() && is_delivered
+        let is_delivered = !self.config.verify || self.sets.to_deliver.is_empty();
+        self.reads.scheduler.is_idle() && is_delivered
     }
 
     /// Takes the jobs that ended without a reader; true if there were any.
     fn take_ended(&mut self) -> bool {
         let mut has_ended = false;
-        while let Some(finished) = self.scheduler.next_ended() {
+        while let Some(finished) = self.reads.scheduler.next_ended() {
             self.finished(&finished, Instant::now());
             has_ended = true;
         }
@@ -245,10 +217,10 @@ impl Session<'_> {
     }
 
     fn completed(&mut self, completions: Vec<Completion>) {
-        self.watchlist.moved();
+        self.silence.watchlist.moved();
         let now = Instant::now();
         for completion in completions {
-            if let Some(finished) = self.scheduler.completed(completion) {
+            if let Some(finished) = self.reads.scheduler.completed(completion) {
                 self.finished(&finished, now);
             }
         }
@@ -258,11 +230,11 @@ impl Session<'_> {
     /// Handles an interruption, and checks now and then which threads get no answer.
     fn look_around(&mut self) {
         if self.control.is_cancelled() {
-            self.scheduler.forget_waiting();
+            self.reads.scheduler.forget_waiting();
         }
         if self.reading_ended {
-            let forgotten = self.scheduler.forget_waiting() as u64;
-            self.deliverer.summary.left_out.memory_short += forgotten;
+            let forgotten = self.reads.scheduler.forget_waiting() as u64;
+            self.sets.deliverer.summary.left_out.memory_short += forgotten;
         }
         if self.published.elapsed() >= PROGRESS {
             self.publish();
@@ -278,8 +250,8 @@ impl Session<'_> {
             return;
         }
         self.reading_ended = true;
-        self.full.store(true, Ordering::Relaxed);
-        if !std::mem::replace(&mut self.listing_ended, true)
+        self.arrivals.full.store(true, Ordering::Relaxed);
+        if !std::mem::replace(&mut self.arrivals.listing_ended, true)
             && let Some(root) = self.config.roots.first()
         {
             self.observer.problem(Problem {
@@ -292,11 +264,11 @@ impl Session<'_> {
 
     /// Waits for the readers, and returns the totals.
     pub fn close(mut self) -> Summary {
-        if self.scheduler.outstanding() == 0 && self.do_readers_rest() {
-            self.scheduler.join();
+        if self.reads.scheduler.outstanding() == 0 && self.do_readers_rest() {
+            self.reads.scheduler.join();
         }
         // Otherwise, a thread that waits for a file system that does not answer ends when its call returns.
-        let mut summary = self.deliverer.summary;
+        let mut summary = self.sets.deliverer.summary;
         summary.cached = self.cached.spared;
         if let Some(cache) = self.cached.cache.take() {
             let folder = cache.folder().to_owned();
@@ -309,7 +281,7 @@ impl Session<'_> {
     /// Shows the progress.
     fn publish(&mut self) {
         self.published = Instant::now();
-        let summary = &self.deliverer.summary;
+        let summary = &self.sets.deliverer.summary;
         let mut lines = vec![ProgressLine {
             stage: "scan",
             device: String::new(),
@@ -317,25 +289,29 @@ impl Session<'_> {
             files_total: summary.files,
             bytes_done: summary.bytes_present,
             bytes_total: summary.bytes_present,
-            total_is_final: self.scan_done,
+            total_is_final: self.arrivals.scan_done,
         }];
-        let name = |volume: VolumeId| self.volumes.name(volume);
-        let in_progress = |volume: VolumeId| self.in_progress.bytes(volume);
-        lines.extend(self.tally.lines(name, self.scan_done, in_progress));
+        let name = |volume: VolumeId| self.reads.volumes.name(volume);
+        let in_progress = |volume: VolumeId| self.reads.in_progress.bytes(volume);
+        lines.extend(
+            self.reads
+                .tally
+                .lines(name, self.arrivals.scan_done, in_progress),
+        );
         self.control.publish(lines);
     }
 
     /// Completes the totals.
     fn sum_up(&mut self) {
-        let summary = &mut self.deliverer.summary;
+        let summary = &mut self.sets.deliverer.summary;
         summary.total_time = self.started.elapsed();
         summary.unread = self.machine.unread();
-        summary.stages = self.tally.stages();
-        let devices = self.volumes.in_use().map(|(id, volume)| DeviceTally {
-            name: self.volumes.name(id),
+        summary.stages = self.reads.tally.stages();
+        let devices = self.reads.volumes.in_use().map(|(id, volume)| DeviceTally {
+            name: self.reads.volumes.name(id),
             class: volume.class.word().to_owned(),
-            bytes_read: self.tally.bytes_read(id),
-            busy: self.scheduler.busy(id),
+            bytes_read: self.reads.tally.bytes_read(id),
+            busy: self.reads.scheduler.busy(id),
         });
         summary.devices = devices.collect();
     }

@@ -163,7 +163,7 @@ impl Session<'_> {
         let volume = file_table.volume(file);
         let is_local = file_table.numbering(volume).tells_folders()
             && !matches!(
-                self.volumes.get(self.volumes.of(volume)).class,
+                self.reads.volumes.get(self.reads.volumes.of(volume)).class,
                 Class::Network | Class::Fuse
             );
         if !is_local || self.config.follow_links || file_table.has_other_records(file) {
@@ -219,14 +219,17 @@ impl Session<'_> {
 
     /// True if the run was interrupted, or a file system did not answer.
     pub fn is_left_open(&self) -> bool {
-        self.deliverer.summary.left_out.unanswered > 0
+        self.sets.deliverer.summary.left_out.unanswered > 0
             || self.silence.is_any_given_up()
             || self.control.is_cancelled()
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
-        let volume = self.volumes.of(self.machine.file_table().volume(file));
-        if self.scheduler.has_given_up(volume) {
+        let volume = self
+            .reads
+            .volumes
+            .of(self.machine.file_table().volume(file));
+        if self.reads.scheduler.has_given_up(volume) {
             return;
         }
         let records = self.records_of(file);
@@ -364,7 +367,7 @@ impl Session<'_> {
             Errno::NOENT | Errno::NOTDIR => (ProblemKind::Vanished, Unseen::Vanished),
             _ => (ProblemKind::Changed, Unseen::Changed),
         };
-        self.deliverer.summary.left_out.changed += 1;
+        self.sets.deliverer.summary.left_out.changed += 1;
         self.account.unseen(dir, name, unseen);
         self.observer.problem(Problem {
             path: self.path_of(dir, name),

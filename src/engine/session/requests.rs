@@ -1,11 +1,13 @@
 //! Turns the requests of the machine into reads of spans.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::file::FileIndex;
-use crate::read::{Ask, Batch, Job, Span, Task, Ticket, UNDECIDED};
+use crate::hash::Heads;
+use crate::read::{Ask, Batch, InProgress, Job, Scheduler, Span, Task, Ticket, UNDECIDED};
 
 use super::Session;
 use crate::engine::config::Mechanism;
@@ -20,10 +22,23 @@ pub const SMALL: u64 = 128 << 10;
 /// processor's first cache, and enough for their lookups to wait for memory together.
 const TOGETHER: usize = 16;
 
+/// The reads of a run.
+pub struct Reads {
+    pub scheduler: Scheduler<Want>,
+    pub volumes: Volumes,
+    pub tally: Tally,
+    /// The bytes of files that are being read.
+    pub in_progress: Arc<InProgress>,
+    /// Heads that were read so far, where they decide whether a file is read on.
+    pub heads: Heads,
+    /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
+    pub sample_only: HashSet<FileIndex>,
+}
+
 impl Session<'_> {
     /// Passes on the reads that the machine requests.
     pub fn request(&mut self) {
-        if !self.scan_done && !self.config.uses(Mechanism::Overlap) {
+        if !self.arrivals.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
         }
         let mut known = Vec::new();
@@ -48,13 +63,14 @@ impl Session<'_> {
         }
         let mut describer = Describer {
             machine: &mut self.machine,
-            volumes: &self.volumes,
-            tally: &mut self.tally,
-            sample_only: &self.sample_only,
+            volumes: &self.reads.volumes,
+            tally: &mut self.reads.tally,
+            sample_only: &self.reads.sample_only,
             cache: self.cached.cache.as_deref(),
             reads_on: self.config.uses(Mechanism::ReadOn),
         };
-        self.scheduler
+        self.reads
+            .scheduler
             .dispatch(&mut |job, is_at_head, batch| describer.describe(job, is_at_head, batch));
     }
 
@@ -62,12 +78,13 @@ impl Session<'_> {
     pub fn ask(&mut self, file: FileIndex, want: Want) {
         let file_table = self.machine.file_table();
         let size = file_table.size(file);
-        let volume = self.volumes.of(file_table.volume(file));
+        let volume = self.reads.volumes.of(file_table.volume(file));
         if want != Want::BlocksAgain {
-            self.tally
+            self.reads
+                .tally
                 .wanted(volume, Stage::of(want), wanted_bytes(want, size));
         }
-        self.scheduler.push(Job {
+        self.reads.scheduler.push(Job {
             file,
             volume,
             want,
@@ -80,9 +97,9 @@ impl Session<'_> {
     pub fn ask_for_set(&mut self, position: u64, files: &[FileIndex], want: Want) {
         let file_table = self.machine.file_table();
         let set = files.iter().map(|&file| {
-            let volume = self.volumes.of(file_table.volume(file));
+            let volume = self.reads.volumes.of(file_table.volume(file));
             let size = file_table.size(file);
-            self.tally.wanted(volume, Stage::of(want), size);
+            self.reads.tally.wanted(volume, Stage::of(want), size);
             Job {
                 file,
                 volume,
@@ -90,7 +107,7 @@ impl Session<'_> {
                 bulk: true,
             }
         });
-        self.scheduler.push_set(position, set.collect());
+        self.reads.scheduler.push_set(position, set.collect());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Delivers the sets of final sizes: settles the names of their files, and has them compared first if requested.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 
 use crate::decide::{ClassId, Want};
@@ -12,16 +12,26 @@ use crate::tree::Scope;
 
 use super::Session;
 
+/// The sets of a run on their way to the receiver.
+pub struct Sets<'a> {
+    /// Sizes that are final and have not been handed over yet.
+    pub to_deliver: VecDeque<ClassId>,
+    /// Makes sets of final sizes, and keeps the totals.
+    pub deliverer: Deliverer<'a>,
+    /// Sets whose members are being compared.
+    pub verification: Verification,
+}
+
 impl Session<'_> {
     /// Hands over this many of the final sizes.
     pub(super) fn deliver_finished(&mut self, count: usize) -> io::Result<()> {
-        self.to_deliver.extend(self.machine.finished());
+        self.sets.to_deliver.extend(self.machine.finished());
         if self.config.every_entry || self.knows_too_little() {
-            self.to_deliver.clear();
+            self.sets.to_deliver.clear();
         }
-        let count = count.min(self.to_deliver.len());
+        let count = count.min(self.sets.to_deliver.len());
         if count > 0 {
-            let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
+            let sizes: Vec<ClassId> = self.sets.to_deliver.drain(..count).collect();
             self.settle_sizes(&sizes);
             self.deliver(|deliverer, known| deliverer.sizes(&sizes, known))?;
         }
@@ -33,15 +43,15 @@ impl Session<'_> {
 
     /// Starts the comparison of sets that need it, and hands over the compared ones.
     fn deliver_verified(&mut self) -> io::Result<()> {
-        let unverified = self.deliverer.take_unverified();
+        let unverified = self.sets.deliverer.take_unverified();
         if self.reading_ended {
             let files = unverified.iter().map(|draft| draft.files.len() as u64);
-            self.deliverer.summary.left_out.memory_short += files.sum::<u64>();
+            self.sets.deliverer.summary.left_out.memory_short += files.sum::<u64>();
         } else if !unverified.is_empty() && !self.control.is_cancelled() {
             self.verify(unverified);
             self.request();
         }
-        for draft in std::mem::take(&mut self.verification.done) {
+        for draft in std::mem::take(&mut self.sets.verification.done) {
             self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
         }
         Ok(())
@@ -52,15 +62,15 @@ impl Session<'_> {
         let known = Known {
             machine: &self.machine,
             dirs: &dirs,
-            volumes: &self.volumes,
-            scheduler: &self.scheduler,
+            volumes: &self.reads.volumes,
+            scheduler: &self.reads.scheduler,
         };
-        act(&mut self.deliverer, &known)
+        act(&mut self.sets.deliverer, &known)
     }
 
     pub(super) fn deliver_rest(&mut self) -> io::Result<()> {
         self.deliver_finished(usize::MAX)?;
-        self.deliverer.summary.interrupted = self.control.is_cancelled();
+        self.sets.deliverer.summary.interrupted = self.control.is_cancelled();
         if self.config.every_entry {
             return Ok(());
         }
@@ -107,8 +117,8 @@ impl Session<'_> {
     fn knows_too_little(&self) -> bool {
         let is_limited = self.config.copies.most.is_some();
         let is_complete = !self.control.is_cancelled()
-            && !self.listing_ended
-            && self.deliverer.summary.left_out.unanswered == 0;
+            && !self.arrivals.listing_ended
+            && self.sets.deliverer.summary.left_out.unanswered == 0;
         is_limited && !is_complete
     }
 }
@@ -139,28 +149,28 @@ impl Session<'_> {
     /// Starts the comparison of the members of sets.
     pub fn verify(&mut self, drafts: Vec<Draft>) {
         for draft in drafts {
-            let number = self.verification.next;
-            self.verification.next += 1;
+            let number = self.sets.verification.next;
+            self.sets.verification.next += 1;
             let file_table = self.machine.file_table();
             let position = draft.files.first().map_or(0, |&file| file_table.ino(file));
             let numbered = draft.files.iter().map(|&file| (file, number));
-            self.verification.of.extend(numbered);
+            self.sets.verification.of.extend(numbered);
             self.ask_for_set(position, &draft.files, Want::Verify);
             let compared = Compared {
                 left: draft.files.len(),
                 draft,
                 refused: HashMap::new(),
             };
-            self.verification.sets.insert(number, compared);
+            self.sets.verification.sets.insert(number, compared);
         }
     }
 
     /// Takes the result of comparing a file with the others of its set.
     pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
-        let Some(number) = self.verification.of.remove(&file) else {
+        let Some(number) = self.sets.verification.of.remove(&file) else {
             return;
         };
-        let Some(set) = self.verification.sets.get_mut(&number) else {
+        let Some(set) = self.sets.verification.sets.get_mut(&number) else {
             return;
         };
         match outcome {
@@ -172,7 +182,7 @@ impl Session<'_> {
         if set.left > 0 {
             return;
         }
-        if let Some(set) = self.verification.sets.remove(&number) {
+        if let Some(set) = self.sets.verification.sets.remove(&number) {
             self.end_set(set);
         }
     }
@@ -188,7 +198,7 @@ impl Session<'_> {
             match refused.get(&file) {
                 Some(&Some(failure)) => self.leave_out(file, failure),
                 _ => {
-                    self.deliverer.summary.left_out.changed += 1;
+                    self.sets.deliverer.summary.left_out.changed += 1;
                     self.observer.problem(Problem {
                         path: self.path_of_first_name(file),
                         kind: ProblemKind::NotVerified,
@@ -197,6 +207,6 @@ impl Session<'_> {
                 }
             }
         }
-        self.verification.done.push(draft);
+        self.sets.verification.done.push(draft);
     }
 }
