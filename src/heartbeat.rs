@@ -391,24 +391,6 @@ mod tests {
     }
 
     #[test]
-    fn every_sign_of_life_is_another_count() {
-        let watchlist = Watchlist::new(SECOND);
-        let heartbeat = watchlist.admit(Subject::Path);
-        let count = || heartbeat.calls.count();
-        let mut seen = vec![count()];
-        for _ in 0..5 {
-            heartbeat.ask_about_name(7, b"name");
-            seen.push(count());
-            heartbeat.calls.rest();
-            assert!(!heartbeat.is_at_work());
-        }
-        seen.dedup();
-        assert_eq!(seen.len(), 6, "{seen:?}");
-        assert_eq!((heartbeat.at(), &heartbeat.name()[..]), (7, &b"name"[..]));
-        assert_eq!(watchlist.heartbeats().len(), 1);
-    }
-
-    #[test]
     fn who_moves_or_rests_is_not_silent() {
         let watchlist = Watchlist::new(60 * SECOND);
         let [stuck, busy, idle] = [0; 3].map(|_| watchlist.admit(Subject::Volume));
@@ -468,20 +450,6 @@ mod tests {
         heartbeat.ask_about(LIMITED, b"cache");
         assert!(are(&silent_after(&watchlist, 10), &heartbeat));
         assert!(lost_after(&watchlist, 100).is_empty() && watchlist.still() > 5 * SECOND);
-    }
-
-    #[test]
-    fn a_device_is_silent_while_a_thread_waits_for_it() {
-        let watchlist = Watchlist::new(5 * SECOND);
-        let heartbeat = watchlist.admit(Subject::Path);
-        heartbeat.calls.beat();
-        for heartbeat in silent_after(&watchlist, 6) {
-            heartbeat.set_device(Some(7));
-        }
-        assert!(watchlist.is_silent(7) && !watchlist.is_silent(8));
-        heartbeat.calls.beat();
-        watchlist.look_after(SECOND);
-        assert!(!watchlist.is_silent(7));
     }
 
     #[test]

@@ -317,19 +317,4 @@ mod tests {
             assert_eq!(common.apart(&with(name, "a"), &with(name, "a")), None);
         }
     }
-
-    #[test]
-    fn removing_is_held_back_for_root_alone_and_everything_is_let_through_when_told() {
-        for kind in ActionKind::ALL {
-            for is_root in [false, true] {
-                assert_eq!(Common::demanded(kind, true, is_root), Common::Nothing);
-                let expected = match kind {
-                    ActionKind::Hardlink | ActionKind::Symlink => Common::Access,
-                    ActionKind::Remove if is_root => Common::Owner,
-                    _ => Common::Nothing,
-                };
-                assert_eq!(Common::demanded(kind, false, is_root), expected);
-            }
-        }
-    }
 }

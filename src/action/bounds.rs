@@ -291,20 +291,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_holds_what_is_below_it_and_no_neighbour() {
-        let below = Below::from_real(Path::new("/a/b"));
-        for (path, expected) in [
-            ("/a/b", true),
-            ("/a/b/c", true),
-            ("/a/bc", false),
-            ("/a", false),
-        ] {
-            assert_eq!(below.holds(path.as_bytes()), expected, "{path}");
-        }
-        assert!(Below::from_real(Path::new("/")).holds(b"/x"));
-    }
-
-    #[test]
     fn a_pattern_protects_folders_as_a_whole() {
         for (pattern, path, expected) in [
             ("*.raw", "/x/y.raw", true),
@@ -331,77 +317,6 @@ mod tests {
             assert_eq!(held, expected, "{pattern} {path}");
         }
         assert!(place("al*").holds_in_folder(b"/real/x.jpg", b"album/x.jpg"));
-    }
-
-    #[test]
-    fn a_protected_folder_is_protected_where_nothing_is_mounted_twice() {
-        let folder = Place::from_real(Path::new("/a/b"));
-        assert!(folder.holds(b"/a/b/c", b"elsewhere"));
-        assert!(!folder.holds(b"/a/c", b"/a/b/c"));
-    }
-
-    #[test]
-    fn only_what_is_outside_all_wanted_folders_is_outside() {
-        let mut bounds = Bounds::default();
-        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), None);
-        bounds.only_under = ["/a", "/b"]
-            .map(|at| Below::from_real(Path::new(at)))
-            .into();
-        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
-        assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
-        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
-        bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
-        bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
-        assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
-        assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
-        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
-    }
-
-    #[test]
-    fn a_folder_may_go_only_below_what_was_given_and_if_nobody_named_it() {
-        let below = |path: &str| Below::from_real(Path::new(path));
-        let bounds = Bounds {
-            tops: vec![below("/x"), below("/x/given")],
-            reference: vec![below("/x/reference")],
-            protected: vec![place("kept*")],
-            aside: vec![below("/x/moved")],
-            ..Bounds::default()
-        };
-        for (path, expected) in [
-            ("/x/a", true),
-            ("/x/a/b", true),
-            ("/x/given/a", true),
-            ("/x", false),
-            ("/x/given", false),
-            ("/x/reference", false),
-            ("/x/reference/a", false),
-            ("/x/kept-1/a", false),
-            ("/x/moved/a", false),
-            ("/xa", false),
-            ("/y/a", false),
-            ("/", false),
-        ] {
-            assert_eq!(bounds.lets_folder_go(path.as_bytes()), expected, "{path}");
-        }
-        let bounds = Bounds {
-            tops: vec![below("/x")],
-            only_under: vec![below("/x/only")],
-            ..Bounds::default()
-        };
-        for (path, expected) in [("/x/only/a", true), ("/x/only", false), ("/x/a", false)] {
-            assert_eq!(bounds.lets_folder_go(path.as_bytes()), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn a_place_that_is_not_there_is_refused() {
-        let said = parse("/no/such/folder", None)
-            .expect_err("missing")
-            .to_string();
-        assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
-        assert!(parse("[", None).is_err());
-        let folder = parse("[", Some("/["));
-        assert!(folder.expect("a place").holds(b"/[/a", b"[/a"));
     }
 
     #[test]

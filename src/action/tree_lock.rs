@@ -337,35 +337,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_met_from_above_from_below_and_by_another_name() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let top = folder.path().canonicalize().expect("real");
-        let path = |name: &str| top.join(name);
-        for name in ["a/b/c", "d"] {
-            std::fs::create_dir_all(path(name)).expect("a folder");
-        }
-        std::fs::write(path("a/b/file"), "x").expect("written");
-        let take = |name: &str| TreeLock::take(&[path(name)]);
-        let held = take("a/b").expect("free");
-        for (name, is_free) in [
-            ("a/b", false),
-            ("a", false),
-            ("a/b/c", false),
-            ("a/b/file", false),
-            ("d", true),
-            ("", false),
-        ] {
-            // This process is no run of seekless, as its name tells, but it may not be seen, either.
-            let taken = wanted(&[path(name)])
-                .values()
-                .all(|wanted| sync::hold(&wanted.folder, wanted.exclusive) == Ok(true));
-            assert_eq!(taken, is_free, "{name}");
-        }
-        drop(held);
-        assert!(take("a").is_ok());
-    }
-
-    #[test]
     fn the_kernels_list_is_understood() {
         let locks = "\
             1: FLOCK  ADVISORY  WRITE 4242 08:01:1234 0 EOF\n\

@@ -239,20 +239,4 @@ mod tests {
             assert!(!Row::default().read(&whole));
         }
     }
-
-    #[test]
-    fn a_row_with_everything_takes_at_most_130_bytes() {
-        let longest = rows().iter().map(|row| encoded(row).len()).max();
-        assert_eq!(longest, Some(125));
-    }
-
-    #[test]
-    fn rows_of_one_state_add_up() {
-        let mut rows = rows();
-        let all = rows.pop().expect("the one with everything");
-        let mut joined = rows.remove(0);
-        rows.into_iter().for_each(|row| joined.join(row));
-        joined.join(all.clone());
-        assert_eq!(joined, all);
-    }
 }

@@ -211,42 +211,6 @@ fn a_row_of_another_file_system_is_none() {
 }
 
 #[test]
-fn rows_that_no_run_has_used_for_half_a_year_go_and_the_file_gets_smaller() {
-    let place = Place::new();
-    let rows: Vec<(Key, Row)> = (0..1000).map(|inode| ((0, inode), row(1, 0, 0))).collect();
-    place.run(after(0), &rows, &[]);
-    let length = || fs::metadata(place.path()).expect("is there").len();
-    let all = length();
-    let used: Vec<Key> = (0..100).map(|inode| (0, inode)).collect();
-    for days in [10, 100, 200, 213] {
-        assert_eq!(place.run(after(days), &[], &used), 100);
-        assert_eq!(place.count(), 1000, "after {days} days");
-    }
-    assert_eq!(place.run(after(230), &[], &used), 100);
-    assert_eq!(place.count(), 100);
-    assert!(length() < all / 5, "{} of {all}", length());
-    assert_eq!(place.run(after(500), &[((1, 1), row(1, 0, 0))], &[]), 0);
-    assert_eq!(place.count(), 101, "the log is short");
-}
-
-#[test]
-fn a_run_writes_nothing_on_most_days() {
-    let place = Place::new();
-    filled(&place, 300);
-    let before = fs::read(place.path()).expect("is read");
-    let all: Vec<Key> = (0..300).map(|inode| (0, inode)).collect();
-    place.run(after(29), &[], &all);
-    assert!(fs::read(place.path()).expect("is read") == before);
-    place.run(after(30), &[], &all);
-    assert!(fs::read(place.path()).expect("is read") != before);
-    // A day in the future is from a clock that was wrong.
-    place.run(after(20), &[], &all);
-    let mut rows = place.open().expect("is there");
-    let marked = rows.find((0, 7), &mut Row::default());
-    assert_eq!(marked, Some(after(20)));
-}
-
-#[test]
 fn while_another_run_uses_a_file_it_is_not_replaced_and_both_find_all_rows() {
     let place = Place::new();
     let other = {
@@ -262,27 +226,6 @@ fn while_another_run_uses_a_file_it_is_not_replaced_and_both_find_all_rows() {
     place.run(after(0), &all, &[]);
     assert_ne!(ino(), before);
     assert_eq!(place.count(), 500);
-}
-
-#[test]
-fn a_stored_volume_has_its_rows_and_its_path_and_is_removed_unless_it_is_in_use() {
-    let place = Place::new();
-    let folder = &place.folder;
-    assert!(folder.kept().expect("is listed").is_empty());
-    filled(&place, 300);
-    fs::write(folder.path().join("notes.rows"), "x").expect("is written");
-    let kept = folder.kept().expect("is listed");
-    let [one] = &kept[..] else {
-        panic!("one: {kept:?}");
-    };
-    let contents = one.contents.as_ref().expect("is read");
-    assert_eq!(contents.files, 300);
-    assert_eq!(contents.folder.as_deref(), Some("/photos".as_ref()));
-    let used = place.open();
-    assert!(matches!(folder.remove(one), Err(CacheError::Busy)));
-    drop(used);
-    folder.remove(one).expect("is removed");
-    assert_eq!(folder.names().expect("is listed"), ["notes.rows"]);
 }
 
 #[test]

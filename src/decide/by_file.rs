@@ -115,19 +115,3 @@ pub fn mixed(number: u64) -> u64 {
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_set_has_the_files_that_were_added_and_no_others() {
-        let added = [0, 1, 63, 64, 1000, 63];
-        let mut set = FileSet::default();
-        added
-            .into_iter()
-            .for_each(|number| set.insert(FileIndex(number)));
-        let found = (0..2000).filter(|&number| set.contains(FileIndex(number)));
-        assert_eq!(found.collect::<Vec<_>>(), [0, 1, 63, 64, 1000]);
-    }
-}

@@ -129,23 +129,6 @@ mod tests {
     }
 
     #[test]
-    fn many_files_of_one_length_are_not_trusted() {
-        let mut odds = Odds::default();
-        for _ in 0..3000 {
-            odds.found(PHOTO);
-        }
-        assert!(odds.of(PHOTO, 3000) <= 0.5);
-        for _ in 0..20 {
-            odds.compared(PHOTO, 3000, 2999, false);
-        }
-        assert!(odds.of(PHOTO, 3000) < 0.1);
-        assert!(
-            odds.of(PHOTO, 2) > 0.9,
-            "many files of one size say nothing about pairs"
-        );
-    }
-
-    #[test]
     fn what_is_seen_outweighs_what_was_expected() {
         let mut odds = Odds::default();
         let before = odds.of(PHOTO, 2);
@@ -161,18 +144,6 @@ mod tests {
             odds.compared(PHOTO, 2, 1, true);
         }
         assert!((0.9..1.0).contains(&odds.of(PHOTO, 2)), "never certain");
-    }
-
-    #[test]
-    fn files_whose_twins_are_still_to_come_do_not_count_as_alone() {
-        let mut odds = Odds::default();
-        // Sizes that ten files share, five and five of them equal in pairs, the pairs far from each other.
-        for _ in 0..100 {
-            for before in 0..10 {
-                odds.compared(PHOTO, 10, before, before >= 5);
-            }
-            assert!(odds.of_any(PHOTO, 10) > 0.7, "{}", odds.of_any(PHOTO, 10));
-        }
     }
 
     #[test]

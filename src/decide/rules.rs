@@ -292,14 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn short_files_are_always_read_whole_and_long_ones_never() {
-        for odds in [0.0, 0.5, 1.0] {
-            assert!(FirstVisit { visit: 0 }.reads_whole(HEAD, odds));
-            assert!(!FirstVisit::default().reads_whole(LONGEST + 1, odds));
-        }
-    }
-
-    #[test]
     fn in_between_the_odds_decide() {
         let rule = FirstVisit { visit: HEAD };
         assert!(rule.reads_whole(2 * HEAD, 0.5), "as much to win as to lose");

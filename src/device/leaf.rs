@@ -212,20 +212,3 @@ fn numbered(name: &str, stem: &str) -> bool {
     name.strip_prefix(stem)
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_disks_are_told_by_name() {
-        for (name, memory) in [
-            ("zram0", true),
-            ("ram15", true),
-            ("ramdisk", false),
-            ("sda", false),
-        ] {
-            assert_eq!(is_memory(name), memory, "{name}");
-        }
-    }
-}

@@ -207,51 +207,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_class_may_be_told_instead_of_numbers() {
-        let device = Selector::Device("/dev/sdb".to_owned());
-        for (text, selector, class) in [
-            ("ssd", Selector::Default, Class::SolidState),
-            ("HDD", Selector::Default, Class::Rotational),
-            (
-                "unknown:hdd",
-                Selector::Class(Class::Unknown),
-                Class::Rotational,
-            ),
-            ("dev:/dev/sdb:ssd", device, Class::SolidState),
-        ] {
-            let told = Told::As(class);
-            assert_eq!(text.parse(), Ok(Override { selector, told }), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_examples() {
-        for text in [
-            "",
-            "network",
-            "network:memory",
-            "ssd:",
-            "ssd:8,",
-            "many",
-            "hdd:0",
-            "hdd:1,-1",
-            "99999999999999999999",
-            "1,2,3",
-            "removable:4",
-            "dev:4",
-            "dev::4",
-            "dev:sdb",
-        ] {
-            let error = text.parse::<Override>().map_err(|error| error.to_string());
-            let error = error.expect_err(text);
-            assert!(
-                error.starts_with(&format!("{text:?} does not set threads")),
-                "{error}"
-            );
-        }
-    }
-
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in ".{0,40}") {

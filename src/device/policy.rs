@@ -215,14 +215,4 @@ mod tests {
             "wanted for certain"
         );
     }
-
-    #[test]
-    fn a_disk_with_dear_seeks_reads_on_further() {
-        let slow = Cost {
-            seek_us: 16_000,
-            ..Cost::SPINNING
-        };
-        let left = 3 * MB / 2;
-        assert!(slow.is_read_on(left, 0.5) && !Cost::SPINNING.is_read_on(left, 0.5));
-    }
 }

@@ -203,18 +203,3 @@ fn printable(text: &str) -> String {
     }
     plain
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A disk image or a mount point with escape codes in its name must not reach the terminal.
-    #[test]
-    fn no_name_steers_the_terminal() {
-        let named = "/mnt/\x1b]0;owned\x07\n  class ssd é";
-        assert_eq!(
-            printable(named),
-            "/mnt/\\u{1b}]0;owned\\u{7}\\n  class ssd é"
-        );
-    }
-}

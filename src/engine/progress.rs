@@ -244,31 +244,4 @@ mod tests {
         tally.done(volume, Stage::Content, 1000, 1000);
         assert_eq!(done(&tally, 300), [300, 2000]);
     }
-
-    #[test]
-    fn the_longest_files_are_counted_together() {
-        let mut tally = Tally::default();
-        let (volume, longest) = (VolumeId(0), i64::MAX as u64);
-        for _ in 0..5 {
-            tally.wanted(volume, Stage::Head, 4096);
-            tally.moved(volume, (Stage::Head, 4096), (Stage::Content, longest));
-        }
-        let line = || {
-            tally
-                .lines(|_| "/".to_owned(), true, |_| 0)
-                .pop()
-                .expect("a line")
-        };
-        assert_eq!((line().files_total, line().bytes_total), (5, u64::MAX));
-        for read in [longest, longest, longest, 0, 0] {
-            tally.done(volume, Stage::Content, longest, read);
-        }
-        let line = tally
-            .lines(|_| "/".to_owned(), true, |_| 0)
-            .pop()
-            .expect("a line");
-        assert_eq!((line.bytes_done, line.bytes_total), (u64::MAX, u64::MAX));
-        assert_eq!(tally.bytes_read(volume), u64::MAX);
-        assert_eq!(tally.stages()[0].bytes_read, u64::MAX);
-    }
 }

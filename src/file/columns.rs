@@ -226,15 +226,6 @@ mod tests {
     }
 
     #[test]
-    fn so_many_of_the_longest_fit_below_one_base() {
-        let mut names = Names::default();
-        (0..1 << NAMES_SHIFT).for_each(|_| names.push(&[b'x'; LONGEST]));
-        names.push(b"y");
-        assert_eq!(names.get((1 << NAMES_SHIFT) - 1), [b'x'; LONGEST]);
-        assert_eq!(names.get(1 << NAMES_SHIFT), b"y");
-    }
-
-    #[test]
     fn large_numbers_may_come_at_any_time() {
         let numbers = [0, 7, u64::MAX, 1, 2, 1 << 32, u32::MAX.into(), 3];
         let mut column = Narrow::default();
@@ -245,13 +236,6 @@ mod tests {
                 assert_eq!(column.get(j), before);
             }
         }
-    }
-
-    #[test]
-    fn small_numbers_have_no_upper_half() {
-        let mut column = Narrow::default();
-        (0..1000).for_each(|number| column.push(number));
-        assert!(column.high.is_empty());
     }
 
     /// Runs of every length, also across the shared entries.

@@ -198,52 +198,11 @@ impl DirTable {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::MetadataExt;
 
     use super::*;
     use crate::file::{FolderPlace, PathRules};
-
-    #[test]
-    fn a_folder_is_opened_from_the_nearest_one_above_that_is_open() {
-        let place = tempfile::tempdir().expect("a folder");
-        let top = place.path().join("top");
-        fs::create_dir_all(top.join("a/b/c")).expect("made");
-        let dirs = SharedDirs::default();
-        let look = |path: &str| {
-            let m = fs::metadata(top.join(path)).expect("is there");
-            (m.dev(), m.ino())
-        };
-        let (dev, ino) = look(".");
-        let mut at = dirs
-            .write()
-            .add_root(top.as_os_str().as_bytes(), 0, (dev, ino));
-        let mut all = vec![at];
-        for (name, path) in [("a", "a"), ("b", "a/b"), ("c", "a/b/c")] {
-            let (dev, ino) = look(path);
-            at = dirs
-                .write()
-                .add(FolderPlace::Below(at, name.as_bytes()), (dev, ino), 0)
-                .expect("new");
-            all.push(at);
-        }
-        for size in [1, 2, 3, 64] {
-            let mut handles = DirHandles::new(size);
-            for &dir in all.iter().chain(all.iter().rev()).chain([&all[3], &all[1]]) {
-                let opened = handles.get(dir, &dirs).expect("is there");
-                let s = stat::descriptor(opened).expect("is open");
-                assert_eq!((s.dev, s.ino), dirs.read().identity(dir), "{size}");
-            }
-        }
-        // The path no longer leads there.
-        let mut handles = DirHandles::new(64);
-        handles.get(all[1], &dirs).expect("is there");
-        fs::rename(&top, place.path().join("elsewhere")).expect("renamed");
-        let opened = handles.get(all[3], &dirs).expect("is below what is open");
-        let s = stat::descriptor(opened).expect("is open");
-        assert_eq!((s.dev, s.ino), dirs.read().identity(all[3]));
-    }
 
     #[test]
     fn no_path_leads_through_a_link_that_took_a_folders_place() {
@@ -286,37 +245,5 @@ mod tests {
             tied_roots: true,
         });
         assert!(dirs.open(b).is_ok(), "links are to be followed");
-    }
-
-    /// Three times as deep as a path may be for the kernel.
-    #[test]
-    fn a_folder_deeper_than_any_path_is_opened() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let dirs = SharedDirs::default();
-        let path = folder.path().as_os_str().as_bytes();
-        let mut at = dirs.write().add_root(path, 0, (1, 1));
-        let mut all = vec![at];
-        let mut handle = dirs.open(at).expect("is there");
-        for depth in 0..60_usize {
-            // Lengths that end right before, at and behind each limit.
-            let name = vec![b'd'; 200 + depth % 50];
-            let c_name = CString::new(name.clone()).expect("no NUL");
-            rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
-            handle = open::folder_handle(&handle, &c_name).expect("is there");
-            let s = stat::descriptor(&handle).expect("is open");
-            at = dirs
-                .write()
-                .add(FolderPlace::Below(at, &name), &s, 0)
-                .expect("new");
-            all.push(at);
-        }
-        for &dir in &all[1..] {
-            let opened = dirs.open(dir).expect("is there");
-            let s = stat::descriptor(&opened).expect("is open");
-            assert_eq!((s.dev, s.ino), dirs.read().identity(dir));
-        }
-        let mut path = Vec::new();
-        dirs.read().path(at, &mut path);
-        assert!(path.len() > 3 * 4096, "{}", path.len());
     }
 }

@@ -181,22 +181,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_another_case_if_they_have_letters() {
-        for (name, other) in [
-            ("photo.jpg", Some("Photo.jpg")),
-            ("2024-A", Some("2024-a")),
-            ("äö", Some("ÄÖ")),
-            ("Ä", Some("ä")),
-            ("2024", None),
-            ("日本", None),
-        ] {
-            let expected = other.map(|other| other.as_bytes().to_vec());
-            assert_eq!(other_case(name.as_bytes()), expected, "{name}");
-        }
-        assert_eq!(other_case(b"\xffa"), Some(b"\xffA".to_vec()));
-    }
-
-    #[test]
     fn paths_stay_as_they_are_where_case_matters() {
         let top = tempfile::tempdir().expect("a folder");
         for name in ["Dir/x", "dir/x", "dir/X", "dir/y"] {

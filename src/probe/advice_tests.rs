@@ -5,7 +5,7 @@ use crate::device::Policy;
 use super::advice::advise;
 use super::experiment::{FOLDERS, PHYSICAL, SCATTERED, WHOLE_FILES};
 use super::findings::{Advice, ExperimentOutcome, ExperimentResult, Point, Series, lines};
-use super::model::{ELEVATOR, Model, POOLS, recorded};
+use super::model::{ELEVATOR, Model, POOLS};
 
 const CORES: usize = 4;
 
@@ -93,31 +93,6 @@ fn a_lone_reader_is_never_advised_however_fast_it_sweeps() {
 }
 
 #[test]
-fn a_disk_that_was_taken_for_solid_state_gains_much() {
-    let outcomes = Model::spinning(1).outcomes();
-    let advice = advice(&outcomes, POOLS);
-    let gain = |what| {
-        let gain = advice.gains.iter().find(|gain| gain.what == what);
-        gain.expect("both were measured").factor()
-    };
-    assert!(gain("scattered reads") > 1.5, "{advice:?}");
-    assert!(gain("whole files") > 2.0, "{advice:?}");
-}
-
-#[test]
-fn the_policy_that_fits_gains_nothing_more() {
-    let outcomes = Model::spinning(1).outcomes();
-    let first = advice(&outcomes, ELEVATOR);
-    let fitting = Policy {
-        depth: first.depth,
-        ..ELEVATOR
-    };
-    for gain in advice(&outcomes, fitting).gains {
-        assert!((gain.factor() - 1.0).abs() < 1e-9, "{gain:?}");
-    }
-}
-
-#[test]
 fn a_mirror_gets_a_stream_for_each_head() {
     let outcomes = Model::spinning(2).outcomes();
     let advice = advice(&outcomes, ELEVATOR);
@@ -147,25 +122,6 @@ fn a_slow_line_is_not_a_head() {
     assert!(advice.random_threads * advice.depth >= 200);
 }
 
-/// Reads of 4 KiB by threads, measured in 2008 on a SATA disk, an ATA disk and a mirror.
-#[test]
-fn disks_of_2008_are_known_for_what_they_were() {
-    let threads = [1, 2, 5, 10, 25, 100, 250, 1000];
-    for rates in [
-        [141.0, 150.0, 153.0, 153.0, 166.0, 167.0, 168.0, 162.0],
-        [300.0, 314.0, 311.0, 308.0, 306.0, 321.0, 317.0, 317.0],
-        [251.0, 402.0, 411.0, 413.0, 433.0, 472.0, 489.0, 500.0],
-    ] {
-        let points: Vec<_> = threads.into_iter().zip(rates).collect();
-        let outcomes = recorded(&points);
-        let advice = advice(&outcomes, ELEVATOR);
-        assert!(advice.rotational, "{rates:?}");
-        assert_eq!(advice.random_threads, 1);
-        let scattered = line(&outcomes, "random", SCATTERED);
-        assert_good(&scattered, advice.depth, ELEVATOR.depth);
-    }
-}
-
 #[test]
 fn without_measurements_there_is_no_advice() {
     let unmeasured = ExperimentResult {
@@ -174,54 +130,6 @@ fn without_measurements_there_is_no_advice() {
         result: ExperimentOutcome::Unmeasured("no time".to_owned()),
     };
     assert!(refusal(&[unmeasured], POOLS).contains("could be measured"));
-}
-
-/// Measured on a network SSD that others used meanwhile; a search with 10 in flight took a fifth longer.
-#[test]
-fn what_cannot_be_told_from_the_best_is_left_alone() {
-    let measured = [
-        (10, 18_211.0, 57_288.0, 62_137.0),
-        (100, 13_573.0, 24_001.0, 73_300.0),
-    ];
-    let mut outcomes = recorded(&[(1, 14_249.0), (10, 0.0), (100, 0.0), (1000, 17_056.0)]);
-    if let ExperimentOutcome::Chart(chart) = &mut outcomes[0].result {
-        for point in &mut chart.series[0].points {
-            for (_, p10, median, p90) in measured.iter().filter(|row| row.0 == point.x) {
-                (point.p10, point.median, point.p90) = (*p10, *median, *p90);
-            }
-        }
-    }
-    let policy = Policy { depth: 25, ..POOLS };
-    assert_eq!(advice(&outcomes, policy).random_threads, 4);
-    assert_eq!(advice(&outcomes, policy).depth, 25);
-    if let ExperimentOutcome::Chart(chart) = &mut outcomes[0].result {
-        chart.series[0].points[2].p90 = 18_000.0;
-    }
-    assert!(advice(&outcomes, policy).depth < 25, "it is certain now");
-}
-
-#[test]
-fn what_answers_faster_than_a_platter_turns_has_none() {
-    // Whatever disturbs the rest, as a neighbour on a shared disk does.
-    let mut outcomes = Model::spinning(1).outcomes();
-    outcomes[0] = Model::solid(0.0003, 64, 500e6, 3e9)
-        .outcomes()
-        .swap_remove(0);
-    let advice = advice(&outcomes, POOLS);
-    assert!(!advice.rotational, "{:?}", advice.reasons);
-}
-
-#[test]
-fn a_depth_is_changed_for_a_gain_that_another_run_would_confirm() {
-    let sweep_at_8 = |rate| {
-        let mut outcomes = Model::spinning(1).outcomes();
-        change(&mut outcomes, PHYSICAL, |point| {
-            *point = Point::exact(point.x, if point.x == 8 { rate } else { 1000.0 });
-        });
-        advice(&outcomes, ELEVATOR).depth
-    };
-    assert_eq!(sweep_at_8(850.0), 8);
-    assert_eq!(sweep_at_8(500.0), 4);
 }
 
 #[test]

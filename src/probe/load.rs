@@ -274,25 +274,4 @@ mod tests {
         assert!((rate(Some((2, 500)), (4, 1000)) - 4.0 * 1e6 / 1000.0).abs() < 1e-6);
         assert_eq!(rate(None, (0, 0)), 0.0);
     }
-
-    #[test]
-    fn each_thread_has_as_many_in_flight() {
-        for (manner, at_a_time, cores, expected) in [
-            (Manner::Streams, 4, 2, (0, 0, 4)),
-            (Manner::InOrder, 8, 2, (1, 8, 0)),
-            (Manner::Scattered, 250, 4, (2, 125, 0)),
-            (Manner::Scattered, 1, 4, (1, 1, 0)),
-        ] {
-            let policy = manner.policy(at_a_time, cores);
-            let numbers = (
-                policy.random_threads,
-                policy.depth,
-                policy.sequential_threads,
-            );
-            assert!(
-                !has_rings() || numbers == expected,
-                "{manner:?} {at_a_time}: {numbers:?}"
-            );
-        }
-    }
 }

@@ -158,13 +158,3 @@ fn outcome(name: &'static str, manner: Manner, series: Vec<Series>) -> Experimen
         result: ExperimentOutcome::Chart(manner.chart(series, Vec::new())),
     }
 }
-
-/// Outcomes with one line of scattered reads, as somebody recorded them.
-pub fn recorded(points: &[(u64, f64)]) -> Vec<ExperimentResult> {
-    let points = points.iter().map(|&(x, value)| Point::exact(x, value));
-    let line = Series {
-        name: SCATTERED,
-        points: points.collect(),
-    };
-    vec![outcome("random", Manner::Scattered, vec![line])]
-}

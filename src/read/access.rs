@@ -176,29 +176,3 @@ impl Buffer {
         &self.0[..len]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_count_until_their_file_is_done() {
-        let in_progress = InProgress::default();
-        assert_eq!(in_progress.bytes(VolumeId(1)), 0);
-        let [one, other] = [1, 1].map(|volume| in_progress.begin(VolumeId(volume)));
-        one.add(5);
-        other.add(7);
-        one.add(1);
-        assert_eq!(
-            (
-                in_progress.bytes(VolumeId(1)),
-                in_progress.bytes(VolumeId(0))
-            ),
-            (13, 0)
-        );
-        drop(one);
-        assert_eq!(in_progress.bytes(VolumeId(1)), 7);
-        drop(other);
-        assert_eq!(in_progress.bytes(VolumeId(1)), 0);
-    }
-}

@@ -137,18 +137,6 @@ mod tests {
         assert!(read as f64 >= least, "nor does it wait for nothing");
     }
 
-    #[test]
-    fn volumes_on_one_device_share_its_budget() {
-        let budgets = Budgets::new(Some(RATE));
-        let (one, other): (Arc<str>, Arc<str>) = ("sda".into(), "sdb".into());
-        for device in [&one, &other, &one] {
-            budgets.add_volume(device);
-        }
-        let buckets = budgets.buckets.read().expect("nobody panicked");
-        assert!(Arc::ptr_eq(&buckets[0].1, &buckets[2].1));
-        assert!(!Arc::ptr_eq(&buckets[0].1, &buckets[1].1));
-    }
-
     /// A probe cuts off the reads of each point: the next point must not wait for them.
     #[test]
     fn what_is_not_read_is_not_paid_for() {

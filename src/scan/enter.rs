@@ -217,50 +217,12 @@ fn now_ns() -> i64 {
 #[cfg(test)]
 mod tests {
     use std::ffi::CString;
-    use std::fs;
+
     use std::os::unix::ffi::OsStrExt;
-    use std::path::Path;
 
     use super::*;
 
     use crate::sys::open;
-
-    fn opened(path: &Path) -> (Stat, std::os::fd::OwnedFd) {
-        let name = std::ffi::CString::new(path.as_os_str().as_bytes()).expect("no NUL");
-        let fd = open::folder(open::CWD, &name).expect("is there");
-        (stat::descriptor(&fd).expect("is open"), fd)
-    }
-
-    #[test]
-    fn a_folder_is_passed_over_only_while_it_is_where_it_was_met() {
-        let top = tempfile::tempdir().expect("a folder");
-        let (old, new) = (top.path().join("old"), top.path().join("new"));
-        fs::create_dir(&old).expect("made");
-        let dirs = SharedDirs::default();
-        let (stat, _fd) = opened(top.path());
-        let root = dirs
-            .write()
-            .add_root(top.path().as_os_str().as_bytes(), 0, &stat);
-        let (stat, fd) = opened(&old);
-        let first = enter(&dirs, FolderPlace::Below(root, b"old"), &stat, fd.as_fd());
-        let Entered::New(first) = first else {
-            panic!("{first:?}")
-        };
-        let again = enter(&dirs, FolderPlace::Below(root, b"old"), &stat, fd.as_fd());
-        assert_eq!(again, Entered::Before(first));
-        fs::rename(&old, &new).expect("moved");
-        let (stat, fd) = opened(&new);
-        let moved = enter(&dirs, FolderPlace::Below(root, b"new"), &stat, fd.as_fd());
-        let Entered::New(moved) = moved else {
-            panic!("the path under which it is known leads nowhere: {moved:?}")
-        };
-        let again = enter(&dirs, FolderPlace::Below(root, b"new"), &stat, fd.as_fd());
-        assert_eq!(
-            again,
-            Entered::Before(moved),
-            "the second of two is known as well"
-        );
-    }
 
     #[test]
     fn only_an_old_state_that_is_still_there_holds() {

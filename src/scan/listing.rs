@@ -170,19 +170,4 @@ mod tests {
         assert!(!exhausted(1000, 201, 0));
         assert!(!exhausted(30, 1, million), "others hold it");
     }
-
-    #[test]
-    fn tables_may_double_within_the_addresses_that_are_left() {
-        let short = |held: u64, addresses: u64| {
-            is_short(Memory {
-                held: held << 20,
-                available: 100 << 30,
-                addresses: addresses << 20,
-            })
-        };
-        assert!(short(20, 43));
-        assert!(!short(20, 44));
-        assert!(short(200, 223));
-        assert!(!short(200, 224));
-    }
 }

@@ -143,26 +143,4 @@ mod tests {
             assert_eq!(open(&at, b"missing/b").err(), Some(Errno::NOENT));
         }
     }
-
-    #[test]
-    fn paths_longer_than_the_kernel_takes_are_opened() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut path = folder
-            .path()
-            .canonicalize()
-            .expect("a real path")
-            .into_os_string();
-        let mut at = open(path.as_bytes()).expect("the folder");
-        let name = "n".repeat(200);
-        for _ in 0..30 {
-            let c = std::ffi::CString::new(name.as_str()).expect("no NUL");
-            make_folder(&at, &c, 0o700).expect("a folder");
-            at = step(&at, &c).expect("the folder");
-            path.push("/");
-            path.push(&name);
-        }
-        let again = open(path.as_bytes()).expect("a long path");
-        let same = super::super::stat::descriptor(again).map(|s| s.ino);
-        assert_eq!(same, super::super::stat::descriptor(at).map(|s| s.ino));
-    }
 }

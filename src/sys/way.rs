@@ -232,26 +232,4 @@ mod tests {
         assert_eq!(end(Path::new("")), Err(Errno::NOENT));
         assert_eq!(end(Path::new("a\0b")), Err(Errno::INVAL));
     }
-
-    #[test]
-    fn what_is_shown_is_where_one_is() {
-        let shown = |path: &[&CStr]| {
-            let mut way = Way::to(b"x").expect("here");
-            for name in path {
-                let here = rustix::io::fcntl_dupfd_cloexec(way.here(), 0).expect("a descriptor");
-                way.enter(name, here);
-            }
-            way.shown().to_owned()
-        };
-        assert_eq!(shown(&[]), Path::new(""));
-        assert_eq!(shown(&[c"a", c".", c"b"]), Path::new("a/b"));
-        assert_eq!(
-            shown(&[c"a", c"..", c"..", c"..", c"b"]),
-            Path::new("../../b")
-        );
-        let mut way = Way::to(b"/x").expect("there");
-        let top = open::folder_handle(CWD, c"/").expect("the top");
-        way.enter(c"..", top);
-        assert_eq!(way.shown(), Path::new("/"));
-    }
 }

@@ -103,56 +103,6 @@ fn ties_go_to_the_next_rule() {
 }
 
 #[test]
-fn without_rules_the_order_is_that_of_folders_names_times_and_paths() {
-    let all = [
-        file(1, &["/u/x (1) (1).jpg"]),
-        file(9, &["/u/deep/in/x.jpg"]),
-        file(8, &["/u/z.jpg"]),
-        file(8, &["/u/y.jpg"]),
-        file(9, &["/etc/x copy.jpg", "/u/x.jpg"]),
-        file(9, &["/etc/x.jpg"]),
-    ];
-    let reasons = |mut files: &[File]| {
-        let mut reasons = Vec::new();
-        while let Some((last, rest)) = files.split_last() {
-            let (index, why) = chosen(&[], files, 1).remove(0);
-            assert_eq!(index, rest.len(), "{:?} {why}", last.names);
-            reasons.push(why);
-            files = rest;
-        }
-        reasons
-    };
-    let given = "in the folder given first";
-    assert_eq!(
-        reasons(&all),
-        [
-            "best-name",
-            given,
-            "first by path",
-            "oldest",
-            "best-name",
-            "the only one left"
-        ]
-    );
-    // A report counts more than the default order, and a rule more than a report.
-    let mut listed = traits(&all);
-    for (nth, file) in listed.iter_mut().enumerate() {
-        file.place = (nth, 0);
-    }
-    let rules = |rules: &[&str]| Rules::parse(rules).expect("good rules");
-    let why = |rules: &Rules, files: &[Traits<'_>]| {
-        let chosen = rules.choose(files, 1).remove(0);
-        (chosen.index, chosen.why)
-    };
-    assert_eq!(
-        why(&rules(&[]), &listed),
-        (0, "first in the report".to_owned())
-    );
-    let by_rule = why(&rules(&["newest"]), &listed);
-    assert_eq!(by_rule, (1, "first in the report".to_owned()));
-}
-
-#[test]
 fn several_can_stay() {
     let files = [file(1, &["/a"]), file(3, &["/b"]), file(2, &["/c"])];
     let stay = chosen(&["newest"], &files, 2);

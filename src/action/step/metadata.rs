@@ -210,29 +210,6 @@ mod tests {
     }
 
     #[test]
-    fn what_a_mount_ignored_is_not_given_where_it_would_count() {
-        let pair = |name: &str| (Raw(name.into()), Raw(b"1".to_vec()));
-        let plain = metadata(0o1755, 1, 2);
-        assert!(!plain.has_set_id());
-        assert_eq!(plain.without_set_id(), plain);
-        let able = Metadata {
-            xattrs: vec![pair("user.note"), pair("security.capability")],
-            ..plain.clone()
-        };
-        let less = Metadata {
-            xattrs: vec![pair("user.note")],
-            ..plain
-        };
-        assert!(able.has_set_id());
-        assert_eq!(able.without_set_id(), less);
-        for bit in [0o4000, 0o2000] {
-            let set = metadata(0o755 | bit, 1, 2);
-            assert!(set.has_set_id());
-            assert_eq!(set.without_set_id().mode, 0o755);
-        }
-    }
-
-    #[test]
     fn a_program_runs_as_its_owner_or_group_only_if_they_are_those_it_was_meant_for() {
         let file = OwnedFd::from(tempfile::tempfile().unwrap());
         let now = attributes::get(&file).unwrap();

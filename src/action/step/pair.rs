@@ -240,7 +240,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::action::reason::{MODIFIED, SIZE};
+    use crate::action::reason::SIZE;
     use crate::action::step::check::tests::{folder, opened, rewrite};
 
     fn pair(keeper: &Path, victim: &Path) -> Pair {
@@ -299,26 +299,6 @@ mod tests {
             let expected = compared == Err(Reason::changed(SIZE).of_keeper());
             assert!(expected, "{size} {compared:?}");
         }
-    }
-
-    #[test]
-    fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
-        let (_folder, at) = folder(&["a", "b", "c", "d"]);
-        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| at.join(name));
-        let (mut first, mut second, mut third) = (pair(&a, &b), pair(&c, &b), pair(&a, &d));
-        first.as_compared(&OwnChanges::new()).unwrap();
-        fs::hard_link(&a, at.join("further")).unwrap();
-        first.as_compared(&OwnChanges::new()).unwrap();
-        change_inode(&b);
-        let looked = first.as_compared(&OwnChanges::new());
-        let expected = looked == Err(Reason::changed(STATUS));
-        assert!(expected, "{looked:?}");
-        rewrite(&c);
-        assert!(second.as_compared(&OwnChanges::new()).is_err());
-        rewrite(&a);
-        let looked = third.as_compared(&OwnChanges::new());
-        let expected = looked == Err(Reason::changed(MODIFIED).of_keeper());
-        assert!(expected, "{looked:?}");
     }
 
     #[test]

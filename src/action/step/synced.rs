@@ -107,7 +107,7 @@ fn is_old(ctime_ns: i64, now_ns: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::Times;
+
     use super::super::{Expected, StepFile};
     use super::*;
     use crate::action::reads::Reads;
@@ -159,21 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_on_the_disk_is_not_waited_for() {
-        let (_named, mut keeper) = keeper();
-        let later = keeper.stat.ctime_ns + AGE_NS + 1;
-        let mut synced = Synced::default();
-        synced.ordered.insert(keeper.stat.dev, true);
-        // A kernel that does not tell (before 6.5) leaves nothing to rely on.
-        let tells = page_cache::is_unwritten(&keeper.file, 0, 0) == Some(false);
-        let waits = synced.start_at(&keeper, &OwnChanges::new(), later);
-        assert_eq!(waits, !tells);
-        make_waiting_fail(&mut keeper);
-        let found = synced.keeper(&keeper, &OwnChanges::new());
-        assert_eq!(found.is_ok(), tells);
-    }
-
-    #[test]
     fn what_was_not_found_on_the_disk_is_waited_for() {
         let (_named, mut keeper) = keeper();
         let later = keeper.stat.ctime_ns + AGE_NS + 1;
@@ -187,25 +172,6 @@ mod tests {
         for mut synced in [young, unordered] {
             synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
         }
-    }
-
-    #[test]
-    fn a_file_is_waited_for_once_and_again_after_a_change() {
-        let (_named, mut keeper) = keeper();
-        let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
-        let mut synced = Synced::default();
-        synced.keeper(&keeper, &OwnChanges::new()).unwrap();
-        make_waiting_fail(&mut keeper);
-        assert!(!synced.start(&keeper, &OwnChanges::new()));
-        synced.keeper(&keeper, &OwnChanges::new()).unwrap();
-        // A new link that this run made changes nothing of the bytes.
-        keeper.stat.ctime_ns = ctime + 1;
-        let ours = OwnChanges::from([(file, Times::of(&keeper.stat))]);
-        assert!(!synced.start(&keeper, &ours));
-        synced.keeper(&keeper, &ours).unwrap();
-        // Any other change is somebody else's.
-        assert!(synced.start(&keeper, &OwnChanges::new()));
-        synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
     }
 
     #[test]

@@ -127,46 +127,33 @@ mod tests {
             stable: true,
             file_system: None,
         };
+        // Numbers and times that a program reports are not those that the kernel stored.
+        let reported = |folder| FolderIdentity {
+            stable: false,
+            ..folder
+        };
+        let on = |file_system| FolderIdentity {
+            file_system: Some(file_system),
+            ..folder(1, None)
+        };
         for (one, other, expected) in [
             (folder(1, Some(5)), folder(1, Some(5)), true),
             (folder(1, Some(5)), folder(1, Some(6)), false),
             (folder(1, None), folder(1, Some(6)), true),
             (folder(1, None), folder(1, None), true),
             (folder(1, Some(5)), folder(2, Some(5)), false),
+            (folder(1, Some(5)), reported(folder(1, Some(5))), false),
+            (
+                reported(folder(1, Some(5))),
+                reported(folder(1, Some(5))),
+                true,
+            ),
+            (on(1), on(1), true),
+            (on(1), on(2), false),
+            (folder(1, None), on(2), true),
         ] {
             assert_eq!(one.is(other), expected, "{one:?} {other:?}");
             assert_eq!(other.is(one), expected, "{other:?} {one:?}");
         }
-    }
-
-    #[test]
-    fn what_a_program_reports_is_not_what_the_kernel_stored() {
-        let folder = |stable| FolderIdentity {
-            ino: 1,
-            birth_ns: Some(5),
-            stable,
-            file_system: None,
-        };
-        for (one, other, expected) in [
-            (true, true, true),
-            (true, false, false),
-            (false, false, true),
-        ] {
-            assert_eq!(folder(one).is(folder(other)), expected, "{one:?} {other:?}");
-            assert_eq!(folder(other).is(folder(one)), expected, "{other:?} {one:?}");
-        }
-    }
-
-    #[test]
-    fn a_folder_on_another_type_of_file_system_is_another_one() {
-        let folder = |file_system| FolderIdentity {
-            ino: 1,
-            birth_ns: None,
-            stable: true,
-            file_system,
-        };
-        assert!(folder(Some(1)).is(folder(Some(1))));
-        assert!(!folder(Some(1)).is(folder(Some(2))));
-        assert!(folder(None).is(folder(Some(2))));
     }
 }

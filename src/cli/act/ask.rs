@@ -110,29 +110,3 @@ fn understand(answer: &str, files: usize) -> Wish {
     }
     Wish::Choose(Choice::Keep(chosen))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_are_understood() {
-        for (answer, wish) in [
-            ("", Wish::Choose(Choice::ByRule)),
-            ("2", Wish::Choose(Choice::Keep(vec![1]))),
-            ("1, 3", Wish::Choose(Choice::Keep(vec![0, 2]))),
-            ("A", Wish::Choose(Choice::KeepAll)),
-            ("r", Wish::ChooseForAll(Choice::ByRule)),
-            ("q", Wish::ChooseForAll(Choice::Undecided)),
-            ("?", Wish::Help),
-        ] {
-            assert_eq!(understand(answer, 3), wish, "{answer}");
-        }
-        for answer in ["4", "0", "x", "1 x"] {
-            assert!(
-                matches!(understand(answer, 3), Wish::Unclear(_)),
-                "{answer}"
-            );
-        }
-    }
-}

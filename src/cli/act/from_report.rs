@@ -150,17 +150,3 @@ pub fn with_command(error: &ReadError) -> String {
     };
     format!("{error}{command}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_follows_where_one_helps() {
-        let said = with_command(&ReadError::FoldersNotJson);
-        let wanted = "seekless reads reports of folders as json or ndjson only: create it again with -f ndjson";
-        assert_eq!(said, wanted);
-        let empty = ReadError::Empty;
-        assert_eq!(with_command(&empty), empty.to_string());
-    }
-}

@@ -355,15 +355,6 @@ pub fn command() -> clap::Command {
 mod tests {
     use super::*;
 
-    fn parse(line: &[&str]) -> Result<FindArgs, clap::Error> {
-        let cli = Cli::try_parse_from(line)?;
-        Ok(match cli.command {
-            None => cli.find,
-            Some(Command::Find(args)) => *args,
-            Some(other) => panic!("{other:?} is not find"),
-        })
-    }
-
     #[test]
     fn definition_is_sound() {
         command().debug_assert();
@@ -374,58 +365,6 @@ mod tests {
         for arg in command().get_arguments() {
             assert!(arg.get_help().is_some(), "{}", arg.get_id());
             assert!(arg.get_help_heading().is_some(), "{}", arg.get_id());
-        }
-    }
-
-    #[test]
-    fn find_is_the_default() {
-        for line in [
-            &["seekless", "-x", "a", "b"][..],
-            &["seekless", "a", "-x", "b"],
-            &["seekless", "find", "-x", "a", "b"],
-            &["seekless", "--", "a", "b"],
-        ] {
-            let args = parse(line).expect("a good line");
-            assert_eq!(args.paths.roots, ["a", "b"], "{line:?}");
-        }
-        assert!(
-            parse(&["seekless"])
-                .expect("a good line")
-                .paths
-                .roots
-                .is_empty()
-        );
-    }
-
-    #[test]
-    fn folders_named_like_commands_can_be_reached() {
-        for (line, root) in [
-            (&["seekless", "./find"][..], "./find"),
-            (&["seekless", "find", "find"], "find"),
-            (&["seekless", "find", "man"], "man"),
-            (&["seekless", "--", "man"], "man"),
-            (&["seekless", "find", "help"], "help"),
-            (&["seekless", "fin"], "fin"),
-            (&["seekless", "find", "--", "-x"], "-x"),
-        ] {
-            let args = parse(line).expect("a good line");
-            assert_eq!(args.paths.roots, [root], "{line:?}");
-        }
-    }
-
-    #[test]
-    fn values_are_checked_while_parsing() {
-        for (line, part) in [
-            (&["seekless", "--min-size", "10x"][..], "unknown size unit"),
-            (&["seekless", "--type", "picture"], "image, video, audio"),
-            (&["seekless", "-f", "xml"], "ndjson"),
-            (&["seekless", "--threads", "floppy:1"], "floppy"),
-            (&["seekless", "--max-depth", "-1"], "-1"),
-            (&["seekless", "--nope"], "--nope"),
-        ] {
-            let error = parse(line).expect_err("a wrong line");
-            assert!(error.to_string().contains(part), "{error}");
-            assert_eq!(error.exit_code(), 2);
         }
     }
 }

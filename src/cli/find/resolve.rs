@@ -152,7 +152,7 @@ mod tests {
     use crate::cli::terminal::color::Terminal;
     use crate::cli::terminal::console::Progress;
 
-    fn resolved_with(line: &str, stdin: &[u8]) -> Result<FindRun, Stop> {
+    fn resolved(line: &str) -> Result<FindRun, Stop> {
         let words = ["seekless"].into_iter().chain(line.split_whitespace());
         let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
         let terminal = Terminal {
@@ -161,7 +161,7 @@ mod tests {
             is_dumb: false,
         };
         let mut around = Environment {
-            stdin: &mut &*stdin,
+            stdin: &mut &b""[..],
             command: vec!["seekless".into(), line.into()],
             folder: "/home/me".into(),
             now: "2024-05-10T12:00:00Z".parse().expect("a time"),
@@ -171,49 +171,6 @@ mod tests {
             stderr: terminal,
         };
         resolve(cli.find, &mut around)
-    }
-
-    fn resolved(line: &str) -> Result<FindRun, Stop> {
-        resolved_with(line, b"")
-    }
-
-    fn roots(run: &FindRun) -> Vec<&str> {
-        let paths = run.config.roots.iter().map(|root| root.path.to_str());
-        paths.map(|path| path.unwrap_or("not UTF-8")).collect()
-    }
-
-    #[test]
-    fn without_roots_it_is_the_current_folder() -> Result<(), Stop> {
-        assert_eq!(roots(&resolved("")?), ["."]);
-        assert_eq!(roots(&resolved("a b")?), ["a", "b"]);
-        Ok(())
-    }
-
-    #[test]
-    fn lists_add_roots_and_an_empty_list_adds_none() -> Result<(), Stop> {
-        assert_eq!(
-            roots(&resolved_with("a --stdin", b"b\nc d\n")?),
-            ["a", "b", "c d"]
-        );
-        assert_eq!(
-            roots(&resolved_with("-0", b"b\nc\0\xff\0")?),
-            ["b\nc", "not UTF-8"]
-        );
-        assert!(roots(&resolved_with("--stdin", b"")?).is_empty());
-        Ok(())
-    }
-
-    #[test]
-    fn copies_are_a_range() -> Result<(), Stop> {
-        for (line, expected) in [
-            ("", Copies::default()),
-            ("--copies 3..", Copies::at_least(3)),
-            ("--copies ..3", Copies::at_most(3)),
-            ("--unique", Copies::UNIQUE),
-        ] {
-            assert_eq!(resolved(line)?.config.copies, expected, "{line}");
-        }
-        Ok(())
     }
 
     #[test]
@@ -255,48 +212,5 @@ mod tests {
             assert_eq!(decided, (color, progress, summary), "{line}");
         }
         Ok(())
-    }
-
-    #[test]
-    fn the_last_word_on_hidden_files_counts() -> Result<(), Stop> {
-        use seekless::scan::filter::Verdict::{Hidden, Keep};
-        for (line, expected) in [
-            ("", Keep),
-            ("--no-hidden", Hidden),
-            ("--no-hidden --hidden", Keep),
-            ("--hidden --no-hidden", Hidden),
-        ] {
-            assert_eq!(
-                resolved(line)?.config.filter.entry(b".x", false),
-                expected,
-                "{line}"
-            );
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn wrong_use_is_explained_in_one_line() {
-        let mut said = String::new();
-        for line in [
-            "--min-size 10k --max-size 1k",
-            "--max-size 0",
-            "--empty --min-size 1",
-            "--newer 1d --older 3d",
-            "--newer soon",
-            "--newer 2262-01-01",
-            "--older 9999-01-01",
-            "--name a/b",
-            "--exclude [",
-            "--regex (",
-            "--isolate a",
-        ] {
-            let error = resolved(line).expect_err(line);
-            said.push_str(&format!("{line}\n    {error}\n"));
-        }
-        let error = resolved_with("--stdin", b"a\0b\0").expect_err("NUL in lines");
-        said.push_str(&format!("--stdin\n    {error}\n"));
-        assert!(said.lines().count() == 24, "each takes one line");
-        insta::assert_snapshot!(said);
     }
 }

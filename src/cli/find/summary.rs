@@ -228,31 +228,4 @@ mod tests {
             assert_eq!(first_line(copies, isolate, &summary), said);
         }
     }
-
-    #[test]
-    fn an_answer_that_may_lack_something_says_so_first() {
-        let with = |change: fn(&mut Summary)| {
-            let mut summary = Summary::default();
-            change(&mut summary);
-            summary
-        };
-        for (copies, summary, said) in [
-            ("2..", with(|it| it.interrupted = true), "ended early"),
-            ("2..", with(|it| it.left_out.memory_short = 1), "memory"),
-            (
-                "1",
-                with(|it| it.left_out.unanswered = 1),
-                "nothing is reported",
-            ),
-            ("1", with(|it| it.left_out.changed = 1), "more copies"),
-        ] {
-            let line = first_line(copies, false, &summary);
-            assert!(
-                line.starts_with("INCOMPLETE: ") && line.contains(said),
-                "{line}"
-            );
-        }
-        let changed = with(|it| it.left_out.changed = 1);
-        assert!(first_line("2..", false, &changed).starts_with("Found no "));
-    }
 }

@@ -90,30 +90,4 @@ mod tests {
             "belongs together with /a, which stays (has another owner than its copies (--allow other-owners includes it))"
         );
     }
-
-    #[test]
-    fn what_an_option_makes_possible_names_that_option() {
-        let told = |kind| {
-            problem(&Problem {
-                path: "/c/p".into(),
-                kind,
-                cause: None,
-            })
-        };
-        let unknown = BadRule::Unknown {
-            text: "best".to_owned(),
-        };
-        let incomplete = BadRule::NoArgument {
-            name: "under",
-            argument: "PATH",
-        };
-        for (option, words) in [
-            ("--follow-links", told(ProblemKind::LinkRoot)),
-            ("--exclude", told(ProblemKind::MemoryShort)),
-            ("--keep", rule(&unknown)),
-            ("--keep 'under PATH'", rule(&incomplete)),
-        ] {
-            assert!(words.contains(option), "{option}: {words}");
-        }
-    }
 }

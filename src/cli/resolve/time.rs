@@ -127,27 +127,4 @@ mod tests {
             assert_eq!(moment.newer_ns(), moment.older_ns());
         }
     }
-
-    #[test]
-    fn what_is_no_time_is_a_file_or_refused() {
-        for text in [
-            "",
-            "soon",
-            "3",
-            "-5",
-            "2024-05",
-            "99-99-99",
-            "/no/such/file",
-            "3d\u{1b}",
-        ] {
-            let error = parse(text).expect_err("no time");
-            assert!(error.contains("is not a time"), "{text}: {error}");
-        }
-        let error = parse("9999-01-01").expect_err("too far");
-        assert!(error.contains("outside the years"), "{error}");
-        assert!(parse("20000y").is_err());
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let moment = parse(file.path().to_str().expect("UTF-8")).expect("its time");
-        assert_eq!(moment.newer_ns(), moment.older_ns() + 1);
-    }
 }

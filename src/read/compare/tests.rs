@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use crossbeam_channel::unbounded;
-use rustix::io::Errno;
 
 use crate::device::VolumeId;
 use crate::file::FileIndex;
@@ -17,7 +16,7 @@ use crate::read::page_use::PageUse;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
-use crate::read::tests::{add_task, bytes, failure, fingerprint, settings, wanted};
+use crate::read::tests::{add_task, bytes, failure, settings, wanted};
 use crate::read::worker::{self, Shape};
 
 /// Files whose contents have these marks, compared; returns each one's outcome.
@@ -30,15 +29,6 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
         content
     };
     compare_spoilt(folder.path(), marks.len(), content, spoil)
-}
-
-/// This many files with these contents, compared; returns each one's outcome.
-fn compare_contents(
-    folder: &Path,
-    files: usize,
-    content: impl Fn(usize) -> Vec<u8>,
-) -> Vec<Outcome> {
-    compare_spoilt(folder, files, content, |_| ())
 }
 
 fn compare_spoilt(
@@ -134,29 +124,6 @@ fn comparing_tells_apart_what_differs_anywhere() {
         early(&outcomes[13]),
         "a difference in the middle, where a large class is looked at first, ends the reading"
     );
-}
-
-/// Many pairs within one large class: each goes its own way once it is known.
-#[test]
-fn pairs_within_a_large_class_are_compared_to_their_ends() {
-    const SIZE: usize = 700_001;
-    let folder = tempfile::tempdir().expect("a folder");
-    let content = |i: usize| {
-        let mut content = bytes(1, SIZE);
-        content[300_000] ^= (i / 3) as u8;
-        // One of three differs from the others later.
-        content[SIZE - 9] ^= u8::from(i % 3 == 2);
-        content
-    };
-    let outcomes = compare_contents(folder.path(), 60, content);
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = if i % 3 == 2 { i } else { i / 3 * 3 };
-        let Outcome::Compared { with, bytes, .. } = *outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(with.0 as usize, first, "file {i}");
-        assert!(i % 3 == 2 || bytes == SIZE as u64, "file {i}: {bytes}");
-    }
 }
 
 #[test]
@@ -288,29 +255,5 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     assert_eq!(answers.len(), 2);
     for answer in &answers {
         assert_eq!(failure(&answer.outcome), Failure::Changed);
-    }
-}
-
-#[test]
-fn nobody_stands_for_a_file_that_changed_before_it_failed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut tasks = two_in_the_same_blocks(folder.path());
-    for changed in [true, false] {
-        if !changed {
-            tasks[0].expect = fingerprint(&folder.path().join("first"));
-        }
-        let access = Access::new(None, PageUse::Keep, None);
-        let files = descriptors(folder.path());
-        let first = opened(&tasks, &files, &access);
-        let mut failed = Vec::new();
-        let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
-        let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();
-        let own = Failure::Refused(Errno::IO);
-        if changed {
-            assert_eq!(failures, [own, Failure::Changed])
-        } else {
-            assert_eq!(failures, [own])
-        }
-        assert_eq!(next.is_none(), changed);
     }
 }

@@ -247,26 +247,4 @@ mod tests {
         elevator.push(25, 25);
         assert_eq!(order(&mut elevator), [25, 30, 5]);
     }
-
-    #[test]
-    fn a_sweep_is_over_when_nothing_lies_ahead() {
-        let mut elevator = Elevator::default();
-        elevator.push(10, 10);
-        elevator.push(20, 20);
-        assert!(!elevator.is_sweeping(), "not begun");
-        assert_eq!(elevator.pop(), Some(10));
-        assert!(elevator.is_sweeping());
-        assert_eq!(elevator.pop(), Some(20));
-        elevator.push(5, 5);
-        assert!(!elevator.is_sweeping(), "it lies behind");
-    }
-
-    #[test]
-    fn requests_for_one_place_keep_their_order() {
-        let mut elevator = Elevator::default();
-        for (at, name) in [(7, 1), (7, 2), (3, 0), (7, 3)] {
-            elevator.push(at, name);
-        }
-        assert_eq!(order(&mut elevator), [0, 1, 2, 3]);
-    }
 }

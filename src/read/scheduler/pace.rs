@@ -116,28 +116,6 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_with_a_head_is_known_before_it_has_lost_a_second() {
-        let mut pace = Pace::default();
-        let mut times = (1..).map(|i| Duration::from_millis(6 * i));
-        let known = times.find(|&now| pace.read(4096, now, 64).is_some());
-        assert!(known < Some(Duration::from_secs(1)), "{known:?}");
-    }
-
-    #[test]
-    fn a_verdict_is_awaited_only_while_it_can_come() {
-        let mut pace = Pace::default();
-        assert!(pace.is_awaited(64) && !pace.is_awaited(3));
-        let times = (0..1000).map(|i| Duration::from_micros(100 * i));
-        let reads = times.take_while(|&now| {
-            pace.read(4096, now, 64);
-            pace.is_awaited(64)
-        });
-        assert!(reads.count() < 100, "it never comes");
-        pace.read(4096, Duration::from_secs(1), 3);
-        assert!(!pace.is_awaited(64), "it is asked for once");
-    }
-
-    #[test]
     fn nothing_is_concluded_from_a_few_reads_among_many_cached_ones() {
         for (each_ms, cached, is_known) in [(15, 1000, false), (15, 150, false), (6, 10, true)] {
             let mut pace = Pace::default();

@@ -272,38 +272,3 @@ impl<W: Copy> VolumeQueues<W> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::VolumeId;
-    use crate::file::FileIndex;
-
-    #[test]
-    fn a_queue_that_has_run_empty_gives_its_memory_back() {
-        let job = |file| Job {
-            file: FileIndex(file),
-            volume: VolumeId(0),
-            want: 0_u8,
-            bulk: false,
-        };
-        assert_eq!(size_of_val(&job(0)), 8, "what waits is small");
-        let mut queue = Queue::default();
-        queue.waiting.extend((0..100_000).map(job));
-        let full = queue.waiting.capacity();
-        // As long as a quarter waits, it may grow again.
-        queue.waiting.drain(..full.min(100_000) - full / 4);
-        queue.give_back();
-        assert_eq!(queue.waiting.capacity(), full);
-        queue.waiting.pop_front();
-        queue.give_back();
-        assert!(queue.waiting.capacity() < full);
-        assert_eq!(queue.waiting.back(), Some(&job(99_999)), "nothing is lost");
-        queue.waiting.clear();
-        for _ in 0..20 {
-            queue.give_back();
-        }
-        let least = queue.waiting.capacity();
-        assert!((ROOM..2 * ROOM).contains(&least), "{least}");
-    }
-}

@@ -179,32 +179,3 @@ proptest! {
         }
     }
 }
-
-/// In memory, reported holes are true holes, whatever file system the tests run on.
-#[test]
-fn holes_are_not_read() {
-    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
-    let names = ["f0", "f1"].map(str::to_owned);
-    for name in &names {
-        write_thin(
-            &folder.path().join(name),
-            300 * M,
-            &[(150 * M, bytes(1, 5000))],
-        );
-    }
-    let content = fs::read(folder.path().join("f0")).expect("is there");
-    let expected = Some(Digest::of(blake3::hash(&content), true));
-    for way in ways() {
-        for completion in read(folder.path(), &names, way) {
-            let bytes = match completion.outcome {
-                Outcome::Read { bytes, digests, .. } => {
-                    assert_eq!(digests[0], expected, "{way:?}");
-                    bytes
-                }
-                Outcome::Compared { bytes, .. } => bytes,
-                other => panic!("{other:?}"),
-            };
-            assert!((5000..M).contains(&bytes), "{bytes} by {way:?}");
-        }
-    }
-}

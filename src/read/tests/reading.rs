@@ -13,9 +13,7 @@ use crate::hash::Digest;
 use crate::sys::ring::Ring;
 use crate::sys::{page_cache, pread};
 
-use super::{
-    Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
-};
+use super::{Wanted, add_task, bytes, failure, forget_pages, in_time, settings, wanted};
 use crate::hash::Fold;
 use crate::read::access::{Access, LARGE};
 
@@ -23,7 +21,7 @@ use crate::read::many::Many;
 use crate::read::page_use::PageUse;
 use crate::read::reader::{ReadSettings, Reader};
 use crate::read::stream::Window;
-use crate::read::task::{Batch, BatchKind, Completion, Failure, Outcome, Recalls, Source, Span};
+use crate::read::task::{Batch, BatchKind, Completion, Failure, Outcome, Recalls, Source};
 use crate::read::worker::{self, Shape};
 
 /// The ways of reading that are tried.
@@ -161,24 +159,6 @@ fn read_broken(
         }
         assert!(source.end().is_none(), "all is of one kind");
     }
-}
-
-#[test]
-fn what_is_cached_is_known_to_be_with_and_without_a_ring() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("f"), bytes(1, 10_000)).expect("written");
-    let all = [wanted(folder.path(), "f", [(0, 4096), (5904, 4096)])];
-    let settings = settings(folder.path());
-    let cached = |way| match read(way, &settings, &all)[..] {
-        [Outcome::Read { cached, .. }] => cached,
-        ref other => panic!("{way:?}: {other:?}"),
-    };
-    let with_a_ring = Way::Many {
-        slots: 2,
-        slot_size: 4096,
-    };
-    // Some file systems do not tell.
-    assert_eq!(cached(Way::One), cached(with_a_ring));
 }
 
 #[test]
@@ -335,33 +315,6 @@ fn what_is_not_the_expected_file_is_not_read() {
     }
 }
 
-/// A FIFO that took a file's place belongs to others: its bytes must not be swallowed.
-#[test]
-fn a_fifo_keeps_its_bytes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("f");
-    for size in [10, 300_000_u64] {
-        fs::write(&path, bytes(1, size as usize)).expect("written");
-        let all = [wanted(folder.path(), "f", [(0, size), (0, 0)])];
-        fs::remove_file(&path).expect("removed");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("made");
-        let mut both = File::options()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .expect("open");
-        std::io::Write::write_all(&mut both, b"for somebody else").expect("written");
-        for way in WAYS {
-            let outcomes = read(way, &settings(folder.path()), &all);
-            assert_eq!(failure(&outcomes[0]), Failure::Changed, "{way:?}");
-        }
-        let mut kept = [0; 17];
-        std::io::Read::read_exact(&mut both, &mut kept).expect("still there");
-        assert_eq!(&kept, b"for somebody else");
-        fs::remove_file(&path).expect("removed");
-    }
-}
-
 #[test]
 fn a_stopped_run_answers_for_everything() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -399,72 +352,6 @@ fn a_stopped_run_answers_for_everything() {
             }
             if let Some(stopper) = stopper {
                 stopper.join().expect("no panic");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_file_is_read_on_only_if_its_head_is_wanted() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let contents: Vec<_> = (0..12).map(|i| bytes(i, 700_000 + i as usize)).collect();
-    let digest = |bytes: &[u8], whole| Digest::of(blake3::hash(bytes), whole);
-    let head = |content: &[u8]| digest(&content[..4096], false);
-    let settings = settings(folder.path());
-    let sampled = |content: &Vec<u8>| head(content).sample().expect("is a sample");
-    let heads: Vec<_> = contents.iter().map(sampled).collect();
-    let choosy = Fold::default();
-    for (content, head) in contents.iter().zip(&heads).step_by(2) {
-        choosy.heads.met(content.len() as u64, head);
-    }
-    let (to, tasks) = unbounded();
-    let (done, completions) = unbounded();
-    let mut batch = Batch {
-        kind: BatchKind::Bulk,
-        ..Batch::default()
-    };
-    let mut cold = Vec::new();
-    for (i, content) in contents.iter().enumerate() {
-        let name = format!("f{i}");
-        fs::write(folder.path().join(&name), content).expect("written");
-        forget_pages(&folder.path().join(&name));
-        let file = File::open(folder.path().join(&name)).expect("is there");
-        let size = content.len() as u64;
-        cold.push(page_cache::cached_pages(&file, 0, size) == Some(0));
-        let expect = fingerprint(&folder.path().join(&name));
-        let spans = [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len });
-        add_task(&mut batch, i as u32, &name, expect, spans).may_end_early = i % 3 > 0;
-    }
-    to.send(batch).expect("we hold the other end");
-    drop(to);
-    let shape = Shape {
-        completions: 64,
-        slots: 1,
-        slot_size: 0,
-        window: Window {
-            bytes: 256 << 10,
-            files: 4,
-        },
-    };
-    in_time(move || worker::run(Reader::new(settings, choosy), shape, &tasks, &done));
-    let all: Vec<_> = completions.into_iter().flatten().collect();
-    assert_eq!(all.len(), contents.len());
-    for completion in all {
-        let i = completion.ticket.0 as usize;
-        let content = &contents[i];
-        let Outcome::Read { digests, bytes, .. } = completion.outcome else {
-            panic!("{completion:?}");
-        };
-        assert_eq!(digests[0], Some(head(content)));
-        // What the page cache kept is read on for nothing.
-        let may_end = i % 2 == 1 && !i.is_multiple_of(3);
-        let ended = may_end && digests[1].is_none();
-        assert!(ended || !may_end || !cold[i], "read in vain");
-        match ended {
-            true => assert!(bytes < content.len() as u64 / 4, "{bytes}"),
-            false => {
-                assert_eq!(digests[1], Some(digest(content, true)));
-                assert_eq!(bytes, content.len() as u64);
             }
         }
     }

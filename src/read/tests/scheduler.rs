@@ -10,7 +10,7 @@ use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
 use crate::sys::{extents, page_cache};
 
-use super::{bytes, failure, fingerprint, in_time, settings, task};
+use super::{bytes, fingerprint, in_time, settings, task};
 use crate::hash::Fold;
 use crate::read::open_file::Device;
 use crate::read::scheduler::{Finished, Job, Lane, Scheduler};
@@ -209,24 +209,6 @@ fn job(volume: VolumeId, file: usize) -> Job<&'static str> {
     }
 }
 
-/// Files of a folder have neighbouring numbers.
-#[test]
-fn what_waits_when_the_scan_is_over_is_asked_for_in_its_order() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[10; 100]);
-        let volume = asker
-            .scheduler
-            .add_volume(&"sda".into(), Lane::Pools, POOLS);
-        (0..100).for_each(|i| asker.ask(volume, i * 37 % 100, false));
-        asker.scheduler.scan_done();
-        let finished = asker.all();
-        asker.check(&finished, volume);
-        let ids: Vec<u32> = asker.described.iter().map(|job| job.file.0).collect();
-        assert_eq!(ids, (0..100).collect::<Vec<_>>());
-    });
-}
-
 #[test]
 fn windows_are_kept_and_everything_is_answered() {
     in_time(|| {
@@ -311,37 +293,6 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
 }
 
 #[test]
-fn a_disk_waits_for_its_own_scan_only() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[300_000; 20]);
-        let disks = ["sdy", "sdz"].map(|name| {
-            let lane = Lane::Disk(name.into());
-            asker.scheduler.add_volume(&name.into(), lane, DISK)
-        });
-        for i in 0..20 {
-            let path = folder.path().join(format!("f{i}"));
-            let file = fs::File::open(path).expect("is there");
-            file.sync_all().expect("written out");
-            page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
-            asker.ask(disks[i % 2], i, true);
-        }
-        asker.scheduler.scan_done_on(&"sdz".into());
-        let mut early = Vec::new();
-        while early.iter().filter(|volume| **volume == disks[1]).count() < 10 {
-            asker.dispatch();
-            early.extend(asker.wait().iter().map(|finished| finished.job.volume));
-        }
-        let others = early.len() - 10;
-        // What is in the page cache never waits, and the kernel may keep it there.
-        assert!(others == 10 || !asker.scheduler.is_idle());
-        asker.scheduler.scan_done();
-        assert_eq!(early.len() + asker.all().len(), 20);
-        asker.scheduler.join();
-    });
-}
-
-#[test]
 fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -379,37 +330,6 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
         assert_eq!(finished.len(), 400);
         // Where nothing leaves the page cache there is nothing to be seen.
         assert!(changes.len() == 1 || uncached < 200, "{changes:?}");
-        asker.scheduler.join();
-    });
-}
-
-#[test]
-fn a_failure_is_answered_on_every_lane() {
-    in_time(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut asker = TestAsker::new(folder.path(), &[10, 5000, 300_000]);
-        let pools = asker
-            .scheduler
-            .add_volume(&"sdy".into(), Lane::Pools, POOLS);
-        let disk = asker
-            .scheduler
-            .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
-        asker.scheduler.scan_done();
-        for i in 0..3 {
-            fs::remove_file(folder.path().join(format!("f{i}"))).expect("removed");
-        }
-        for volume in [pools, disk] {
-            for i in 0..3 {
-                asker.ask(volume, i, i == 2);
-            }
-        }
-        let finished = asker.all();
-        assert_eq!(finished.len(), 6);
-        let vanished = |outcome| failure(outcome) == Failure::Vanished;
-        assert!(
-            finished.iter().all(|f| vanished(&f.outcome)),
-            "{finished:?}"
-        );
         asker.scheduler.join();
     });
 }

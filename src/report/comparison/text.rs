@@ -223,25 +223,3 @@ fn apart<'p>(one: &'p [u8], other: &'p [u8]) -> Option<(&'p [u8], &'p [u8])> {
     }
     apart(one_above, other_above).or(Some((one_above, other_above)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::apart;
-
-    #[test]
-    fn the_folder_is_what_differs_of_two_paths() {
-        for (one, other, folders) in [
-            ("a/x", "b/x", Some(("a", "b"))),
-            ("a/b/c/x", "a/B/c/x", Some(("a/b", "a/B"))),
-            ("x", "b/x", Some(("", "b"))),
-            ("b/a/x", "a/x", Some(("b", ""))),
-            ("a/x", "b/y", None),
-            ("x", "y", None),
-        ] {
-            let found = apart(one.as_bytes(), other.as_bytes());
-            let folders =
-                folders.map(|(one, other): (&str, &str)| (one.as_bytes(), other.as_bytes()));
-            assert_eq!(found, folders, "{one} {other}");
-        }
-    }
-}

@@ -321,22 +321,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_finished_and_not_before() -> Tested {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("report");
-        let mut output = Output::create(&path)?;
-        output.write_all(b"half")?;
-        output.flush()?;
-        assert!(!path.exists());
-        drop(output);
-        assert!(names_in(folder.path())?.is_empty());
-        write(&path, b"whole")?;
-        assert_eq!(fs::read(&path)?, b"whole");
-        assert_eq!(names_in(folder.path())?, ["report"]);
-        Ok(())
-    }
-
-    #[test]
     fn a_file_that_appears_or_changes_meanwhile_is_not_replaced() -> Tested {
         for (before, after) in [
             (None, Some("a letter")),

@@ -146,63 +146,8 @@ fn untrusted_writer(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, OpenOptions};
-    use std::io::Write;
-    use std::thread;
-    use std::time::Duration;
 
     use super::*;
-
-    fn pipe(folder: &Path) -> std::path::PathBuf {
-        let path = folder.join("pipe");
-        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mkfifoat(CWD, &path, mode).expect("made");
-        path
-    }
-
-    fn read(source: Result<Source, OpenError>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut input = source.expect("opened").input;
-        input.read_to_end(&mut bytes).expect("read");
-        bytes
-    }
-
-    #[test]
-    fn a_pipe_is_read_to_its_end_however_slow_its_writer_is() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = pipe(folder.path());
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut pipe = OpenOptions::new().write(true).open(&path).expect("opened");
-                thread::sleep(Duration::from_millis(50));
-                for part in [&b"one"[..], b"two"] {
-                    pipe.write_all(part).expect("written");
-                    thread::sleep(Duration::from_millis(50));
-                }
-            });
-            assert_eq!(read(Source::open(&path)), b"onetwo");
-        });
-    }
-
-    #[test]
-    fn what_others_could_have_written_is_known() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("report");
-        fs::write(&path, "bytes").expect("written");
-        let untrusted = || Source::open(&path).expect("opened").untrusted;
-        assert_eq!(untrusted(), None);
-        let set = |path: &Path, mode| {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
-        };
-        set(&path, 0o1666);
-        assert_eq!(untrusted().expect("one").path, path);
-        set(&path, 0o600);
-        set(folder.path(), 0o777);
-        assert_eq!(untrusted().expect("one").path, folder.path());
-        set(folder.path(), 0o1777);
-        assert_eq!(untrusted(), None);
-    }
 
     #[test]
     fn descriptors_of_this_process_are_known_by_their_names() {

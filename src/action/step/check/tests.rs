@@ -1,5 +1,4 @@
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -109,49 +108,4 @@ pub(in crate::action) fn rewrite(path: &Path) {
     let file = File::options().write(true).open(path).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH)
         .unwrap();
-}
-
-#[test]
-fn bytes_that_changed_since_the_file_was_opened_are_noticed() {
-    let (_folder, at) = folder(&["same", "longer", "other"]);
-    let [same, longer, other] = ["same", "longer", "other"].map(|name| opened(&at.join(name)));
-    let mut longer_file = File::options()
-        .append(true)
-        .open(at.join("longer"))
-        .unwrap();
-    longer_file.write_all(b"!").unwrap();
-    rewrite(&at.join("other"));
-    same.unchanged().unwrap();
-    same.still_there().unwrap();
-    for (file, change) in [(longer, SIZE), (other, MODIFIED)] {
-        for looked in [file.unchanged(), file.still_there()] {
-            assert!(looked == Err(Reason::changed(change)), "{looked:?}");
-        }
-    }
-}
-
-#[test]
-fn a_name_that_leads_elsewhere_is_noticed() {
-    let (_folder, at) = folder(&["gone", "replaced", "new"]);
-    let [gone, replaced] = ["gone", "replaced"].map(|name| opened(&at.join(name)));
-    fs::remove_file(at.join("gone")).unwrap();
-    fs::rename(at.join("new"), at.join("replaced")).unwrap();
-    let there = gone.still_there();
-    assert!(there == Err(Code::Gone.into()), "{there:?}");
-    let there = replaced.still_there();
-    assert!(there == Err(Reason::changed(IDENTITY)), "{there:?}");
-    // Their bytes are what they were.
-    gone.unchanged().unwrap();
-    replaced.unchanged().unwrap();
-}
-
-#[test]
-fn a_file_that_somebody_writes_to_is_refused() {
-    let (_folder, at) = folder(&["quiet", "busy"]);
-    let mut quiet = opened(&at.join("quiet"));
-    let mut busy = opened(&at.join("busy"));
-    let _writer = File::options().write(true).open(at.join("busy")).unwrap();
-    quiet.guard().unwrap();
-    let guarded = busy.guard();
-    assert!(guarded == Err(Code::OpenForWriting.into()), "{guarded:?}");
 }
