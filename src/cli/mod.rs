@@ -12,14 +12,14 @@ mod undo;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use args::common::DEFAULT;
+use args::{Cli, Command};
 use clap::FromArgMatches;
+use front::config;
 use seekless::engine::make_room;
 
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
-use args::common::DEFAULT;
-use args::{Cli, Command};
-use front::{config, words};
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn told(done: Result<Exit, Stop>) -> Exit {
 /// The command line, with the options of files; or a line that says what is wrong. Help and version are printed here.
 fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
     let mut command = args::command();
-    words::file_or_option(&words)?;
+    front::file_or_option(&words)?;
     let mut sources = None;
     let mut matches = command.try_get_matches_from_mut(&words);
     if let Ok(typed) = &matches {
@@ -68,8 +68,8 @@ fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
             return Err(Exit::Done.into());
         }
     };
-    words::no_tilde(&words)?;
-    words::path_or_command(&matches, &command)?;
+    front::no_tilde(&words)?;
+    front::path_or_command(&matches, &command)?;
     let (_, given) = matches.subcommand().unwrap_or(("", &matches));
     let is_quiet = matches!(given.try_get_one("quiet"), Ok(Some(true)));
     // What was not typed may be what surprises.
@@ -115,7 +115,7 @@ fn obey(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Folders(args)) => find::folders::folders(*args),
         Some(Command::Probe(args)) => tools::probe::probe(args),
         Some(Command::Cache(args)) => tools::cache::cache(args),
-        Some(Command::Completions(args)) => tools::man::completions(&args),
-        Some(Command::Man(args)) => tools::man::write(&args),
+        Some(Command::Completions(args)) => tools::completions(&args),
+        Some(Command::Man(args)) => tools::write(&args),
     }
 }

@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use crate::tree::{Class, Disks, EntryKind, Tree, Unseen};
 
+use contents::{Contents, Twins};
+use lines::OfSide;
+
 pub use lines::{ComparedEntry, EntryPlace};
 pub use marks::Mark;
 pub use metadata::Attribute;
 pub use totals::{Side, Sum};
-
-use contents::{Contents, Twins};
-use lines::OfSide;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,13 +2,11 @@
 
 use std::cmp::Reverse;
 
-use super::forms::Forms;
 use super::going::Going;
 use super::left::Left;
-use super::overlap::{Overlap, Search};
 use super::seen::Seen;
-use super::shares::{Sharing, in_parts};
-use super::survey::{Finding, Survey, Tallies, Wanted};
+use super::shares::{Overlap, Search, Sharing, in_parts};
+use super::survey::{Finding, Forms, Survey, Tallies, Wanted};
 use super::verdict::{CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict};
 
 /// The answer of a run.

@@ -11,19 +11,16 @@
 //! 4. `answer` adds what is to be known of the others, by their `shares` and their `overlap` with other folders.
 
 mod answer;
-mod forms;
 mod going;
 mod left;
-mod overlap;
 mod seen;
 mod shares;
 mod survey;
 mod verdict;
 
 pub use answer::FoldersAnswer;
-pub use forms::Forms;
 pub use seen::{Content, Gap, NOISE, Seen};
-pub use survey::{Percent, Tallies, Tally, Wanted};
+pub use survey::{Forms, Percent, Tallies, Tally, Wanted};
 pub use verdict::{
     CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
 };

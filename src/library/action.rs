@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::error::{Cause, Error};
-use super::nanoseconds;
 use super::plan::Plan;
-use super::real;
-use super::set::{Set, Sets};
-use super::settings::reads;
+use super::search::{Set, Sets};
+use super::watch::reads;
+use super::{nanoseconds, real};
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::ActionKind;
 use crate::action::keep::Rules;

@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::error::{Cause, Error};
-use super::settings::{built, check, classified, reading_settings};
-use super::watch::Watch;
+use super::watch::{Watch, built, check, classified, reading_settings};
 use crate::compare::{
     ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question, Side,
 };

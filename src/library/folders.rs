@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::{Cause, Error};
-use super::settings::{built, check, classified, reading_settings};
-use super::watch::Watch;
+use super::watch::{Watch, built, check, classified, reading_settings};
 use crate::acting::outermost;
 use crate::engine::{Config, Root};
 use crate::event::Problem;

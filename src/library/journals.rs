@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use super::Callback;
 use super::error::{Cause, Error};
-use super::real;
-use super::settings::reads;
-use super::time;
-use super::watch::Cancel;
+use super::watch::{Cancel, reads};
+use super::{Callback, real, time};
 use crate::acting::{locked, unfinished};
 use crate::action::{self, Back, Reversion, UndoTally, UndoneFile};
 

@@ -7,8 +7,6 @@ mod folders;
 mod journals;
 mod plan;
 mod search;
-mod set;
-mod settings;
 mod watch;
 
 use std::ffi::OsString;
@@ -36,8 +34,7 @@ pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo, UndoPreview};
 pub use plan::{Applied, Plan, PlannedFile, PlannedSet, Step};
-pub use search::Search;
-pub use set::{File, Set, Sets, Summary};
+pub use search::{File, Search, Set, Sets, Summary};
 pub use watch::Cancel;
 
 /// The real path of something that must be there.

@@ -159,12 +159,10 @@ impl Experiment {
                 if self.is_too_short(window, x, best) {
                     return None;
                 }
-                let (axis, parts) = match self.manner {
-                    Manner::Streams => ("streams", x as usize),
-                    Manner::Scattered | Manner::InOrder => ("in flight", 1),
+                let parts = match self.manner {
+                    Manner::Streams => x as usize,
+                    Manner::Scattered | Manner::InOrder => 1,
                 };
-                let detail = format!("{name}, {x} {axis}");
-                ground.control.set(|stage| stage.detail = detail);
                 let places = walk(&line.places, parts, &mut rng);
                 let how = (self.manner, x as usize, ground.cores);
                 let load = ground.test_data.load(places, how, window, ground.control);

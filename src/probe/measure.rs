@@ -157,7 +157,7 @@ fn experiments(
     let mut test_data = TestData::new(access);
     test_data.in_order = volume.is_read_in_order();
     if let Some(size) = spec.scratch {
-        control.set(|stage| stage.name = "scratch");
+        control.begin("scratch");
         let above = path
             .parent()
             .map_or_else(|| PathBuf::from("/"), Path::to_owned);
@@ -167,11 +167,7 @@ fn experiments(
     }
     let start = Instant::now();
     let end = start + spec.time;
-    control.set(|stage| {
-        stage.name = "listing";
-        stage.detail.clear();
-        stage.span = Some((start, end));
-    });
+    control.begin("listing");
     if test_data.scratch.is_none() && is_folder {
         let until = start + spec.time.mul_f64(LISTING);
         test_data.add_below(path, until, &mut rng, control);
@@ -198,10 +194,7 @@ fn experiments(
         .map(|row| row.share)
         .sum();
     for row in EXPERIMENTS.iter().filter(is_wanted) {
-        control.set(|stage| {
-            stage.name = row.name;
-            stage.detail.clear();
-        });
+        control.begin(row.name);
         let now = Instant::now();
         ground.until = now + end.saturating_duration_since(now) * row.share / left;
         left -= row.share;

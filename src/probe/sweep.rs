@@ -138,18 +138,7 @@ impl Samples {
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
-    stage: Mutex<Stage>,
-}
-
-/// The current stage.
-#[derive(Clone, Debug, Default)]
-pub struct Stage {
-    /// The experiment's name, or what is prepared.
-    pub name: &'static str,
-    /// The point being measured.
-    pub detail: String,
-    /// When measuring began and when it will be over; `None` before.
-    pub span: Option<(Instant, Instant)>,
+    stage: Mutex<&'static str>,
 }
 
 impl Control {
@@ -168,14 +157,13 @@ impl Control {
         self.is_cancelled() || Instant::now() >= until
     }
 
-    /// The current stage.
-    pub fn stage(&self) -> Stage {
-        let stage = self.stage.lock();
-        stage.unwrap_or_else(PoisonError::into_inner).clone()
+    /// The name of the current experiment, or what is prepared.
+    pub fn stage(&self) -> &'static str {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set(&self, change: impl FnOnce(&mut Stage)) {
-        change(&mut self.stage.lock().unwrap_or_else(PoisonError::into_inner));
+    pub(super) fn begin(&self, stage: &'static str) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
     }
 }
 

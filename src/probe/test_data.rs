@@ -326,8 +326,6 @@ pub fn write_scratch(
         let len = left.min(PIECE as u64) as usize;
         file.write_all(&piece[..len]).map_err(failed)?;
         left -= len as u64;
-        let percent = (size.0 - left) * 100 / size.0;
-        control.set(|stage| stage.detail = format!("{percent} % of {size}"));
     }
     // What is not on the disk yet would be read from memory.
     file.sync_all().map_err(failed)?;

@@ -6,9 +6,8 @@ use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count};
 
-use crate::cli::front::option_words::typed;
-use crate::cli::terminal::console;
-use crate::cli::terminal::question::{self, Reply};
+use crate::cli::front::problems::typed;
+use crate::cli::terminal::{self, console};
 
 /// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +44,9 @@ pub fn each_set(plan: &mut Plan) {
         }
         show(set, number, total);
         loop {
-            let wish = match question::ask(QUESTION) {
-                Reply::Ended => Wish::ChooseForAll(Choice::Undecided),
-                Reply::Said(answer) => understand(&answer, set.files.len()),
+            let wish = match terminal::ask(QUESTION) {
+                None => Wish::ChooseForAll(Choice::Undecided),
+                Some(answer) => understand(&answer, set.files.len()),
             };
             match wish {
                 Wish::Choose(choice) => return Ok(choice),

@@ -1,7 +1,6 @@
 //! Whose report a plan is made of, what it is about, and what that permits.
 
 use std::io::{self, ErrorKind, IsTerminal, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use seekless::acting::ReportAbout;
@@ -94,8 +93,8 @@ impl FromReport {
         else {
             return Ok(());
         };
-        let words = run.command.iter().skip(1);
-        let words = words.map(|word| console::shell_word(word.as_bytes()));
+        let words = run.header.command.iter().skip(1);
+        let words = words.map(|word| console::shell_word(word));
         let words: Vec<_> = std::iter::once("seekless".to_owned())
             .chain(words)
             .collect();

@@ -36,7 +36,7 @@ pub fn plan(
                 let trees = acting::searched_trees(config);
                 settings.bounds.tops = trees.iter().map(|top| Below::from_real(top)).collect();
             }
-            let mut origin = acting::search_origin(config, &run.folder, run.started_ns);
+            let mut origin = acting::search_origin(config, &run.folder, run.header.started_ns);
             if !settings.policy.pairs.is_empty() {
                 origin = origin.given(&run.limits);
             }

@@ -22,10 +22,10 @@ use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
 use crate::cli::resolve::search::Source;
+use crate::cli::terminal;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::{NotWritten, OutputStream};
-use crate::cli::terminal::question;
 use crate::cli::terminal::watch::{self, End};
 use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
@@ -96,7 +96,7 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> 
     let session = Session {
         acting: &run.acting,
         journals: place.as_ref().filter(|_| acts).map(|it| &*it.folder),
-        header: run.header(),
+        header: run.header.clone(),
     };
     let mut caller = Caller {
         run: &run,
@@ -251,7 +251,7 @@ impl Host for Caller<'_> {
                 Err(error) => Ok(refuse(error)?),
             };
         }
-        let asked = || question::is_agreed(&plan_summary::question(plan, &run.acting));
+        let asked = || terminal::is_agreed(&plan_summary::question(plan, &run.acting));
         Ok(steps > 0 && (run.use_of_plan == Use::Act || asked()))
     }
 

@@ -9,9 +9,8 @@ use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count, counted};
 
-use super::plan_summary::{hard_links, names, symbolic_links};
-use crate::cli::front::option_words::typed;
-use crate::cli::front::problems::ProblemLimit;
+use super::plan_summary::{names, verbs};
+use crate::cli::front::problems::{ProblemLimit, typed};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::watch::{self, ENDING, End, NOTHING_DONE, Stops};
@@ -112,20 +111,13 @@ fn tell(limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
 
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
+    let (_, done, how) = verbs(action);
     let files = names(tally.done);
-    let done = match action {
-        ActionKind::Remove => format!("removed {files}"),
-        ActionKind::Trash => format!("moved {files} to the trash"),
-        ActionKind::Hardlink => format!("replaced {files} with {}", hard_links(tally.done)),
-        ActionKind::Symlink => format!("replaced {files} with {}", symbolic_links(tally.done)),
-        ActionKind::Reflink => format!("shared the blocks of {files}"),
-        ActionKind::Move => format!("moved {files}"),
-    };
     let freed = match action {
         ActionKind::Trash => String::new(),
         _ => format!(", {} of disk space freed", Bytes(tally.freed)),
     };
-    let mut lines = vec![format!("Done: {done}{freed}.")];
+    let mut lines = vec![format!("Done: {done} {files}{how}{freed}.")];
     for (note, &times) in &tally.notes {
         lines.push(format!("{}: {note}.", names(times)));
     }

@@ -5,7 +5,7 @@ use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count, counted, plural};
 
-use crate::cli::front::option_words::typed;
+use crate::cli::front::problems::typed;
 use crate::cli::terminal::console;
 
 /// Links that are named on the terminal; the plan names more.
@@ -114,14 +114,16 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     )
 }
 
-/// The hard links that replace this number of files.
-pub fn hard_links(number: u64) -> &'static str {
-    plural(number, "a hard link", "hard links")
-}
-
-/// The symbolic links that replace this number of files.
-pub fn symbolic_links(number: u64) -> &'static str {
-    plural(number, "a symbolic link", "symbolic links")
+/// What an action does, as a request and as a report, and what follows the files.
+pub fn verbs(action: ActionKind) -> (&'static str, &'static str, &'static str) {
+    match action {
+        ActionKind::Remove => ("Permanently remove", "removed", ""),
+        ActionKind::Trash => ("Move", "moved", " to the trash"),
+        ActionKind::Hardlink => ("Replace", "replaced", " with hard links"),
+        ActionKind::Symlink => ("Replace", "replaced", " with symbolic links"),
+        ActionKind::Reflink => ("Share the blocks of", "shared the blocks of", ""),
+        ActionKind::Move => ("Move", "moved", ""),
+    }
 }
 
 /// Which options hold back all files, if nothing is done.
@@ -234,14 +236,8 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
         0 => names(replaced),
         noise => format!("{} and {} of noise", names(replaced), names(noise)),
     };
-    let act = match plan.action() {
-        ActionKind::Remove => format!("Permanently remove {files}"),
-        ActionKind::Trash => format!("Move {files} to the trash"),
-        ActionKind::Hardlink => format!("Replace {files} with {}", hard_links(replaced)),
-        ActionKind::Symlink => format!("Replace {files} with {}", symbolic_links(replaced)),
-        ActionKind::Reflink => format!("Share the blocks of {files} with the kept files"),
-        ActionKind::Move => format!("Move {files}{}", destination(acting)),
-    };
+    let (act, _, how) = verbs(plan.action());
+    let to = destination(acting);
     let folders = match plan.empty_folders().len() as u64 {
         0 => String::new(),
         folders => format!(
@@ -249,5 +245,5 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
             counted(folders, "empty folder", "empty folders")
         ),
     };
-    format!("{act}{folders}? [y/N]")
+    format!("{act} {files}{how}{to}{folders}? [y/N]")
 }

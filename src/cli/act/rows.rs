@@ -11,7 +11,7 @@ use seekless::report::{Layout, Name, Objects, SCHEMA};
 use seekless::units::counted;
 use serde::Serialize;
 
-use crate::cli::front::option_words::typed;
+use crate::cli::front::problems::typed;
 use crate::cli::resolve::act::ActRun;
 
 /// One name.
@@ -169,7 +169,7 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
         format: "seekless-plan",
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        command: run.header().command,
+        command: run.header.command.clone(),
         action: plan.action().name(),
     };
     objects.begin_document(out, &head)?;

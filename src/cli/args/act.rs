@@ -8,9 +8,7 @@ use seekless::action::keep::RULES;
 use seekless::action::plan::Sidecars;
 
 use super::common::{ConfigArgs, DocumentFormat, TalkArgs, at_least_one, ids};
-use super::filter::FilterArgs;
-use super::read::ReadArgs;
-use super::search::{PathArgs, PatienceArgs, SearchArgs};
+use super::search::{FilterArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, Command, Id, ValueEnum};
 
-use crate::cli::terminal::color::{ColorChoice, Terminal};
-use crate::cli::terminal::console::Progress;
+use crate::cli::terminal::console::{ColorChoice, Progress, Terminal};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]

@@ -1,14 +1,15 @@
-//! What may be typed after `compare`.
+//! What may be typed after `compare` and `folders`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 use seekless::report::comparison::{Format, Only};
+use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
+use seekless::units::Bytes;
 
 use super::common::{ConfigArgs, TalkArgs, named};
-use super::filter::FilterArgs;
-use super::read::ReadArgs;
-use super::search::PatienceArgs;
+use super::search::{FilterArgs, PatienceArgs, ReadArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
@@ -88,3 +89,104 @@ const FORMATS: [(&str, &str, Format); 4] = [
     ("ndjson", "", Format::NdJson),
     ("nul", "", Format::Nul),
 ];
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Which folders to report")]
+pub struct FoldersArgs {
+    /// Folders to compare with each other and within each other [default: the current folder]
+    #[arg(value_name = "PATH", help_heading = "Where to search")]
+    pub roots: Vec<OsString>,
+
+    /// Do not cross into other file systems
+    ///
+    /// A folder that contains a mount point then counts as not fully seen.
+    #[arg(short = 'x', long, help_heading = "Where to search")]
+    pub one_file_system: bool,
+
+    #[command(flatten, next_help_heading = "Where to search")]
+    pub patience: PatienceArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
+
+    /// Only report folders of at least this size
+    ///
+    /// The size of a folder is that of all files below it.
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub min_size: Option<Bytes>,
+
+    /// Only report folders whose name matches: '2024*', 'backup-??'
+    ///
+    /// All folders are still compared. If given several times, one pattern must match.
+    #[arg(long, value_name = "GLOB")]
+    pub name: Vec<String>,
+
+    /// Report a folder if at least N percent of its bytes are also in another folder
+    ///
+    /// With 100, seekless only reports folders whose whole content is elsewhere.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 80,
+        value_parser = percent,
+    )]
+    pub min_overlap: u8,
+
+    /// Ignore files with these names in the verdict on a folder
+    ///
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
+    /// Empty files are always ignored. The report says how many ignored files a folder has.
+    #[arg(long, value_name = "GLOB")]
+    pub noise: Vec<String>,
+
+    /// Set the report format
+    #[arg(
+        short = 'f',
+        long,
+        value_name = "FORMAT",
+        value_parser = named(FOLDER_FORMATS.iter().map(|it| (it.name, it.about, it))),
+        default_value = FOLDER_FORMATS[0].name,
+        help_heading = "Output"
+    )]
+    pub format: &'static FolderFormat,
+
+    /// Write the report to FILE; FILE is replaced only when the report is complete
+    ///
+    /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
+}
+
+fn percent(text: &str) -> Result<u8, &'static str> {
+    let percent = text
+        .parse()
+        .ok()
+        .filter(|percent| (1..=100).contains(percent));
+    percent.ok_or("write a whole number from 1 to 100")
+}
+
+pub const FOLDERS_EXAMPLES: &str = "\
+Examples:
+  seekless folders ~/Pictures /mnt/backup       which folders also exist elsewhere?
+  seekless folders --min-overlap 100 ~/Pictures /mnt/phone
+                                                only folders that are completely elsewhere
+  seekless folders --min-size 100k --name 'monday*' /mnt/backup
+                                                only larger folders with matching names
+  seekless folders --noise '*.tmp' ~/src        treat only *.tmp files as noise
+  seekless folders -f ndjson -o folders.ndjson /mnt/backup
+                                                write a report, which you can edit and act on
+
+All folders that can go may go at once: a copy of each of their files stays. To remove from a
+folder X what another folder Y has: seekless remove --reference Y X
+
+Exit status:
+  0    everything was seen
+  1    done, but some files could not be read, or were changed during the run; stderr names them
+  2    usage error, or nothing could be done
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); no report is written";

@@ -8,9 +8,7 @@ use seekless::report::{FORMATS, Format};
 
 use super::act::keep_help;
 use super::common::{ConfigArgs, TalkArgs, at_least_one, named};
-use super::filter::FilterArgs;
-use super::read::ReadArgs;
-use super::search::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
+use super::search::{FilterArgs, NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]

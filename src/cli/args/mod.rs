@@ -3,10 +3,7 @@
 pub mod act;
 pub mod common;
 pub mod compare;
-pub mod filter;
 pub mod find;
-pub mod folders;
-pub mod read;
 pub mod search;
 pub mod tools;
 
@@ -17,11 +14,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use self::common::DocumentArgs;
-use self::compare::CompareArgs;
+use self::compare::{CompareArgs, FOLDERS_EXAMPLES, FoldersArgs};
 use self::find::FindArgs;
-use self::folders::{FOLDERS_EXAMPLES, FoldersArgs};
-use self::read::ReadArgs;
-use self::search::PatienceArgs;
+use self::search::{PatienceArgs, ReadArgs};
 use self::tools::{CACHE_EXAMPLES, CacheArgs, ProbeArgs};
 
 /// Find duplicate files

@@ -1,19 +1,21 @@
-//! Arguments for paths, filters and the order of reads; `resolve/search.rs` interprets them.
+//! Arguments for paths and filters, and for how files are read, by a search, an action and an undo alike;
+//! `resolve/search.rs` interprets them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use seekless::action::Reads;
 use seekless::device::Override;
-use seekless::engine::LEAST_MEMORY;
+use seekless::engine::{Config, LEAST_MEMORY, LEAST_RATE, PageUse};
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{MECHANISMS, Mechanism};
-use seekless::units::{BadSize, Bytes};
+use seekless::scan::Kind;
+use seekless::units::{BadSize, Bytes, plural};
 
-use super::common::at_least_one;
-#[cfg(any(feature = "mechanisms", debug_assertions))]
-use super::common::named;
+use super::common::{at_least_one, named};
+
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {
@@ -210,4 +212,219 @@ fn ignore_file(name: &str) -> Result<String, &'static str> {
         );
     }
     Ok(name.to_owned())
+}
+
+/// Which files to search; no part of another group, since clap leaves the outer group of two empty.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Which files to search")]
+pub struct FilterArgs {
+    /// Skip files smaller than SIZE
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub min_size: Option<Bytes>,
+
+    /// Skip files larger than SIZE
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub max_size: Option<Bytes>,
+
+    /// Only include files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
+    ///
+    /// If given several times, a file must match one of the patterns. It must also match one value of each other kind
+    /// that is given (--name, --path, --regex, --type, --ext).
+    #[arg(long, value_name = "GLOB")]
+    pub name: Vec<String>,
+
+    /// Only include files whose path matches: '2024/**', '/srv/*/in/*'
+    ///
+    /// '*' does not match a slash, '**' does. A pattern that starts with '/', './' or '../' matches from there. Other
+    /// patterns can match from any folder of the path.
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    pub path: Vec<String>,
+
+    /// Skip files and folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
+    ///
+    /// A pattern without a slash matches names. A pattern with a slash matches paths, like --path. A trailing slash
+    /// matches folders only.
+    #[arg(short = 'E', long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+
+    /// Only include files whose path matches this regular expression
+    ///
+    /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
+    #[arg(long, value_name = "REGEX", value_parser = expression, hide_short_help = true)]
+    pub regex: Vec<String>,
+
+    /// Match all patterns case-insensitively
+    #[arg(short = 'i', long, hide_short_help = true)]
+    pub ignore_case: bool,
+
+    /// Only include files of this type, by file extension
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = named(Kind::ALL.map(|kind| (kind.name(), "", kind))))]
+    pub kinds: Vec<Kind>,
+
+    /// Only include files with one of these extensions: jpg,png or tar.gz
+    ///
+    /// Extensions match case-insensitively.
+    #[arg(long = "ext", value_name = "LIST", value_delimiter = ',', value_parser = extension)]
+    pub extensions: Vec<String>,
+
+    /// Only report sets with a file modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
+    ///
+    /// The older copies of that file are in the set. An action only changes newer files; older ones are kept. In
+    /// 'seekless compare', only files modified after WHEN take part.
+    ///
+    /// A time span counts back from now. A date means midnight in the local time zone. A full timestamp
+    /// (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and means its modification time; write
+    /// ./today for a file with such a name.
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub newer: Option<OsString>,
+
+    /// Only include files modified before WHEN, in the same forms as --newer
+    #[arg(
+        long,
+        value_name = "WHEN",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub older: Option<OsString>,
+
+    /// Skip files and folders whose name starts with a dot
+    ///
+    /// They are included by default, because many duplicates in backups are in such folders. A folder that is given as
+    /// a PATH is always searched.
+    #[arg(long, overrides_with = "hidden")]
+    pub no_hidden: bool,
+
+    /// Include hidden files (the default; overrides --no-hidden)
+    #[arg(long, overrides_with = "no_hidden", hide_short_help = true)]
+    pub hidden: bool,
+}
+
+fn extension(text: &str) -> Result<String, String> {
+    let bare = text.trim_start_matches('.');
+    if bare.is_empty() {
+        return Err("an entry of the list is empty: write extensions as jpg,png".to_owned());
+    }
+    if bare.contains(char::is_whitespace) {
+        let words: Vec<_> = bare.split_whitespace().collect();
+        return Err(format!(
+            "a list has commas and no spaces: write --ext {}",
+            words.join(",")
+        ));
+    }
+    let name = bare.trim_start_matches("*.");
+    let is_part = |c: char| !matches!(c, '/' | '*' | '?' | ';' | '|' | ':');
+    if name.len() < bare.len() && name.chars().all(is_part) {
+        return Err(format!("an extension is not a pattern: write --ext {name}"));
+    }
+    if !bare.chars().all(is_part) {
+        return Err("write extensions as jpg,png; for patterns use --name GLOB".to_owned());
+    }
+    Ok(bare.to_owned())
+}
+
+/// An empty expression matches every path, which nobody asks for.
+fn expression(text: &str) -> Result<String, &'static str> {
+    match text {
+        "" => Err("an empty expression matches every path (an unset variable?): omit --regex"),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// How much may be read in a second.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "How to read disks")]
+pub struct LimitArgs {
+    /// Limit the read rate per device, in bytes per second: 50M
+    ///
+    /// The limit does not apply to cached data or to listing folders.
+    #[arg(
+        long,
+        value_name = "RATE",
+        value_parser = rate,
+        hide_short_help = true
+    )]
+    pub bwlimit: Option<Bytes>,
+}
+
+/// A rate that is meant: nobody wants a few bytes a second.
+fn rate(text: &str) -> Result<Bytes, String> {
+    match text.parse().map_err(|error: BadSize| error.to_string())? {
+        Bytes(0) => Err("allows no reads: use 1M or more".to_owned()),
+        Bytes(bytes) if bytes < LEAST_RATE.0 => Err(format!(
+            "allows {bytes} {} per second: for {bytes} MB per second use {bytes}M",
+            plural(bytes, "byte", "bytes")
+        )),
+        rate => Ok(rate),
+    }
+}
+
+/// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
+/// [`SearchArgs`](super::search::SearchArgs), whose group excludes `--from`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How to read disks")]
+pub struct ReadArgs {
+    /// Only read while no other program uses the disk
+    ///
+    /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
+    #[arg(long, hide_short_help = true)]
+    pub io_idle: bool,
+
+    #[command(flatten)]
+    limit: LimitArgs,
+
+    /// Set how to treat pages in the page cache after reading: auto, keep or drop
+    ///
+    /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
+    /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
+    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops pages.
+    /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value_t = PageCache::Auto,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub page_cache: PageCache,
+}
+
+/// How to treat pages after reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PageCache {
+    /// Keep them while memory is free
+    Auto,
+    /// Never drop them
+    Keep,
+    /// Drop them right after reading
+    Drop,
+}
+
+impl ReadArgs {
+    /// A configuration with these rules.
+    pub fn config(&self, patience: PatienceArgs) -> Config {
+        Config {
+            io_idle: self.io_idle,
+            bytes_per_second: self.limit.bwlimit,
+            page_use: self.page_use(false),
+            patience: patience.time(),
+            ..Config::default()
+        }
+    }
+
+    /// How to treat pages after reading; `again` says that they are read again right away.
+    pub fn page_use(&self, again: bool) -> PageUse {
+        match self.page_cache {
+            PageCache::Keep => PageUse::Keep,
+            PageCache::Drop => PageUse::Drop,
+            PageCache::Auto if again => PageUse::KeepWhileFree,
+            PageCache::Auto => PageUse::KeepShort,
+        }
+    }
+
+    /// The rules for a run that compares files and changes them.
+    pub fn of_a_change(&self) -> Reads {
+        let rate = self.limit.bwlimit.map(|rate| rate.0);
+        Reads::new(rate, self.page_use(true))
+    }
 }

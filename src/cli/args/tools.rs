@@ -8,7 +8,7 @@ use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
 use super::common::{DocumentArgs, named, number};
-use super::read::LimitArgs;
+use super::search::LimitArgs;
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What to measure")]

@@ -19,15 +19,14 @@ use seekless::units::{Bytes, count, counted};
 use super::watched;
 use crate::cli::act::gather;
 use crate::cli::args::common::Talk;
-use crate::cli::args::folders::FoldersArgs;
+use crate::cli::args::compare::FoldersArgs;
 use crate::cli::front::problems::Listener;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::meant;
-use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
-use crate::cli::terminal::watch;
+use crate::cli::terminal::{console, watch};
 
 /// All decisions of one `seekless folders`.
 struct FoldersRun {

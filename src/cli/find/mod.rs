@@ -5,13 +5,11 @@ pub mod folders;
 pub mod from_report;
 pub mod report_output;
 pub mod resolve;
-pub mod summary;
 
-use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
@@ -24,10 +22,9 @@ use crate::cli::act::plan_summary::no_match;
 use crate::cli::args::find::FindArgs;
 use crate::cli::front::problems::{Listener, seen};
 use crate::cli::resolve::environment::begin;
-use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::{NotWritten, dropping};
-use crate::cli::terminal::watch;
+use crate::cli::terminal::{console, watch};
 use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
 

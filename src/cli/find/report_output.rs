@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use seekless::decide::{DuplicateSet, Summary};
+use seekless::decide::{DuplicateSet, LeftOut, Summary, Unread};
+use seekless::engine::Copies;
 use seekless::report::{Header, Report};
-use seekless::units::count;
+use seekless::units::{Bytes, count, counted, plural};
 
 use super::resolve::FindRun;
-use super::summary;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::output::{NotWritten, OutputStream};
@@ -85,7 +85,7 @@ impl ReportOutput {
 /// Says how a search or a selection went; `notes` are behind its summary. Decides on the exit status.
 pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) -> Exit {
     if run.talk.summary {
-        console::lines(summary::lines(summary, run.summary_of()));
+        console::lines(summary_lines(summary, SummaryOf::of(run)));
         notes();
         console::lines(reported(run, summary));
         console::lines(next_command(run, summary));
@@ -126,4 +126,221 @@ fn next_command(run: &FindRun, summary: &Summary) -> Option<String> {
         "To see what would be removed: seekless remove --dry-run --from {dash}{}",
         console::shell_word(file)
     ))
+}
+
+/// The run that a summary is of.
+#[derive(Clone, Copy, Debug)]
+struct SummaryOf {
+    /// How many copies were asked for.
+    copies: Copies,
+    /// Copies under one path counted as one.
+    isolate: bool,
+    /// What was read, and what each stage and each disk did, is asked for.
+    verbose: bool,
+}
+
+impl SummaryOf {
+    fn of(run: &FindRun) -> Self {
+        Self {
+            copies: run.config.copies,
+            isolate: run.config.isolate,
+            verbose: run.talk.verbose > 0,
+        }
+    }
+}
+
+/// The lines of the summary.
+fn summary_lines(summary: &Summary, of: SummaryOf) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(incomplete(summary, of).map(|why| format!("INCOMPLETE: {why}.")));
+    lines.push(found(summary, of));
+    if of.verbose {
+        lines.extend(work(summary));
+    }
+    lines.extend(skipped(&summary.left_out));
+    lines
+}
+
+/// Why there may be more duplicates, or why an answer that depends on every file (`--unique`, `--copies ..3`) is not
+/// complete.
+fn incomplete(summary: &Summary, of: SummaryOf) -> Option<&'static str> {
+    let left_out = &summary.left_out;
+    let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
+    let is_of_all = of.copies.most.is_some();
+    if is_of_all && left_out.unanswered > 0 {
+        Some("some file systems did not answer and may hold more copies, so nothing is reported")
+    } else if summary.interrupted {
+        Some("the search was ended early; there may be more duplicates")
+    } else if left_out.memory_short > 0 {
+        Some(
+            "memory ran short, so files were left out: search fewer at a time, or allow more memory",
+        )
+    } else if is_of_all && unread > 0 {
+        Some("folders or files that could not be listed or read may hold more copies")
+    } else {
+        None
+    }
+}
+
+fn found(summary: &Summary, of: SummaryOf) -> String {
+    let copies = of.copies;
+    let (one, more, range) = if copies == Copies::default() {
+        ("set of duplicates", "sets of duplicates", String::new())
+    } else if copies == Copies::UNIQUE && !of.isolate {
+        ("unique file", "unique files", String::new())
+    } else if of.isolate {
+        (
+            "content",
+            "contents",
+            format!(" under {copies} of the paths"),
+        )
+    } else {
+        ("content", "contents", format!(" with {copies} copies"))
+    };
+    let what = format!("{}{range}", plural(summary.sets, one, more));
+    if summary.sets == 0 {
+        let files = counted(summary.files, "file", "files");
+        return format!("Found no {what} in {files}.");
+    }
+    let mut found = format!("Found {} {what}", count(summary.sets));
+    if summary.redundant_files > 0 {
+        found.push_str(&format!(
+            ": {} ({}), {} of disk space can be freed",
+            counted(summary.redundant_files, "redundant file", "redundant files"),
+            Bytes(summary.redundant_bytes),
+            Bytes(summary.reclaimable),
+        ));
+    }
+    if summary.managed > 0 {
+        found.push_str(&format!(
+            ", {} of it in hidden folders and folders that programs manage, which actions leave alone",
+            Bytes(summary.managed)
+        ));
+    }
+    found + "."
+}
+
+/// What was read, and what each stage and each disk did.
+fn work(summary: &Summary) -> Vec<String> {
+    let read = summary.stages.iter().map(|stage| stage.bytes_read);
+    let mut lines = vec![format!(
+        "Searched {} ({} names), {}, {}; read {} in {}.",
+        counted(summary.files, "file", "files"),
+        count(summary.files + summary.extra_names),
+        counted(summary.folders, "folder", "folders"),
+        Bytes(summary.bytes_present),
+        Bytes(read.fold(0, u64::saturating_add)),
+        format!("{:.1?}", summary.total_time)
+    )];
+    let skipped = |Unread { files, bytes }, why| {
+        let files_of = format!("{} ({})", counted(files, "file", "files"), Bytes(bytes));
+        (files > 0).then(|| format!("Skipped reading {files_of} {why}."))
+    };
+    lines.extend(skipped(
+        summary.unread,
+        "that share their blocks with others",
+    ));
+    lines.extend(skipped(
+        summary.cached,
+        "that an earlier run read, and whose sizes and times are unchanged",
+    ));
+    lines.push(format!("Listed them in {:.1?}.", summary.scan_time));
+    for stage in summary.stages.iter().filter(|stage| stage.files > 0) {
+        let (files, read) = (
+            counted(stage.files, "file", "files"),
+            Bytes(stage.bytes_read),
+        );
+        lines.push(format!(
+            "  {}: {files}, {read} in {:.1?}",
+            stage.name, stage.time
+        ));
+    }
+    for device in summary.devices.iter().filter(|it| it.bytes_read > 0) {
+        let rate = device.bytes_read as f64 / device.busy.as_secs_f64().max(1e-9);
+        let (rate, read) = (Bytes(rate as u64), Bytes(device.bytes_read));
+        let (name, class) = (&device.name, &device.class);
+        lines.push(format!(
+            "  {name} ({class}): {read} in {:.1?}, {rate}/s",
+            device.busy
+        ));
+    }
+    lines
+}
+
+/// Everything that took no part, with the option that would change it: silence would look like completeness.
+fn skipped(left_out: &LeftOut) -> Option<String> {
+    const NAMED: &str = " (named above)";
+    let it = left_out;
+    let reasons = [
+        (it.hidden, "hidden", " (without --no-hidden)"),
+        (
+            it.ignored,
+            "listed in ignore files",
+            " (without --ignore-file)",
+        ),
+        (it.filtered, "excluded by filters", ""),
+        (it.empty, "empty", " (--empty)"),
+        (it.symlinks, "symbolic links", " (--follow-links)"),
+        (it.special, "pipes, sockets or devices", ""),
+        (
+            it.other_file_system,
+            "on other file systems",
+            " (without --one-file-system)",
+        ),
+        (it.pseudo_file_system, "pseudo file systems", ""),
+        (it.listed_before, "folders reached a second time", ""),
+        (it.vanished, "removed meanwhile", ""),
+        (it.unsettled, "folders that changed", NAMED),
+        (it.unreadable, "unreadable", NAMED),
+        (it.unanswered, "without an answer", NAMED),
+        (it.memory_short, "or more for want of memory", NAMED),
+        (it.changed, "changed meanwhile", NAMED),
+    ];
+    let met = reasons.iter().filter(|(number, ..)| *number > 0);
+    let parts = met.map(|(number, what, way_out)| format!("{} {what}{way_out}", count(*number)));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("Skipped: {}.", parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_line(copies: &str, isolate: bool, summary: &Summary) -> String {
+        let of = SummaryOf {
+            copies: copies.parse().expect("a range"),
+            isolate,
+            verbose: false,
+        };
+        summary_lines(summary, of)[0].clone()
+    }
+
+    #[test]
+    fn what_was_asked_for_is_named() {
+        for (copies, isolate, sets, said) in [
+            ("2..", false, 1, "Found 1 set of duplicates."),
+            ("2..", true, 5, "Found 5 sets of duplicates."),
+            ("1", false, 1, "Found 1 unique file."),
+            ("1", false, 5, "Found 5 unique files."),
+            ("1..", false, 5, "Found 5 contents with 1.. copies."),
+            ("..3", false, 5, "Found 5 contents with ..3 copies."),
+            ("5..", false, 1, "Found 1 content with 5.. copies."),
+            ("3", false, 5, "Found 5 contents with 3 copies."),
+            ("3..5", false, 5, "Found 5 contents with 3..5 copies."),
+            ("1", true, 1, "Found 1 content under 1 of the paths."),
+            (
+                "1",
+                true,
+                0,
+                "Found no contents under 1 of the paths in 0 files.",
+            ),
+            ("3..", true, 5, "Found 5 contents under 3.. of the paths."),
+        ] {
+            let summary = Summary {
+                sets,
+                ..Summary::default()
+            };
+            assert_eq!(first_line(copies, isolate, &summary), said);
+        }
+    }
 }

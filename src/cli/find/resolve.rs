@@ -5,7 +5,6 @@ use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Header, Style};
 
-use super::summary::SummaryOf;
 use crate::cli::args::common::Talk;
 use crate::cli::args::find::FindArgs;
 use crate::cli::resolve::environment::Environment;
@@ -33,17 +32,6 @@ pub struct FindRun {
     pub wanted: Option<(Source, Selection)>,
     /// How much is told on the way.
     pub talk: Talk,
-}
-
-impl FindRun {
-    /// What its summary is of.
-    pub fn summary_of(&self) -> SummaryOf {
-        SummaryOf {
-            copies: self.config.copies,
-            isolate: self.config.isolate,
-            verbose: self.talk.verbose > 0,
-        }
-    }
 }
 
 /// Decides everything.
@@ -149,8 +137,8 @@ mod tests {
 
     use super::*;
     use crate::cli::args::Cli;
-    use crate::cli::terminal::color::Terminal;
     use crate::cli::terminal::console::Progress;
+    use crate::cli::terminal::console::Terminal;
 
     fn resolved(line: &str) -> Result<FindRun, Stop> {
         let words = ["seekless"].into_iter().chain(line.split_whitespace());

@@ -1,6 +1,89 @@
-//! Before a command begins: its words, the files of arguments, and what is said about wrong ones.
+//! Before a command begins: its words, the files of arguments, and what is said about wrong ones. Some typed words mean
+//! something else than they seem to: files that look like options, and a `~` that no shell replaced.
 
 pub mod config;
-pub mod option_words;
 pub mod problems;
-pub mod words;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{ArgMatches, Command};
+use seekless::heartbeat::within;
+
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
+
+/// How long the current folder may take to say whether it has an entry. A server that does not answer must not
+/// keep a command waiting that may not need it.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// Refuses an option that is also the name of a file: a shell may have written it for `*`.
+pub fn file_or_option(words: &[OsString]) -> Result<(), Stop> {
+    let words = words.iter().skip(1).take_while(|word| *word != "--");
+    let options = words.filter(|word| word.len() > 1 && word.as_bytes().starts_with(b"-"));
+    let Some(word) = first_here(options) else {
+        return Ok(());
+    };
+    let word = console::path(Path::new(&word));
+    refuse(format!(
+        "{word} is read as an option, and is also a file here: to name the file, write ./{word}, or -- before all \
+        names; to give the option, run the command in another folder"
+    ))
+}
+
+/// Refuses a search of what has the name of a command, and is no file here.
+pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), Stop> {
+    let roots = matches.get_many::<OsString>("roots").into_iter().flatten();
+    for word in roots.filter_map(|root| root.to_str()) {
+        let mut commands = program.get_subcommands().map(Command::get_name);
+        let meant = commands.find(|name| word.eq_ignore_ascii_case(name));
+        if let Some(meant) = meant.filter(|_| first_here([word]).is_none()) {
+            return refuse(format!(
+                "no such file: {word}. Did you mean the command 'seekless {meant}'? The command is the first word"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a path that begins with `~/`: a shell replaces the tilde only at the beginning of a word without quotes.
+pub fn no_tilde(words: &[OsString]) -> Result<(), Stop> {
+    let value = |word: &OsString| {
+        let word = word.as_bytes();
+        let equals = word.iter().position(|&byte| byte == b'=');
+        let start = equals.filter(|_| word.starts_with(b"-"));
+        OsStr::from_bytes(&word[start.map_or(0, |at| at + 1)..]).to_owned()
+    };
+    let is_tilde = |value: &OsStr| value == "~" || value.as_bytes().starts_with(b"~/");
+    let Some(word) = words.iter().find(|word| is_tilde(&value(word))) else {
+        return Ok(());
+    };
+    if first_here(["~"]).is_some() {
+        return Ok(());
+    }
+    let rest = value(word);
+    let rest = console::path(Path::new(&rest))
+        .trim_start_matches(['~', '/'])
+        .to_owned();
+    refuse(format!(
+        "the shell did not replace the ~ in {}: write the whole path, as in \"$HOME/{rest}\", or './~/{rest}' for a \
+        folder with the name ~",
+        console::path(Path::new(word))
+    ))
+}
+
+/// The first of these names that the current folder has.
+fn first_here(names: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<OsString> {
+    let names = names.into_iter().map(|name| name.as_ref().to_owned());
+    let mut names: Vec<OsString> = names.collect();
+    if names.is_empty() {
+        return None;
+    }
+    let found = within(Some(ANSWER), move || {
+        let is_here = |name: &OsString| Path::new(name).symlink_metadata().is_ok();
+        names.drain(..).find(is_here)
+    });
+    found.ok().flatten()
+}

@@ -1,13 +1,13 @@
 //! From what was typed about acting to what will be done, once.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use seekless::acting::{Asked, FoundFolder, NoFolder};
 use seekless::action::plan::{self, Noise};
-use seekless::action::{self, ActionKind, Raw, RunHeader};
+use seekless::action::{self, ActionKind, RunHeader};
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, own_trash};
 
@@ -42,26 +42,12 @@ pub struct ActRun {
     pub ask: bool,
     /// Where relative names of a search start.
     pub folder: PathBuf,
-    /// The command line, for the journal.
-    pub command: Vec<OsString>,
+    /// The first line of its journal.
+    pub header: RunHeader,
     /// The links on the way to the given paths.
     pub links: RootLinks,
-    /// When the run began, nanoseconds since 1970.
-    pub started_ns: i64,
     /// How much is told on the way.
     pub talk: Talk,
-}
-
-impl ActRun {
-    /// The first line of its journal.
-    pub fn header(&self) -> RunHeader {
-        let command = self.command.iter();
-        RunHeader {
-            version: 0,
-            started_ns: self.started_ns,
-            command: command.map(|word| Raw(word.as_bytes().to_vec())).collect(),
-        }
-    }
 }
 
 /// Decides everything: what one command `asked` for, what becomes of the folders that files go from, and the options that
@@ -143,9 +129,12 @@ pub fn resolve(
         journal: args.way.journal,
         ask: args.way.ask,
         folder: around.folder.clone(),
-        command: around.command.clone(),
+        header: RunHeader {
+            version: 0,
+            started_ns: around.started_ns(),
+            command: around.header(&Config::default()).command,
+        },
         links,
-        started_ns: around.started_ns(),
         talk: args.talk.on(around.stderr),
     })
 }

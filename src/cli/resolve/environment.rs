@@ -13,8 +13,8 @@ use seekless::report::{Header, Options, Raw};
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::args::common::Talk;
-use crate::cli::terminal::color::Terminal;
 use crate::cli::terminal::console;
+use crate::cli::terminal::console::Terminal;
 use crate::cli::terminal::exit::Stop;
 
 /// The environment of the program; a parameter, so that decisions can be tested.

@@ -1,12 +1,20 @@
-//! From what was typed about files to the filter that chooses them.
+//! From what was typed about files to the filter that chooses them, with points in time as people write them: `3d`,
+//! `2024-05-01`, a timestamp, or a file's own time.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp, Zoned};
+use seekless::heartbeat::current;
 use seekless::scan::{FilterSpec, NoFile};
 
 use super::environment::Environment;
-use super::time::Moment;
-use crate::cli::args::filter::FilterArgs;
+use crate::cli::args::search::FilterArgs;
+use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
 
 /// Decides which files to search; `wants_empty` says that --empty was typed.
@@ -55,4 +63,122 @@ pub fn filter_spec(
         refuse(format!("{options}: {none}"))
     })?;
     Ok(spec)
+}
+
+/// A point in time that the user wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Nanoseconds since 1970.
+    At(i64),
+    /// When a file was last modified: "newer" means newer than that file.
+    OfFile(i64),
+}
+
+impl Moment {
+    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
+    ///
+    /// # Errors
+    /// Why it is no point in time.
+    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, String> {
+        match text.to_str().and_then(|text| time(text, now)) {
+            Some(time) => time.map(Self::At),
+            None => file_time(Path::new(text)).map(Self::OfFile),
+        }
+    }
+
+    /// The first nanosecond that is newer.
+    pub fn newer_ns(self) -> i64 {
+        match self {
+            Self::At(ns) => ns,
+            Self::OfFile(ns) => ns.saturating_add(1),
+        }
+    }
+
+    /// The first nanosecond that is not older.
+    pub fn older_ns(self) -> i64 {
+        match self {
+            Self::At(ns) | Self::OfFile(ns) => ns,
+        }
+    }
+}
+
+/// `None` if the text is no time at all.
+fn time(text: &str, now: &Zoned) -> Option<Result<i64, String>> {
+    let too_far = || format!("{text:?} is outside the years 1678 to 2262");
+    let timestamp = if text == "today" {
+        now.start_of_day().map(|zoned| zoned.timestamp())
+    } else if let Ok(timestamp) = text.parse::<Timestamp>() {
+        Ok(timestamp)
+    } else if let Ok(local) = text.parse::<DateTime>() {
+        local
+            .to_zoned(now.time_zone().clone())
+            .map(|zoned| zoned.timestamp())
+    } else if let Ok(span) = text.parse::<Span>() {
+        // "3d" and "3d ago" are the same to whoever asks for files.
+        now.checked_sub(span.abs()).map(|zoned| zoned.timestamp())
+    } else {
+        return None;
+    };
+    let ns = timestamp
+        .ok()
+        .and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
+    Some(ns.ok_or_else(too_far))
+}
+
+fn file_time(path: &Path) -> Result<i64, String> {
+    let _call = current::call(path);
+    match fs::metadata(path) {
+        Ok(found) => {
+            let seconds = found.mtime().saturating_mul(1_000_000_000);
+            Ok(seconds.saturating_add(found.mtime_nsec()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!(
+            "{:?} is not a time, and no such file exists: write a span (3d, '2 weeks'), a date (today, 2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path",
+            path.to_string_lossy()
+        )),
+        Err(error) => {
+            let path = console::path(path);
+            Err(format!(
+                "{path} is not a time, and cannot be read as a file: {error}"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Zoned {
+        "2024-05-10T12:00:00+02:00[+02:00]".parse().expect("a time")
+    }
+
+    fn parse(text: &str) -> Result<Moment, String> {
+        Moment::parse(OsStr::new(text), &now())
+    }
+
+    #[test]
+    fn spans_count_back_and_dates_are_local() {
+        for (text, expected) in [
+            ("3d", "2024-05-07T10:00:00Z"),
+            ("3 days ago", "2024-05-07T10:00:00Z"),
+            ("2weeks", "2024-04-26T10:00:00Z"),
+            ("2 weeks", "2024-04-26T10:00:00Z"),
+            ("1h 30m", "2024-05-10T08:30:00Z"),
+            ("1mo", "2024-04-10T10:00:00Z"),
+            ("2024-05-01", "2024-04-30T22:00:00Z"),
+            ("today", "2024-05-09T22:00:00Z"),
+            ("-5d", "2024-05-05T10:00:00Z"),
+            ("2024-05-01 08:00", "2024-05-01T06:00:00Z"),
+            ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T08:00:00.5-01:00", "2024-05-01T09:00:00.5Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
+        ] {
+            let expected: Timestamp = expected.parse().expect("a time");
+            let expected = i64::try_from(expected.as_nanosecond()).expect("in range");
+            let moment = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(moment, Moment::At(expected), "{text}");
+            assert_eq!(moment.newer_ns(), moment.older_ns());
+        }
+    }
 }

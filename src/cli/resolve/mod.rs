@@ -6,7 +6,6 @@ pub mod environment;
 pub mod filter;
 pub mod root_links;
 pub mod search;
-pub mod time;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -12,10 +12,8 @@ use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 
 use super::environment::Environment;
 use super::filter::filter_spec;
-use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::read::ReadArgs;
-use crate::cli::args::search::{PatienceArgs, SearchArgs, is_cache_word};
-use crate::cli::front::{config, option_words};
+use crate::cli::args::search::{FilterArgs, PatienceArgs, ReadArgs, SearchArgs, is_cache_word};
+use crate::cli::front::{config, problems};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
 
@@ -157,7 +155,7 @@ fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsStrin
 
 /// Reads the rules of `--keep`.
 pub fn keep_rules(rules: &[String]) -> Result<Rules, Stop> {
-    Rules::parse(rules).map_err(|error| Stop::Refused(option_words::rule(&error)))
+    Rules::parse(rules).map_err(|error| Stop::Refused(problems::rule(&error)))
 }
 
 /// Where sets come from.

@@ -2,8 +2,9 @@
 //! terminal.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,6 +12,7 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use seekless::heartbeat::current;
+use seekless::report::Style;
 use seekless::report::escape::escape;
 use seekless::report::printable::{characters, is_printable};
 
@@ -148,6 +150,60 @@ impl Write for Log {
     }
 }
 
+/// When the result is colored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Never
+    Never,
+}
+
+/// The properties of a terminal that decide on colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// The stream leads to a terminal.
+    pub is_terminal: bool,
+    /// The user's environment asks for no colours.
+    pub no_color: bool,
+    /// The terminal can only print lines one after the other.
+    pub is_dumb: bool,
+}
+
+impl Terminal {
+    /// Looks at the environment: `NO_COLOR` (set and not empty), `TERM=dumb`.
+    pub fn of(stream: &impl IsTerminal) -> Self {
+        let is_terminal = stream.is_terminal();
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").as_deref() == Some(OsStr::new("dumb"));
+        Self {
+            is_terminal,
+            no_color,
+            is_dumb,
+        }
+    }
+
+    /// Decides for one stream.
+    pub fn wants_color(self, choice: ColorChoice) -> bool {
+        match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => self.is_terminal && !self.no_color && !self.is_dumb,
+        }
+    }
+
+    /// How a report looks there.
+    pub fn style(self, color: ColorChoice) -> Style {
+        Style {
+            color: self.wants_color(color),
+            on_terminal: self.is_terminal,
+            ..Style::default()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +219,25 @@ mod tests {
             ("cannot open ❤\u{fe0f}", "cannot open ❤\u{fe0f}"),
         ] {
             assert_eq!(message(text), shown);
+        }
+    }
+
+    #[test]
+    fn colours_are_for_willing_terminals() {
+        use ColorChoice::{Always, Auto, Never};
+        for (is_terminal, no_color, choice, expected) in [
+            (true, false, Auto, true),
+            (true, true, Auto, false),
+            (false, false, Auto, false),
+            (false, true, Always, true),
+            (true, false, Never, false),
+        ] {
+            let terminal = Terminal {
+                is_terminal,
+                no_color,
+                is_dumb: false,
+            };
+            assert_eq!(terminal.wants_color(choice), expected);
         }
     }
 }

@@ -107,6 +107,7 @@ fn show(now: &ProgressLine, bar: &ProgressBar) {
         (now.files_done, now.files_total)
     };
     let template = match (now.total_is_final, reads) {
+        _ if done == 0 && total == 0 => "{prefix} {elapsed}",
         (true, true) => {
             "{prefix} [{bar:20}] {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left"
         }

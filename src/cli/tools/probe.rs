@@ -2,16 +2,14 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use seekless::device::{Policy, SystemRoot, Volume};
+use seekless::engine::ProgressLine;
 use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
 
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::args::tools::ProbeArgs;
-use crate::cli::terminal::color::Terminal;
-use crate::cli::terminal::console::{self, Progress};
+use crate::cli::terminal::console::{self, Progress, Terminal};
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::watch::{self, End, Stops};
 
@@ -109,33 +107,20 @@ fn selector(volume: &Volume) -> String {
     }
 }
 
-/// Measures, and draws how far it is.
+/// Measures, and shows what is being measured.
 fn measure(spec: &Spec) -> Result<probe::Measured, ProbeError> {
     let control = Arc::<Control>::default();
     let [told, shown] = [Arc::clone(&control), Arc::clone(&control)];
-    let style = ProgressStyle::with_template("{prefix:9} [{bar:20}] {wide_msg}");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(1000).with_finish(ProgressFinish::AndClear);
-    let bar = bar.with_style(style.progress_chars("=> "));
-    let (drawn, bars) = (bar.clone(), console::bars());
     let progress = move || {
-        let bar = bars.add(drawn.clone());
-        let stage = shown.stage();
-        bar.set_prefix(stage.name);
-        let mut message = console::message(&stage.detail).into_owned();
-        if let Some((start, end)) = stage.span {
-            let whole = end.saturating_duration_since(start).as_secs_f64();
-            let left = end.saturating_duration_since(Instant::now()).as_secs_f64();
-            bar.set_position((1000.0 * (1.0 - left / whole.max(left))) as u64);
-            message = format!("{left:.0} s left  {message}");
-        }
-        bar.set_message(message);
-        Vec::new()
+        vec![ProgressLine {
+            stage: shown.stage(),
+            ..ProgressLine::default()
+        }]
     };
     let end = End::Stops(Stops {
         tell: Box::new(move || told.cancel()),
         words: "interrupted: reporting what was measured so far (press Ctrl-C again to quit at once)",
-        discard: Box::new(move || bar.finish_and_clear()),
+        discard: Box::new(|| ()),
         unanswered: Box::new(|| ("nothing was measured".to_owned(), Exit::Nothing)),
     });
     watch::during(end, progress, || probe::measure(spec, &control))

@@ -19,9 +19,9 @@ use self::journal_place::{JournalPlace, command};
 use crate::cli::args::UndoArgs;
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::front::problems::ProblemLimit;
+use crate::cli::terminal;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
-use crate::cli::terminal::question;
 use crate::cli::terminal::watch::{self, End};
 
 /// Undoes what was asked for, or lists.
@@ -133,7 +133,7 @@ fn agreed(reversion: &Reversion) -> bool {
         return true;
     }
     console::lines(text::wishes(&tally, &command(reversion.header())));
-    question::is_agreed(&format!("Undo run {}? [y/N]", tally.run))
+    terminal::is_agreed(&format!("Undo run {}? [y/N]", tally.run))
 }
 
 /// How runs are taken back, and where that is told.

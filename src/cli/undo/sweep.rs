@@ -11,9 +11,8 @@ use super::journal_place::{JournalPlace, command as words};
 use super::{Recovery, text};
 use crate::cli::args::UndoArgs;
 use crate::cli::resolve::act::{ActRun, Use};
-use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop};
-use crate::cli::terminal::question::{self, Reply};
+use crate::cli::terminal::{self, console};
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) {
@@ -43,7 +42,9 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf]) -> Exit 
             Use::Confirm => {
                 console::complain(what(&run));
                 let question = "Restore the unfinished files first? [y/N]";
-                matches!(question::ask(question), Reply::Said(said) if question::is_yes(&said))
+                terminal::ask(question)
+                    .as_deref()
+                    .is_some_and(terminal::is_yes)
             }
         };
         if !agreed {

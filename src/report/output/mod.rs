@@ -1,6 +1,5 @@
 //! A result in a file: there as a whole or not at all.
 
-mod earlier;
 mod error;
 mod place;
 
@@ -12,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use place::{Found, OutputPlace, START, is_result};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -22,11 +22,8 @@ use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{names, open, sync, write};
 
-pub use earlier::PLAN;
 pub use error::{Cause, OutputError};
-
-use earlier::{START, is_result};
-use place::{Found, OutputPlace};
+pub use place::PLAN;
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
 ///

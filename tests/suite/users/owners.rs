@@ -104,7 +104,7 @@ fn acls_groups_and_capabilities_count() {
     set_extended(&s.tree.path("a"), "system.posix_acl_access", &value);
     s.run("hardlink --yes .")
         .exits(0)
-        .says("replaced 1 file with a hard link");
+        .says("replaced 1 file with hard links");
 
     let s = stage();
     set_extended(&s.tree.path("a"), "security.capability", &CAPABILITY);
