@@ -7,7 +7,7 @@
 //! start: offset of the index u64 · number of its rows u64
 //! ```
 
-use super::row::Row;
+use super::row::{Rest, Row};
 
 /// The first bytes of each frame, in all versions.
 pub const WORD: [u8; 8] = *b"seekless";
@@ -87,22 +87,15 @@ impl<'f> Entry<'f> {
     /// The entry at this place in the payload of a frame, and the place of the next one.
     pub fn at(payload: &'f [u8], place: usize) -> Option<(Self, usize)> {
         let (head, rest) = payload.get(place..)?.split_first_chunk::<EMPTY>()?;
-        let number = |at: usize| {
-            head[at..]
-                .first_chunk()
-                .map(|bytes| u64::from_le_bytes(*bytes))
-        };
-        let half = |at: usize| {
-            head[at..]
-                .first_chunk()
-                .map(|bytes| u16::from_le_bytes(*bytes))
-        };
-        let row = rest.get(..usize::from(half(18)?))?;
-        let entry = Self {
-            key: (number(0)?, number(8)?),
-            day: Day(half(16)?),
-            row,
-        };
+        let mut head = Rest(head);
+        let key = (
+            u64::from_le_bytes(head.take()?),
+            u64::from_le_bytes(head.take()?),
+        );
+        let day = Day(u16::from_le_bytes(head.take()?));
+        let length = u16::from_le_bytes(head.take()?);
+        let row = rest.get(..usize::from(length))?;
+        let entry = Self { key, day, row };
         Some((entry, place + EMPTY + row.len()))
     }
 

@@ -169,10 +169,11 @@ impl Row {
 }
 
 /// The bytes that have not been read yet.
-struct Rest<'a>(&'a [u8]);
+pub struct Rest<'a>(pub &'a [u8]);
 
 impl Rest<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    /// The next bytes.
+    pub fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*first)

@@ -222,7 +222,6 @@ pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
     let share = Share::of_all();
     let mut texts = Vec::new();
     for root in &config.roots {
-        let shown = root.path.display();
         // The search reports the others.
         let Ok(metadata) = fs::metadata(&root.path) else {
             continue;
@@ -230,34 +229,33 @@ pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
         let id = device_map.volume(metadata.dev(), &root.path);
         let volume = device_map.get(id);
         let wanted = fitting_descriptors(&volume.policy, share.files, rings);
-        let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
-            less if less == wanted => String::new(),
-            less => format!("\n  {}", cut(less)),
+        let fitting = if seeks_in(&volume.policy) {
+            wanted
+        } else {
+            memory.fit(wanted)
         };
-        let ringless = match fitting_descriptors(&volume.policy, share.files, true) {
-            with_rings if with_rings == wanted => String::new(),
-            _ => format!("\n  {}", ringless(wanted)),
-        };
-        texts.push(format!("{shown}: {}{ringless}{cut}", volume.explain()));
+        let mut text = format!("{}: {}", root.path.display(), volume.explain());
+        if fitting_descriptors(&volume.policy, share.files, true) != wanted {
+            text += &format!(
+                "\n  io_uring is not available here: scattered reads {} threads x 1 in flight",
+                wanted.random_threads
+            );
+        }
+        if fitting != wanted {
+            text += &format!(
+                "\n  reduced to fit into memory: scattered reads {} x {} in flight, whole files {} x {}",
+                fitting.random_threads,
+                fitting.depth,
+                fitting.sequential_threads,
+                fitting.sequential_depth,
+            );
+        }
+        texts.push(text);
     }
     texts.push(memory.explain(memory_limit));
     let unused = device_map.unused_overrides();
     texts.extend(unused.map(|row| format!("{row}: no given path is on this device")));
     texts
-}
-
-fn ringless(policy: Policy) -> String {
-    format!(
-        "io_uring is not available here: scattered reads {} threads x 1 in flight",
-        policy.random_threads
-    )
-}
-
-fn cut(policy: Policy) -> String {
-    format!(
-        "reduced to fit into memory: scattered reads {} x {} in flight, whole files {} x {}",
-        policy.random_threads, policy.depth, policy.sequential_threads, policy.sequential_depth,
-    )
 }
 
 /// Number of threads that replace rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files.
@@ -267,16 +265,6 @@ const MOST_THREADS: usize = 64;
 /// True if reads are best done in order of position.
 pub fn seeks_in(policy: &Policy) -> bool {
     policy.order == Order::Physical
-}
-
-/// A volume's policy as far as memory allows. A disk with a head has so few reads in flight that its policy is not cut.
-fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Policy {
-    let wanted = fitting_descriptors(policy, open_files, rings);
-    if seeks_in(policy) {
-        wanted
-    } else {
-        memory.fit(wanted)
-    }
 }
 
 /// A volume's policy as far as the number of files that can be open allows.

@@ -45,7 +45,7 @@ impl Reader {
         if task.ask == Ask::BytesFromDisk || self.uncached_bytes(task, fd) != Some(0) {
             return is_expected(task, fd).err().map(Outcome::Failed);
         }
-        let mut outcome = self.read_now(task, fd);
+        let mut outcome = self.read_now(task, fd, false);
         if let Outcome::Read { cached, .. } = &mut outcome {
             *cached = true;
         }
@@ -64,7 +64,7 @@ impl Reader {
     /// Answers for a task that must not touch the disk.
     pub(super) fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
         if self.uncached_bytes(task, fd) == Some(0) {
-            return self.read_now(task, fd);
+            return self.read_now(task, fd, false);
         }
         let position = extents::first_position(fd, task.spans[0].offset);
         Outcome::NotCached {

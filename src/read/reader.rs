@@ -154,15 +154,12 @@ impl Reader {
     pub fn read_in_time(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
         let spends =
             self.settings.access.budgets.are_limited() && self.uncached_bytes(task, fd) != Some(0);
-        self.read_spans(task, fd, spends)
+        self.read_now(task, fd, spends)
     }
 
-    /// Reads all spans, which are in the page cache, here and now.
-    pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
-        self.read_spans(task, fd, false)
-    }
-
-    fn read_spans(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome {
+    /// Reads all spans here and now. `spends`: they are taken out of the device's budget, since they are not in the page
+    /// cache.
+    pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome {
         let mut digests = [None; SPANS];
         let mut bytes = 0;
         for (digest, span) in digests.iter_mut().zip(task.spans) {

@@ -50,8 +50,6 @@ pub(super) struct File {
     digests: [Option<Digest>; SPANS],
     /// It is not decided yet whether it is read to its end.
     pub undecided: bool,
-    /// Bytes read at a time past the page cache.
-    longest: u64,
     holes: Holes,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
@@ -87,7 +85,6 @@ impl File {
                 && task.may_end_early
                 && head.len <= UNDECIDED
                 && whole.len > UNDECIDED,
-            longest: 0,
             holes: Holes::of(is_thin),
             is_left_to_readahead: false,
             is_cached: false,
@@ -96,10 +93,6 @@ impl File {
 
     /// Finds out whether the file is cached, and starts readahead for it unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader, is_announced: bool) {
-        if self.open.is_direct {
-            self.longest =
-                (reader.settings.access.past_cache).map_or(PIECE as u64, |len| len as u64);
-        }
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
             let missing = reader.uncached_bytes(&self.task, self.open.fd.as_fd());
@@ -144,24 +137,26 @@ impl File {
     }
 
     /// Number of bytes of the next read.
-    fn next_len(&self) -> u64 {
-        if self.open.is_direct {
-            return self.longest.min(self.decided() - self.read);
-        }
+    fn next_len(&self, past_cache: Option<usize>) -> u64 {
         let begins = self.is_left_to_readahead && self.read < SETTLED;
-        let most = match (begins, self.first) {
-            (false, _) if self.task.device.in_order => IN_ORDER,
-            (false, _) => PIECE as u64,
-            (true, 0) => FIRST,
+        let most = if self.open.is_direct {
+            past_cache.unwrap_or(PIECE) as u64
+        } else if begins && self.first == 0 {
+            FIRST
+        } else if begins {
             // What is the beginning comes along with the first piece.
-            (true, _) => FIRST.max(self.task.spans[0].len),
+            FIRST.max(self.task.spans[0].len)
+        } else if self.task.device.in_order {
+            IN_ORDER
+        } else {
+            PIECE as u64
         };
         most.min(self.decided() - self.read)
     }
 
-    /// The next piece to read: of the usual length, or the rest of a hole.
-    pub fn next_to_read(&mut self) -> Piece {
-        let piece = self.piece_at(self.read, self.next_len());
+    /// The next piece to read: of the usual length, which is `past_cache` there, or the rest of a hole.
+    pub fn next_to_read(&mut self, past_cache: Option<usize>) -> Piece {
+        let piece = self.piece_at(self.read, self.next_len(past_cache));
         let run = self.holes.at(&self.open.fd, piece.offset);
         let left = run.end - piece.offset;
         if run.is_hole {
