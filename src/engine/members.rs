@@ -93,7 +93,8 @@ fn alike_by_number(
             };
             for (this, file) in run {
                 let with = |(other, of): &(Sighting, FileIndex)| {
-                    of != file && Sameness::between(this, other, Numbering::Arbitrary).is_unknown()
+                    of != file
+                        && Sameness::between(this, other, Numbering::Arbitrary) == Sameness::Unknown
                 };
                 if with(first) || with(last) {
                     found.insert(*file);

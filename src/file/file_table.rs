@@ -174,7 +174,7 @@ impl FileTable {
         let numbering = self.numbering(volume);
         self.records(volume, found.ino, found.size).find(|&file| {
             let known = self.sighting(file, dirs);
-            Sameness::between(&known, &seen, numbering).is_same()
+            Sameness::between(&known, &seen, numbering) == Sameness::Same
                 || known.state == seen.state && self.has_entry(file, name, dir, dirs)
         })
     }

@@ -28,13 +28,12 @@ impl Fingerprint {
     /// True if a file that was just opened by name is the one that was expected, in the same state. Where inode
     /// numbers may change while nothing else does, the name has led to it, and the rest decides.
     pub fn is_met_by(&self, now: &Self, numbering: Numbering) -> bool {
-        match numbering.tells_files() {
-            true => self == now,
-            false => {
-                let ino = self.ino;
-                *self == Self { ino, ..*now }
-            }
-        }
+        let ino = if numbering.tells_files() {
+            now.ino
+        } else {
+            self.ino
+        };
+        *self == Self { ino, ..*now }
     }
 }
 
@@ -152,12 +151,12 @@ pub struct Sighting {
 
 /// The answer to "did these two looks meet one file?". Only [`Sameness::between`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sameness(Answer);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+pub enum Sameness {
+    /// They met one file.
     Same,
+    /// They met two, or one whose state changed in between.
     Other,
+    /// The looks do not prove whether they met one file or two.
     Unknown,
 }
 
@@ -167,27 +166,17 @@ impl Sameness {
         // A state that differs is that of another file, or of the same one after a change. The difference does not
         // matter: a reader does not find the older state any more.
         if a.state != b.state || a.links != b.links {
-            return Self(Answer::Other);
+            return Self::Other;
         }
         // A file with one name has one entry in each mount. A second one is another file with the same
         // number, or the file was moved between the looks; then the first name leads nowhere.
         if a.links <= 1 && a.mount == b.mount && a.is_entry && b.is_entry {
-            return Self(Answer::Other);
+            return Self::Other;
         }
         match numbering {
-            Numbering::Unique | Numbering::UniqueFiles => Self(Answer::Same),
-            Numbering::Arbitrary => Self(Answer::Unknown),
+            Numbering::Unique | Numbering::UniqueFiles => Self::Same,
+            Numbering::Arbitrary => Self::Unknown,
         }
-    }
-
-    /// They met one file.
-    pub fn is_same(self) -> bool {
-        self.0 == Answer::Same
-    }
-
-    /// The looks do not prove whether they met one file or two.
-    pub fn is_unknown(self) -> bool {
-        self.0 == Answer::Unknown
     }
 }
 
@@ -216,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_two_looks_say() {
-        use Answer::{Other, Same, Unknown};
+        use Sameness::{Other, Same, Unknown};
         let two_names = changed(|s| s.links = 2);
         let elsewhere = changed(|s| s.mount = 2);
         let through_link = changed(|s| s.is_entry = false);
@@ -299,12 +288,12 @@ mod tests {
                 (Numbering::Arbitrary, arbitrary),
             ] {
                 assert_eq!(
-                    Sameness::between(&a, &b, numbering).0,
+                    Sameness::between(&a, &b, numbering),
                     expected,
                     "{case}, {numbering:?}"
                 );
                 assert_eq!(
-                    Sameness::between(&b, &a, numbering).0,
+                    Sameness::between(&b, &a, numbering),
                     expected,
                     "{case}, {numbering:?}, turned"
                 );

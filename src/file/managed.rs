@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::Read;
 use std::os::fd::AsFd;
+use std::sync::LazyLock;
 
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ use Told::{Dot, File, Folder, Holds};
 
 /// What an entry must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartKind {
+enum PartKind {
     Any,
     Folder,
     File,
@@ -53,8 +54,8 @@ pub(super) enum PartKind {
 }
 
 /// The name of an entry, and what it must be.
-pub(super) fn part(text: &'static str) -> (&'static str, PartKind) {
-    let (name, rest) = text.split_at(name_len(text));
+fn part(text: &'static str) -> (&'static str, PartKind) {
+    let (name, rest) = text.split_at(text.find(['/', '?', ':']).unwrap_or(text.len()));
     let kind = match rest {
         "" => PartKind::File,
         "/" => PartKind::Folder,
@@ -62,15 +63,6 @@ pub(super) fn part(text: &'static str) -> (&'static str, PartKind) {
         start => PartKind::Begins(start.trim_start_matches(": ")),
     };
     (name, kind)
-}
-
-const fn name_len(part: &str) -> usize {
-    let part = part.as_bytes();
-    let mut len = 0;
-    while len < part.len() && !matches!(part[len], b'/' | b'?' | b':') {
-        len += 1;
-    }
-    len
 }
 
 const fn managed(words: &'static str, told: Told) -> Row {
@@ -177,40 +169,29 @@ impl RowNumber {
 }
 
 /// The last bytes of the names that alone tell something: of files, and of folders.
-const LAST: [[bool; 256]; 2] = last_bytes();
-
-const fn last_bytes() -> [[bool; 256]; 2] {
+static LAST: LazyLock<[[bool; 256]; 2]> = LazyLock::new(|| {
     let mut last = [[false; 256]; 2];
-    let mut row = 0;
-    while row < ROWS.len() {
-        if let Folder(names) | File(names) = ROWS[row].told {
-            let is_folder = matches!(ROWS[row].told, Folder(_)) as usize;
-            let mut name = 0;
-            while name < names.len() {
-                let bytes = names[name].as_bytes();
-                last[is_folder][bytes[bytes.len() - 1] as usize] = true;
-                name += 1;
-            }
+    for row in ROWS {
+        if let Folder(names) | File(names) = row.told {
+            let is_folder = usize::from(matches!(row.told, Folder(_)));
+            let ends = names.iter().filter_map(|name| name.bytes().last());
+            ends.for_each(|byte| last[is_folder][usize::from(byte)] = true);
         }
-        row += 1;
     }
     last
-}
+});
 
 /// For each first byte of a name, the lengths of the names that are the first entry of a row.
-const LENGTHS: [u64; 256] = lengths();
-
-const fn lengths() -> [u64; 256] {
+static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
     let mut lengths = [0; 256];
-    let mut row = 0;
-    while row < ROWS.len() {
-        if let Holds(parts) = ROWS[row].told {
-            lengths[parts[0].as_bytes()[0] as usize] |= 1 << name_len(parts[0]);
+    for row in ROWS {
+        if let Holds(parts) = row.told {
+            let name = part(parts[0]).0.as_bytes();
+            lengths[usize::from(name[0])] |= 1 << name.len();
         }
-        row += 1;
     }
     lengths
-}
+});
 
 /// True for the name of an entry by which [`is_managed_folder`](super::is_managed_folder) may recognize its folder. This is
 /// asked of every entry.
@@ -261,7 +242,7 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
 }
 
 /// The rows of a folder that has the entries for which `has` is true.
-pub(super) fn by_entries(mut has: impl FnMut(&'static str, PartKind) -> bool) -> Vec<RowNumber> {
+fn by_entries(mut has: impl FnMut(&'static str, PartKind) -> bool) -> Vec<RowNumber> {
     let mut has_part = |text| {
         let (name, kind) = part(text);
         has(name, kind)

@@ -21,8 +21,6 @@ const FOLDERS: usize = 1 << 16;
 /// The known spelling of names, folder by folder.
 #[derive(Debug, Default)]
 pub struct Spellings {
-    /// Folders as given, and as listed.
-    known: HashMap<Vec<u8>, Vec<u8>>,
     /// By folder, as listed.
     cases: HashMap<Vec<u8>, Case>,
     /// Names in the listings.
@@ -50,30 +48,13 @@ impl Spellings {
     ///
     /// One call for each folder where case matters; one listing of each other folder.
     pub fn path(&mut self, path: &[u8]) -> Vec<u8> {
-        let cut = path.iter().rposition(|&byte| byte == b'/');
-        let (folder, name) = path.split_at(cut.map_or(0, |slash| slash + 1));
-        let mut listed = match self.known.get(folder) {
-            Some(known) => known.clone(),
-            None => self.folder(folder),
-        };
-        let name = self.name(&listed, name);
-        listed.extend_from_slice(&name);
-        listed
-    }
-
-    /// The same for a folder whose path ends in a slash, or is empty.
-    fn folder(&mut self, folder: &[u8]) -> Vec<u8> {
-        let mut listed = Vec::with_capacity(folder.len());
-        for part in folder.split_inclusive(|&byte| byte == b'/') {
-            let part = part.strip_suffix(b"/").unwrap_or(part);
-            let name = self.name(&listed, part);
+        let mut listed = Vec::with_capacity(path.len());
+        for part in path.split_inclusive(|&byte| byte == b'/') {
+            let name = part.strip_suffix(b"/").unwrap_or(part);
+            let name = self.name(&listed, name);
             listed.extend_from_slice(&name);
-            listed.push(b'/');
+            listed.extend(part.ends_with(b"/").then_some(b'/'));
         }
-        if self.known.len() >= FOLDERS {
-            self.known.clear();
-        }
-        self.known.insert(folder.to_vec(), listed.clone());
         listed
     }
 

@@ -85,13 +85,12 @@ pub fn advise(outcomes: &[ExperimentResult], now: &Policy, cores: usize) -> Resu
         reasons.push(reason(line, "reads/s", in_flight, words));
         doubts.look(line, "reads/s", compared, words);
     }
-    let (random_threads, depth) = match rotational {
-        true => (1, in_flight),
-        false => {
-            let threads = in_flight.min(cores).max(1);
-            (threads, in_flight.div_ceil(threads).max(1))
-        }
+    let random_threads = if rotational {
+        1
+    } else {
+        in_flight.min(cores).max(1)
     };
+    let depth = in_flight.div_ceil(random_threads).max(1);
     let mut streams = if rotational { 1 } else { now.streams() };
     if let Some(line) = streams_line {
         streams = settle(line, now.streams(), GOOD_ENOUGH).unwrap_or(streams);

@@ -190,10 +190,12 @@ impl Stamp {
         // A time far ahead is not of this machine's clock, which says nothing about it then.
         let within =
             |tick: i64| latest > now.saturating_sub(tick) && latest < now.saturating_add(tick);
-        let tick = match within(COARSE_TICK_NS) {
-            true if !numbering_of(fd).tells_folders() => Some(COARSE_TICK_NS),
-            true if within(TICK_NS) => Some(TICK_NS),
-            _ => None,
+        let tick = if !within(COARSE_TICK_NS) {
+            None
+        } else if !numbering_of(fd).tells_folders() {
+            Some(COARSE_TICK_NS)
+        } else {
+            within(TICK_NS).then_some(TICK_NS)
         };
         Self {
             mtime_ns: stat.mtime_ns,

@@ -197,10 +197,12 @@ impl Filter {
             && self.newer_ns.is_none_or(|since| mtime_ns >= since)
             && self.older_ns.is_none_or(|until| mtime_ns < until);
         // What other tests rule out would not come back with empty files: blame those first.
-        match in_bounds {
-            false => Verdict::Filtered,
-            true if size == 0 && !self.keep_empty => Verdict::Empty,
-            true => Verdict::Keep,
+        if !in_bounds {
+            Verdict::Filtered
+        } else if size == 0 && !self.keep_empty {
+            Verdict::Empty
+        } else {
+            Verdict::Keep
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::columns::{Grouped, Starts};
 use super::{
-    Class, Disks, EntryKind, Files, Folders, Metadata, Others, Root, RootPlace, Tree, Unseen,
+    Class, Disks, EntryKind, Files, Folders, Grouped, Metadata, Others, Root, RootPlace, Starts,
+    Tree, Unseen,
 };
 
 /// The parts of a tree. Folders are numbered in the order in which they were met.

@@ -22,24 +22,26 @@ use super::walker::Walker;
 use super::{Folder, Job, ReachedBy, count, found_file};
 
 /// The context of all entries of a folder.
-struct FolderContext {
+struct Here<'f> {
     dir: DirId,
     root: u32,
+    fd: BorrowedFd<'f>,
+    folder: &'f Folder,
     rules: Option<Arc<IgnoreRules>>,
     needs_path: bool,
     /// Its subfolders are listed.
     deeper: bool,
 }
 
-impl Folder {
-    /// The entry of this name.
-    fn below(&self, here: &FolderContext, name: &CStr, reached_by: ReachedBy) -> Job {
-        Job::Folder(Self {
-            dir: here.dir,
+impl Here<'_> {
+    /// The folder, or what a link of this name leads to.
+    fn below(&self, name: &CStr, reached_by: ReachedBy) -> Job {
+        Job::Folder(Folder {
+            dir: self.dir,
             name: Some(name.to_owned()),
-            depth: self.depth + 1,
-            root_dev: self.root_dev,
-            rules: here.rules.clone(),
+            depth: self.folder.depth + 1,
+            root_dev: self.folder.root_dev,
+            rules: self.rules.clone(),
             reached_by,
         })
     }
@@ -62,28 +64,32 @@ impl Walker {
                 !listing.is_full() && !stop.load(Ordering::Relaxed)
             });
             let ended = ended.unwrap_or_else(|e| {
-                self.unreadable_dir(dir, e);
+                self.problem(dir, None, ProblemKind::UnreadableFolder, Some(e));
                 true
             });
-            let here = here.get_or_insert_with(|| self.here(dir, fd, folder, &listing, ended));
-            self.portion(fd, folder, here, &mut listing);
+            let here =
+                here.get_or_insert_with(|| self.here(dir, fd.as_fd(), folder, &listing, ended));
+            self.portion(here, &mut listing);
             listed += listing.entries().len() as u64;
-            if ended || self.is_stopped() || self.is_too_much(dir, listed) {
+            if ended || self.is_stopped() {
+                break;
+            }
+            if listed >= listing::MOST_NAMES {
+                self.problem(dir, None, ProblemKind::TooManyNames, None);
                 break;
             }
         }
-        let is_root = folder.name.is_none() && folder.depth == 0;
-        if may_be_managed && is_managed_folder(fd, is_root) {
+        if may_be_managed && is_managed_folder(fd, folder.is_root()) {
             walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
         if let Some(here) = here {
-            self.carry(fd, &here);
+            self.carry(&here);
         }
     }
 
     /// Takes the sidecars of the photos of a folder that take part.
-    fn carry(&mut self, fd: &OwnedFd, here: &FolderContext) {
+    fn carry(&mut self, here: &Here<'_>) {
         let stems = std::mem::take(&mut self.stems);
         for name in std::mem::take(&mut self.sidecars) {
             let bytes = name.to_bytes();
@@ -95,7 +101,7 @@ impl Walker {
                 && !here.rules.as_deref().is_some_and(is_ignored);
             if is_carried {
                 self.walked.left_out.filtered -= 1;
-                self.file(here.dir, here.root, fd.as_fd(), &name);
+                self.file(here, &name);
             } else {
                 self.unseen(here.dir, Some(&name), Unseen::Filtered);
             }
@@ -103,80 +109,59 @@ impl Walker {
     }
 
     /// The context of all entries of a folder. These are the first entries, or all of them if `is_whole`.
-    fn here(
+    fn here<'f>(
         &mut self,
         dir: DirId,
-        fd: &OwnedFd,
-        folder: &Folder,
+        fd: BorrowedFd<'f>,
+        folder: &'f Folder,
         listing: &Listing,
         is_whole: bool,
-    ) -> FolderContext {
+    ) -> Here<'f> {
         let rules = self.rules_of(dir, fd, folder, listing, is_whole);
         let needs_path = self.walk.filter.needs_path() || rules.is_some();
         if needs_path {
             self.walk.dirs.read().path(dir, &mut self.path);
         }
-        FolderContext {
+        Here {
             dir,
             root: self.walk.dirs.read().root(dir),
-            deeper: self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max),
+            fd,
+            folder,
             rules,
             needs_path,
+            deeper: self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max),
         }
     }
 
     /// Processes some of a folder's entries.
-    fn portion(
-        &mut self,
-        fd: &OwnedFd,
-        folder: &Folder,
-        here: &FolderContext,
-        listing: &mut Listing,
-    ) {
-        let dir = here.dir;
+    fn portion(&mut self, here: &Here<'_>, listing: &mut Listing) {
         listing.sort();
         for (done, &entry) in listing.entries().iter().enumerate() {
-            self.look_at_memory(dir);
+            self.look_at_memory(here.dir);
             if self.is_stopped() {
-                let left = (listing.entries().len() - done) as u64;
-                let is_full = self.walk.full.load(Ordering::Relaxed);
-                self.walked.left_out.memory_short += if is_full { left } else { 0 };
-                return;
+                return self.leave(listing.entries().len() - done);
             }
-            self.entry(fd, folder, here, listing.name(entry), entry.kind);
+            self.entry(here, listing.name(entry), entry.kind);
         }
     }
 
     /// Processes one of a folder's entries.
-    fn entry(
-        &mut self,
-        fd: &OwnedFd,
-        folder: &Folder,
-        here: &FolderContext,
-        name: &CStr,
-        kind: FileType,
-    ) {
-        let &FolderContext {
-            dir,
-            root,
-            deeper,
-            needs_path,
-            ref rules,
-        } = here;
+    fn entry(&mut self, here: &Here<'_>, name: &CStr, kind: FileType) {
+        let dir = here.dir;
         let kind = match kind {
-            FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
+            FileType::Unknown => self.kind_of(here, name),
             kind => kind,
         };
         let is_folder = kind == FileType::Directory;
         match kind {
             FileType::Directory | FileType::RegularFile => {}
             FileType::Symlink if self.walk.follow_links => {
-                self.link(dir, fd.as_fd(), name);
-                return self.below.push(folder.below(here, name, ReachedBy::Link));
+                self.link(here, name);
+                return self.below.push(here.below(name, ReachedBy::Link));
             }
             FileType::Symlink => {
                 self.walked.left_out.symlinks += 1;
-                return self.link(dir, fd.as_fd(), name);
+                return self.link(here, name);
             }
             FileType::Unknown => return,
             special => {
@@ -185,7 +170,7 @@ impl Walker {
                 return self.other(dir, Some(name), kind);
             }
         }
-        let wanted = self.wanted(name, is_folder, needs_path, rules.as_deref());
+        let wanted = self.wanted(name, is_folder, here.needs_path, here.rules.as_deref());
         if let Err(unseen) = wanted {
             let is_sidecar = unseen == Unseen::Filtered && !is_folder;
             if is_sidecar && self.walk.filter.is_carried(name.to_bytes()) {
@@ -194,12 +179,11 @@ impl Walker {
             return self.unseen(dir, Some(name), unseen);
         }
         if !is_folder {
-            self.file(dir, root, fd.as_fd(), name);
-        } else if folder.depth + 1 >= listing::DEPTH {
-            self.walked.left_out.unreadable += 1;
-            self.tell(dir, Some(name), ProblemKind::TooDeep, None);
-        } else if deeper {
-            self.below.push(folder.below(here, name, ReachedBy::Entry));
+            self.file(here, name);
+        } else if here.folder.depth + 1 >= listing::DEPTH {
+            self.problem(dir, Some(name), ProblemKind::TooDeep, None);
+        } else if here.deeper {
+            self.below.push(here.below(name, ReachedBy::Entry));
         } else {
             self.walked.left_out.filtered += 1;
             self.unseen(dir, Some(name), Unseen::Filtered);
@@ -207,30 +191,20 @@ impl Walker {
     }
 
     /// Records a symbolic link and its target, if that is requested.
-    fn link(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) {
+    fn link(&mut self, here: &Here<'_>, name: &CStr) {
         if !self.walk.tell_others && !self.walk.tell_links {
             return;
         }
-        match names::read_link(fd, name) {
+        match names::read_link(here.fd, name) {
             Ok(target) => {
                 let kind = EntryKind::Link(target.into());
-                self.walked
-                    .others
-                    .push(OtherEntry::new(dir, Some(name), kind));
+                let link = OtherEntry::new(here.dir, Some(name), kind);
+                self.walked.others.push(link);
             }
             // Gone since the listing.
             Err(Errno::NOENT) => {}
-            Err(_) => self.unseen(dir, Some(name), Unseen::Unreadable),
+            Err(_) => self.unseen(here.dir, Some(name), Unseen::Unreadable),
         }
-    }
-
-    /// True if a folder with this many names must not be listed any further.
-    fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
-        if names >= listing::MOST_NAMES {
-            self.walked.left_out.unreadable += 1;
-            self.tell(dir, None, ProblemKind::TooManyNames, None);
-        }
-        names >= listing::MOST_NAMES
     }
 
     /// Ends the listing when memory is nearly used up. This is asked before each name, and looked up now and then.
@@ -269,7 +243,8 @@ impl Walker {
     }
 
     /// Looks a file up and hands it over if the filter keeps it.
-    fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) {
+    fn file(&mut self, here: &Here<'_>, name: &CStr) {
+        let &Here { dir, root, fd, .. } = here;
         let stat = match stat::entry(fd, name) {
             Ok(stat) => stat,
             // Gone since the listing.
@@ -277,7 +252,9 @@ impl Walker {
                 self.walked.left_out.vanished += 1;
                 return;
             }
-            Err(e) => return self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e),
+            Err(e) => {
+                return self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, Some(e));
+            }
         };
         if stat.kind != FileType::RegularFile {
             return self.unseen(dir, Some(name), Unseen::Changed);
@@ -305,12 +282,17 @@ impl Walker {
             .push(FoundIn { dir, root, dev }, name.to_bytes(), file, numbering);
     }
 
-    fn kind_of(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) -> FileType {
-        match stat::entry(fd, name) {
+    fn kind_of(&mut self, here: &Here<'_>, name: &CStr) -> FileType {
+        match stat::entry(here.fd, name) {
             Ok(stat) => stat.kind,
             Err(Errno::NOENT) => FileType::Unknown,
             Err(e) => {
-                self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e);
+                self.problem(
+                    here.dir,
+                    Some(name),
+                    ProblemKind::UnreadableMetadata,
+                    Some(e),
+                );
                 FileType::Unknown
             }
         }
@@ -320,7 +302,7 @@ impl Walker {
     fn rules_of(
         &mut self,
         dir: DirId,
-        fd: &OwnedFd,
+        fd: BorrowedFd<'_>,
         folder: &Folder,
         listing: &Listing,
         is_whole: bool,
@@ -335,7 +317,7 @@ impl Walker {
             let Ok(name) = CString::new(file.as_str()) else {
                 continue;
             };
-            match ignore_file::read(fd.as_fd(), &name) {
+            match ignore_file::read(fd, &name) {
                 Ok(contents) => {
                     let mut path = Vec::new();
                     self.walk.dirs.read().path(dir, &mut path);

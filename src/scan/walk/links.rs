@@ -127,7 +127,10 @@ impl Walker {
                 self.tell(folder.dir, Some(name), ProblemKind::BrokenLink, cause);
             }
             Err(Errno::NOENT) => self.walked.left_out.vanished += 1,
-            _ => self.unreadable(folder, ProblemKind::UnreadableMetadata, error),
+            _ => {
+                let kind = ProblemKind::UnreadableMetadata;
+                self.problem(folder.dir, Some(name), kind, Some(error));
+            }
         }
         None
     }
@@ -151,8 +154,7 @@ impl Walker {
 
     fn take_folder(&mut self, folder: Folder, name: &CStr, here: &Stat) {
         if folder.depth >= listing::DEPTH {
-            self.walked.left_out.unreadable += 1;
-            return self.tell(folder.dir, Some(name), ProblemKind::TooDeep, None);
+            return self.problem(folder.dir, Some(name), ProblemKind::TooDeep, None);
         }
         if self.walk.max_depth.is_some_and(|max| folder.depth >= max) {
             self.walked.left_out.filtered += 1;
@@ -162,7 +164,10 @@ impl Walker {
         match opened {
             Ok(fd) if self.is_elsewhere(&folder, here, &fd) || is_placeholder(here, &fd) => {}
             Ok(_) => self.walk.links().add_folder(folder, FolderId::from(here)),
-            Err(error) => self.unreadable(&folder, ProblemKind::UnreadableFolder, error),
+            Err(error) => {
+                let kind = ProblemKind::UnreadableFolder;
+                self.problem(folder.dir, Some(name), kind, Some(error));
+            }
         }
     }
 

@@ -125,6 +125,13 @@ pub struct Folder {
     pub reached_by: ReachedBy,
 }
 
+impl Folder {
+    /// True if a path that the user gave leads to it.
+    pub fn is_root(&self) -> bool {
+        self.name.is_none() && self.depth == 0
+    }
+}
+
 /// How a folder was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {

@@ -110,10 +110,7 @@ impl Walker {
             let Some((group, job)) = taken else { break };
             let is_folder = matches!(job, Job::Folder(_));
             match job {
-                _ if self.is_stopped() => {
-                    let is_full = self.walk.full.load(Ordering::Relaxed);
-                    self.walked.left_out.memory_short += u64::from(is_full);
-                }
+                _ if self.is_stopped() => self.leave(1),
                 Job::Root(root) => self.look_at_root(&root),
                 Job::Folder(folder) => self.walk_folder(folder),
             }
@@ -187,18 +184,14 @@ impl Walker {
         match self.enter(&folder) {
             Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, stat, &folder),
             Ok(None) => {}
-            Err(Errno::STALE) if folder.name.is_none() && self.walk.tied_roots => {
-                self.walked.left_out.unreadable += 1;
-                self.tell(folder.dir, None, ProblemKind::ReplacedRoot, None);
-            }
             Err(e) => {
-                let is_root = folder.name.is_none() && folder.depth == 0;
-                let kind = if is_root {
-                    ProblemKind::UnreadableRoot
-                } else {
-                    ProblemKind::UnreadableFolder
+                let is_tied = folder.name.is_none() && self.walk.tied_roots;
+                let (kind, cause) = match e {
+                    Errno::STALE if is_tied => (ProblemKind::ReplacedRoot, None),
+                    e if folder.is_root() => (ProblemKind::UnreadableRoot, Some(e)),
+                    e => (ProblemKind::UnreadableFolder, Some(e)),
                 };
-                self.unreadable(&folder, kind, e);
+                self.problem(folder.dir, folder.name.as_deref(), kind, cause);
             }
         }
     }
@@ -234,16 +227,11 @@ impl Walker {
         Err(Errno::MFILE)
     }
 
-    /// Opens a folder that has a number, for listing.
-    fn open_again(&mut self, dir: DirId) -> Result<OwnedFd> {
-        self.with_folder(dir, |folder| open::folder_following(folder, c"."))
-    }
-
     /// Opens a folder and gives it a number; `None` if it is not to be listed.
     fn enter(&mut self, folder: &Folder) -> Result<Option<(DirId, OwnedFd, Stat)>> {
         let Some(name) = &folder.name else {
             // It has its number already: a root, or what a link leads to.
-            let fd = self.open_again(folder.dir)?;
+            let fd = self.with_folder(folder.dir, |at| open::folder_following(at, c"."))?;
             let here = stat::descriptor(&fd)?;
             self.walked.folders += 1;
             return Ok(Some((folder.dir, fd, here)));
@@ -290,7 +278,7 @@ impl Walker {
                 Ok(None)
             }
             Entered::OneOfTooMany => {
-                self.too_many_alike(folder.dir, Some(name));
+                self.problem(folder.dir, Some(name), ProblemKind::TooManyAlike, None);
                 Ok(None)
             }
         }
@@ -327,11 +315,6 @@ impl Walker {
         self.unseen(folder.dir, Some(name), Unseen::ListedBefore);
     }
 
-    fn too_many_alike(&mut self, dir: DirId, name: Option<&CStr>) {
-        self.walked.left_out.unreadable += 1;
-        self.tell(dir, name, ProblemKind::TooManyAlike, None);
-    }
-
     /// Records an entry that no other message reports, if such records are requested.
     pub(super) fn other(&mut self, dir: DirId, name: Option<&CStr>, kind: EntryKind) {
         if self.walk.tell_others {
@@ -343,17 +326,23 @@ impl Walker {
         self.other(dir, name, EntryKind::Unseen(unseen));
     }
 
-    pub(super) fn unreadable_dir(&mut self, dir: DirId, e: Errno) {
-        self.problem(dir, None, ProblemKind::UnreadableFolder, e);
-    }
-
-    pub(super) fn unreadable(&mut self, folder: &Folder, kind: ProblemKind, e: Errno) {
-        self.problem(folder.dir, folder.name.as_deref(), kind, e);
-    }
-
-    pub(super) fn problem(&mut self, dir: DirId, name: Option<&CStr>, kind: ProblemKind, e: Errno) {
+    /// Reports something that cannot be listed or read.
+    pub(super) fn problem(
+        &mut self,
+        dir: DirId,
+        name: Option<&CStr>,
+        kind: ProblemKind,
+        cause: Option<Errno>,
+    ) {
         self.walked.left_out.unreadable += 1;
-        self.tell(dir, name, kind, Some(e.into()));
+        self.tell(dir, name, kind, cause.map(Into::into));
+    }
+
+    /// Counts entries that come after the listing was told to end.
+    pub(super) fn leave(&mut self, entries: usize) {
+        if self.walk.full.load(Ordering::Relaxed) {
+            self.walked.left_out.memory_short += entries as u64;
+        }
     }
 
     pub(super) fn tell(
