@@ -11,9 +11,8 @@ use rustix::io::Errno;
 
 use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
-use crate::sys::attributes::{self, Attributes};
+use crate::sys::attributes;
 use crate::sys::open;
-use crate::sys::stat::Stat;
 use crate::sys::{names, parent, sync};
 
 /// A folder that belongs to the effective user, with a way to it that nobody else can change.
@@ -151,37 +150,23 @@ impl OwnFolder {
         opened: rustix::io::Result<OwnedFd>,
         is_written: bool,
     ) -> Result<File, RouteError> {
+        let untrusted = |why| {
+            let path = self.path.join(name);
+            RouteError::from(Untrusted { path, why })
+        };
         let file = match opened {
-            Err(Errno::LOOP) => return Err(self.untrusted(name, Distrust::Link)),
+            Err(Errno::LOOP) => return Err(untrusted(Distrust::Link)),
             // A socket, a device that is not there, or a folder.
-            Err(Errno::NXIO | Errno::ISDIR) => {
-                return Err(self.untrusted(name, Distrust::NotRegular));
-            }
+            Err(Errno::NXIO | Errno::ISDIR) => return Err(untrusted(Distrust::NotRegular)),
             opened => opened?,
         };
         let (stat, now) = attributes::both(&file)?;
-        self.check(name, (&stat, &now), is_written)?;
+        let checked = trust::regular_file(&stat).and_then(|()| trust::ours_alone(&now));
+        checked.map_err(untrusted)?;
+        if is_written && stat.links > 1 {
+            return Err(untrusted(Distrust::FurtherNames));
+        }
         Ok(File::from(file))
-    }
-
-    fn check(
-        &self,
-        name: &str,
-        (stat, now): (&Stat, &Attributes),
-        is_written: bool,
-    ) -> Result<(), RouteError> {
-        let checked = trust::regular_file(stat).and_then(|()| trust::ours_alone(now));
-        let why = match checked {
-            Err(why) => why,
-            Ok(()) if is_written && stat.links > 1 => Distrust::FurtherNames,
-            Ok(()) => return Ok(()),
-        };
-        Err(self.untrusted(name, why))
-    }
-
-    fn untrusted(&self, name: &str, why: Distrust) -> RouteError {
-        let path = self.path.join(name);
-        RouteError::from(Untrusted { path, why })
     }
 }
 

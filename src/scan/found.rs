@@ -25,7 +25,7 @@ pub struct FoundBatch {
 impl FoundBatch {
     /// True if it has files from other devices than this one.
     pub fn holds_others(&self, dev: u64) -> bool {
-        self.runs.iter().any(|run| run.dev != dev)
+        self.runs.iter().any(|run| run.place.dev != dev)
     }
 
     /// Reserves room for the files of one message. Grown bit by bit it would leave holes behind in the walker's heap.
@@ -72,23 +72,12 @@ impl LinkedFile {
 /// Consecutive files of a batch that lie in one folder.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderRun {
-    /// The folder.
-    pub dir: DirId,
-    /// The root below which they were found.
-    pub root: u32,
-    /// Device number of their file system.
-    pub dev: u64,
+    /// Where they were found.
+    pub place: FoundIn,
     /// How reliable inode numbers are there, if known.
     pub numbering: Option<Numbering>,
     /// Number of files.
     pub files: u32,
-}
-
-impl FolderRun {
-    fn place(&self) -> FoundIn {
-        let Self { dir, root, dev, .. } = *self;
-        FoundIn { dir, root, dev }
-    }
 }
 
 /// A message from the scan to the engine.
@@ -166,17 +155,15 @@ impl Outbox {
         numbering: impl FnOnce() -> Option<Numbering>,
     ) {
         self.batch.make_room();
-        let FoundIn { dir, root, dev } = place;
+        let dev = place.dev;
         match self.batch.runs.last_mut() {
-            Some(run) if run.place() == place => run.files += 1,
+            Some(run) if run.place == place => run.files += 1,
             _ => {
                 if !matches!(self.last, Some((last, Some(_))) if last == dev) {
                     self.last = Some((dev, numbering()));
                 }
                 self.batch.runs.push(FolderRun {
-                    dir,
-                    root,
-                    dev,
+                    place,
                     numbering: self.last.and_then(|(_, numbering)| numbering),
                     files: 1,
                 });
@@ -200,7 +187,7 @@ impl Outbox {
             other.make_room();
             for run in self.batch.runs.drain(..) {
                 match other.runs.last_mut() {
-                    Some(last) if last.place() == run.place() => last.files += run.files,
+                    Some(last) if last.place == run.place => last.files += run.files,
                     _ => other.runs.push(run),
                 }
             }

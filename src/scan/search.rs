@@ -8,7 +8,6 @@
 //! folder. For each such folder, one more walker starts, up to the policy's number. In the place of one that waits for a
 //! file system, another one walks the others.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,7 +57,7 @@ pub struct Search {
 /// A message from a walker.
 enum Word {
     /// It has ended.
-    Ended(Result<(), Box<dyn Any + Send>>),
+    Ended(thread::Result<()>),
     /// There is something to look at.
     Look,
 }
@@ -78,8 +77,6 @@ struct Crew<'s, R> {
     words: (Sender<Word>, Receiver<Word>),
     /// The devices of the roots were reported once.
     is_rooted: bool,
-    /// The engine knows that only file systems without an answer are left.
-    is_left_told: bool,
     total: Walked,
 }
 
@@ -98,7 +95,6 @@ impl Search {
             running: 0,
             words: unbounded(),
             is_rooted: false,
-            is_left_told: false,
             total: Walked::default(),
         };
         crew.work();
@@ -213,7 +209,7 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
         }
         self.hand_over_linked();
         // The sweeps of spinning disks do not wait for other file systems either.
-        if silent > 0 && !std::mem::replace(&mut self.is_left_told, true) {
+        if silent > 0 {
             for group in 0..self.groups.len() {
                 self.search.send(ScanMessage::Walked { group });
             }

@@ -110,27 +110,28 @@ impl Session<'_> {
         self.machine.look_up_sizes(&batch.files, &mut classes);
         let (mut files, mut names) = (batch.files.iter().zip(&classes), &batch.names[..]);
         for run in &batch.runs {
-            let volume = self.volume(run.dev, run.dir);
+            let volume = self.volume(run.place.dev, run.place.dir);
             if let Some(numbering) = run.numbering {
                 self.machine.trust_numbers(volume, numbering);
             }
-            let is_cache = self.is_cache(run.dir);
+            let is_cache = self.is_cache(run.place.dir);
             for (file, &class) in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
                 if is_cache && CacheFolder::is_name_of_kept(name) {
                     continue;
                 }
-                if self.is_met_again(file, name, run.dir, volume) {
+                if self.is_met_again(file, name, run.place.dir, volume) {
                     continue;
                 }
                 if !file.is_entry() {
                     // The name is not the file's own.
-                    self.account.unseen(run.dir, name, Unseen::MountedFile);
+                    self.account
+                        .unseen(run.place.dir, name, Unseen::MountedFile);
                 }
-                let naming = self
-                    .machine
-                    .found(file, name, run.dir, run.root, volume, class);
+                let naming =
+                    self.machine
+                        .found(file, name, run.place.dir, run.place.root, volume, class);
                 match naming {
                     Naming::First => {
                         self.sets.deliverer.summary.files += 1;
