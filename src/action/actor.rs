@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::access::ActionKind;
 use super::access::Common;
-use super::action_kind::ActionKind;
 use super::coherence::FileSystems;
 use super::failure::failure;
 use super::journal::Journal;

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use rustix::io::Result;
 
-use super::action_kind::ActionKind;
+use super::access::ActionKind;
 use crate::device::Mounts;
 use crate::sys::stat;
 use crate::sys::statfs::{self, ServedBy};

@@ -5,7 +5,6 @@
 //! documents the guarantees.
 
 mod access;
-mod action_kind;
 mod actor;
 mod apply;
 pub mod bounds;
@@ -22,15 +21,13 @@ mod tree_lock;
 mod undo;
 mod ways;
 
-pub use self::journal::journal_folder::check_journals;
+pub use self::journal::past::{UndoTally, Undone, UndoneFile};
 pub use self::journal::record::{Raw, RunHeader};
-pub use self::journal::runs::{Found, Run, journals, runs};
-pub use self::journal::undone::{UndoTally, Undone, UndoneFile};
+pub use self::journal::runs::{Found, Run, check_journals, journals, runs};
 pub use self::step::metadata::SET_ID;
 pub use self::undo::leftovers::{CutShort, cut_short};
 pub use self::ways::{RootLink, RootWay};
-pub use access::{Apart, Common, Rights};
-pub use action_kind::{ActionKind, Reversal};
+pub use access::{ActionKind, Apart, Common, Reversal, Rights};
 pub use actor::{Actor, BATCH, FolderTally, Tell};
 pub use apply::{ApplyControl, ApplyTally, TellStep, apply};
 pub use journal::Journal;

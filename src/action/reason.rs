@@ -65,19 +65,6 @@ pub enum Class {
     Refused,
 }
 
-impl Class {
-    /// Its name in the documentation.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::Changed => "changed",
-            Self::Unfit => "unfit",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-        }
-    }
-}
-
 /// A row of [`TABLE`].
 pub struct Row {
     /// The code.

@@ -9,7 +9,7 @@ use std::{iter, thread};
 
 use crossbeam_channel::bounded;
 
-use crate::action::action_kind::{ActionKind, Reversal};
+use crate::action::access::{ActionKind, Reversal};
 use crate::action::reason::Reason;
 use crate::action::step::Step;
 use crate::action::step::check::Opened;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::ahead::{self, Group};
 use super::{Actor, BATCH};
+use crate::action::access::ActionKind;
 use crate::action::access::Rights;
-use crate::action::action_kind::ActionKind;
 use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::failure;
 use crate::action::journal::record::{Record, RecordedState};

@@ -6,8 +6,8 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use super::ahead::{self, Group};
 use super::{Actor, BATCH, Unsynced};
+use crate::action::access::ActionKind;
 use crate::action::access::Common;
-use crate::action::action_kind::ActionKind;
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::Actor;
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 use crate::action::failure::{self, failed};
 use crate::action::journal::record::{FolderIntent, Metadata, Raw, Record};
 use crate::action::plan::EmptyFolder;

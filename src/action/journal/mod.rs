@@ -1,10 +1,8 @@
 //! The journal of a run: each step is written to the disk before it is carried out.
 
-pub(in crate::action) mod journal_folder;
 pub(in crate::action) mod past;
 pub(in crate::action) mod record;
 pub(in crate::action) mod runs;
-pub(in crate::action) mod undone;
 
 use std::ffi::CString;
 use std::io::{self, Read};
@@ -55,19 +53,19 @@ impl Journal {
     /// # Errors
     /// If the folder or the file cannot be created or written: then no step must be carried out.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, Reason> {
-        let refused = |error: &io::Error| journal_folder::refused(Code::Journals, folder, error);
+        let refused = |error: &io::Error| runs::refused(Code::Journals, folder, error);
         let failed = |error: Errno| refused(&error.into());
-        let own = journal_folder::make(folder)?;
+        let own = runs::make(folder)?;
         let at = own.descriptor();
         let names = own.names();
         let names = names.map_err(|error| refused(&error))?;
-        let time = journal_folder::run_time(header.started_ns, journal_folder::newest(names));
+        let time = runs::run_time(header.started_ns, runs::newest(names));
         let header = RunHeader {
             version: record::VERSION,
             ..header
         };
         // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
-        let draft = CString::new(journal_folder::draft()).unwrap_or_default();
+        let draft = CString::new(runs::draft()).unwrap_or_default();
         let mut journal = Self {
             mark: String::new(),
             name: String::new(),
@@ -84,13 +82,10 @@ impl Journal {
             let _ = names::remove(at, &draft);
             failed(error)
         })?;
-        journal.mark = format!("{}-{:08x}", journal.name, journal_folder::random());
+        journal.mark = format!("{}-{:08x}", journal.name, runs::random());
         sync::folder(at).map_err(failed)?;
         // The name may be ahead of the clock.
-        runs::prune(
-            &own,
-            time.min(journal_folder::run_time(header.started_ns, None)),
-        );
+        runs::prune(&own, time.min(runs::run_time(header.started_ns, None)));
         Ok(journal)
     }
 
@@ -98,7 +93,7 @@ impl Journal {
     pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), Reason> {
         let failed = |error: io::Error| Code::Journal.with(Facts::refused(name, &error));
         let missing = || Code::NoSuchRun.about(name);
-        let own = journal_folder::open(folder)?.ok_or_else(missing)?;
+        let own = runs::open(folder)?.ok_or_else(missing)?;
         let mut file = own.append(name).map_err(|error| match error {
             RouteError::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(),
             RouteError::Io(error) => failed(error),
@@ -225,7 +220,7 @@ impl Journal {
 /// Gives a journal its name. Runs that begin in one second get different numbers.
 fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Result<String> {
     for number in 0..1000 {
-        let name = journal_folder::run_name(time, number);
+        let name = runs::run_name(time, number);
         let c_name = CString::new(name.as_str()).map_err(|_| Errno::INVAL)?;
         match names::rename_no_replace(at, draft, at, &c_name) {
             Err(Errno::EXIST) => {}
@@ -255,13 +250,13 @@ mod tests {
     #[test]
     fn a_draft_is_left_alone_until_it_is_certain_that_its_run_is_dead() {
         let folder = tempfile::tempdir().expect("a folder");
-        let draft = folder.path().join(journal_folder::draft());
+        let draft = folder.path().join(runs::draft());
         let file = fs::File::create(&draft).expect("a draft");
-        journal_folder::make(folder.path()).expect("the folder");
+        runs::make(folder.path()).expect("the folder");
         assert!(draft.exists(), "its run may be about to name it");
         let then = std::time::SystemTime::now() - Duration::from_secs(2 * 86_400);
         file.set_modified(then).expect("set back");
-        journal_folder::make(folder.path()).expect("the folder");
+        runs::make(folder.path()).expect("the folder");
         assert!(!draft.exists());
     }
 

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::FolderIdentity;
 pub use crate::file::Raw;

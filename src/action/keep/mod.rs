@@ -62,46 +62,16 @@ pub struct KeepRule {
     /// The preferred file, in a few words.
     pub about: &'static str,
     /// Makes the rule. The argument is empty where none is taken.
-    make: fn(&OsStr) -> Result<Score, BadRule>,
+    make: fn(&str) -> Result<Score, String>,
 }
 
 /// Gives a score; the lowest is best.
 type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
 
-/// The error for a text that is no rule.
+/// Why a text is no rule.
 #[derive(Debug, thiserror::Error)]
-pub enum BadRule {
-    /// No rule has this name.
-    #[error("{text:?} is not a rule: use {}", names())]
-    Unknown {
-        /// The text.
-        text: String,
-    },
-    /// The rule needs an argument.
-    #[error("{name} needs {argument}: write '{name} {argument}'")]
-    NoArgument {
-        /// The rule.
-        name: &'static str,
-        /// The missing argument.
-        argument: &'static str,
-    },
-    /// The rule takes no argument.
-    #[error("{name} takes no argument: remove {rest:?}")]
-    Argument {
-        /// The rule.
-        name: &'static str,
-        /// The text after it.
-        rest: String,
-    },
-    /// The argument is not valid for the rule.
-    #[error("{name}: {reason}")]
-    Wrong {
-        /// The rule.
-        name: &'static str,
-        /// The reason.
-        reason: String,
-    },
-}
+#[error("{0}")]
+pub struct BadRule(String);
 
 fn names() -> String {
     let name = |rule: &KeepRule| match rule.argument {
@@ -183,37 +153,35 @@ impl Rules {
     /// Reads rules as they are typed: `newest`, `under DIR`, `newest,shortest-path`.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadRule> {
         let mut rules = Self::default();
-        for text in texts {
-            let text = text.as_ref().trim();
-            for part in parts(text) {
-                let (rule, argument) = parse_one(part)?;
-                rules.add(part.to_owned(), rule, argument.as_ref())?;
-            }
+        for part in texts.iter().flat_map(|text| parts(text.as_ref().trim())) {
+            let (name, argument) = part
+                .split_once([' ', '=', ':'])
+                .map_or((part, ""), |(name, argument)| (name, argument.trim()));
+            let rule = RULES.iter().find(|rule| rule.name == name);
+            let rule =
+                rule.ok_or_else(|| BadRule(format!("{part:?} is not a rule: use {}", names())))?;
+            let score = match rule.argument {
+                Some(wanted) if argument.is_empty() => {
+                    return Err(BadRule(format!(
+                        "{name} needs {wanted}: write '{name} {wanted}'"
+                    )));
+                }
+                None if !argument.is_empty() => {
+                    return Err(BadRule(format!(
+                        "{name} takes no argument: remove {argument:?}"
+                    )));
+                }
+                _ => (rule.make)(argument).map_err(|why| BadRule(format!("{name}: {why}")))?,
+            };
+            let has_pattern = rule.argument.is_some() && !Path::new(argument).exists();
+            rules.rules.push(Rule {
+                text: part.to_owned(),
+                score,
+                matching: has_pattern.then(|| i128::from(rule.name == "not-under")),
+                has_matched: AtomicBool::new(false),
+            });
         }
         Ok(rules)
-    }
-
-    fn add(&mut self, text: String, rule: &KeepRule, argument: &OsStr) -> Result<(), BadRule> {
-        let score = match rule.argument {
-            Some(wanted) if argument.is_empty() => Err(BadRule::NoArgument {
-                name: rule.name,
-                argument: wanted,
-            }),
-            None if !argument.is_empty() => Err(BadRule::Argument {
-                name: rule.name,
-                rest: argument.to_string_lossy().into_owned(),
-            }),
-            _ => (rule.make)(argument),
-        };
-        let score = score?;
-        let has_pattern = rule.argument.is_some() && !Path::new(argument).exists();
-        self.rules.push(Rule {
-            text,
-            score,
-            matching: has_pattern.then(|| i128::from(rule.name == "not-under")),
-            has_matched: AtomicBool::new(false),
-        });
-        Ok(())
     }
 
     /// The places of the files, the best first.
@@ -287,65 +255,34 @@ fn is_bare(part: &str) -> bool {
     rules.any(|rule| rule.name == part && rule.argument.is_none())
 }
 
-/// The rule that a text names, and the argument.
-fn parse_one(text: &str) -> Result<(&'static KeepRule, &str), BadRule> {
-    let (name, rest) = text
-        .split_once([' ', '=', ':'])
-        .map_or((text, ""), |(name, rest)| (name, rest.trim()));
-    let rule = RULES.iter().find(|rule| rule.name == name);
-    let rule = rule.ok_or_else(|| BadRule::Unknown {
-        text: text.to_owned(),
-    })?;
-    Ok((rule, rest))
-}
-
 /// Compiles a folder, or a pattern of folders, for `under` and `not-under`.
-fn place(name: &'static str, path: &OsStr) -> Result<Place, BadRule> {
+fn place(path: &str) -> Result<Place, String> {
     // A choice among copies must not spread to other folders because of the characters in a folder's name.
     if let Ok(real) = std::fs::canonicalize(path) {
         return Ok(Place::from_real(&real));
     }
     let here = std::env::current_dir().unwrap_or_default();
-    Place::parse(path, None, &here).map_err(|e| BadRule::Wrong {
-        name,
-        reason: e.to_string(),
-    })
-}
-
-/// The text of a pattern.
-fn text<'t>(name: &'static str, argument: &'t OsStr) -> Result<&'t str, BadRule> {
-    argument.to_str().ok_or_else(|| BadRule::Wrong {
-        name,
-        reason: format!("{argument:?} is not UTF-8"),
-    })
+    Place::parse(OsStr::new(path), None, &here).map_err(|error| error.to_string())
 }
 
 /// Compiles the glob of `name`.
-fn glob(name: &'static str, argument: &OsStr) -> Result<Globs, BadRule> {
-    let wrong = |reason: String| BadRule::Wrong { name, reason };
-    let text = text(name, argument)?;
+fn glob(text: &str) -> Result<Globs, String> {
     if text.contains('/') {
-        return Err(wrong(format!(
+        return Err(format!(
             "{text:?} contains a slash, which a file name cannot contain: use 'under DIR' or 'regex REGEX'"
-        )));
+        ));
     }
-    let globs = Globs::new(&[text.to_owned()], false).map_err(|e| wrong(e.to_string()))?;
-    globs.ok_or_else(|| wrong("no pattern".to_owned()))
+    let globs = Globs::new(&[text.to_owned()], false).map_err(|error| error.to_string())?;
+    globs.ok_or_else(|| "no pattern".to_owned())
 }
 
 /// Compiles the expression of `regex`.
-fn regex(name: &'static str, argument: &OsStr) -> Result<Regex, BadRule> {
-    let text = text(name, argument)?;
-    Regex::new(text).map_err(|e| BadRule::Wrong {
-        name,
-        reason: format!(
-            "{text:?} is not a regular expression: {}",
-            e.to_string()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .trim_start_matches("error: ")
-        ),
+fn regex(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default();
+        let why = why.trim_start_matches("error: ");
+        format!("{text:?} is not a regular expression: {why}")
     })
 }
 

@@ -57,7 +57,7 @@ pub const RULES: &[KeepRule] = &[
         argument: Some("DIR"),
         about: "a file in this folder, or in folders that match, as in 'under 2024*'",
         make: |dir| {
-            let place = place("under", dir)?;
+            let place = place(dir)?;
             Ok(Box::new(move |file| {
                 smallest(file, |name| {
                     i128::from(!place.holds_in_folder(name.path, name.listed))
@@ -70,7 +70,7 @@ pub const RULES: &[KeepRule] = &[
         argument: Some("DIR"),
         about: "a file that has no name in this folder, or in folders that match",
         make: |dir| {
-            let place = place("not-under", dir)?;
+            let place = place(dir)?;
             Ok(Box::new(move |file| {
                 let inside = |name: &Named<'_>| place.holds_in_folder(name.path, name.listed);
                 i128::from(file.names.iter().any(inside))
@@ -82,7 +82,7 @@ pub const RULES: &[KeepRule] = &[
         argument: Some("GLOB"),
         about: "a file whose name matches, as in 'name IMG_????.jpg'",
         make: |text| {
-            let glob = glob("name", text)?;
+            let glob = glob(text)?;
             Ok(Box::new(move |file| {
                 smallest(file, |name| i128::from(!glob.matches(name.bare())))
             }))
@@ -93,7 +93,7 @@ pub const RULES: &[KeepRule] = &[
         argument: Some("REGEX"),
         about: "a file whose path matches, as in 'regex /originals/'",
         make: |text| {
-            let regex = regex("regex", text)?;
+            let regex = regex(text)?;
             Ok(Box::new(move |file| {
                 let found = |text: &[u8]| regex.is_match(&String::from_utf8_lossy(text));
                 smallest(file, |name| {

@@ -9,18 +9,18 @@ use rustix::io::Errno;
 
 use super::scene::{Context, Made, Manner, Scene};
 use super::{Decision, End, Holds, Move, Purpose, Situation, Slot, Source, Why, decide};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 use crate::action::failure::{failed, failure_with};
+use crate::action::journal::past::Lack;
 use crate::action::journal::record::RecordedState;
-use crate::action::journal::undone::Lack;
 use crate::action::reason::{Code, Facts, IDENTITY, MODIFIED, Reason};
 use crate::action::step::Done;
 use crate::action::step::check::Opened;
+use crate::action::step::folders::NO_TRASH;
 use crate::action::step::metadata::SET_ID;
 use crate::action::step::pair::Pair;
 use crate::action::step::pair::{Act, Trail, freed};
-use crate::action::step::trash::NO_TRASH;
-use crate::action::step::{bytes, destination, links, metadata, new_folders, pair, reflink, trash};
+use crate::action::step::{bytes, destination, folders, links, metadata, pair, reflink};
 use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::Parents;
 use crate::file::trust;
@@ -160,7 +160,7 @@ impl<'a> Carried<'a> {
                 notes: Vec::new(),
             }),
             Ok(_) => {
-                new_folders::remove(self.scene.intent.created());
+                folders::remove(self.scene.intent.created());
                 if let Some(act) = self.scene.act.filter(|_| error.is_changed(MODIFIED)) {
                     times_again(act);
                 }
@@ -266,7 +266,7 @@ impl<'a> Carried<'a> {
             (Some(there), Some(path)) if intent.action == ActionKind::Trash => {
                 let here = stat::descriptor(&self.scene.place.folder);
                 let dev = here.map_err(failed("examine its folder"))?.dev;
-                trash::still_own(&there.folder, parent(&path.0), dev)
+                folders::still_own(&there.folder, parent(&path.0), dev)
             }
             _ => Ok(()),
         }

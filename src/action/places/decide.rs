@@ -12,7 +12,7 @@ use super::Purpose::{Forward, Rollback, Sweep, Undo};
 use super::Slot::{Aside, Destination, Name, Ours, Part};
 use super::Why::{Changed, LastCopy, Missing, NameTaken};
 use super::{Decision, Move, Purpose, SLOT_ORDER, Situation, Slot, Source, Why};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 
 /// Decides the next call of a step, or of its recovery.
 pub fn decide(action: ActionKind, purpose: Purpose, seen: &Situation) -> Decision {

@@ -2,7 +2,7 @@
 //! calls beside other programs.
 
 use super::{Decision, End, Holds, Move, Purpose, Situation, Slot, Source, decide};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 
 const PURPOSES: [Purpose; 3] = [Purpose::Rollback, Purpose::Undo, Purpose::Sweep];
 

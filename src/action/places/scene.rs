@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::{Decision, End, Holds, Purpose, SLOT_ORDER, SLOTS, Situation, Slot, Why, decide};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 use crate::action::coherence::Location;
 use crate::action::failure::failed;
 use crate::action::journal::past::{Fate, PastStep};
@@ -20,10 +20,9 @@ use crate::action::journal::record::{Intent, RecordedState};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Reason};
 use crate::action::step::check::{Opened, OwnChanges};
-use crate::action::step::new_folders;
 use crate::action::step::pair::Act;
 use crate::action::step::{Expected, StepFile};
-use crate::action::step::{bytes, links, pair};
+use crate::action::step::{bytes, folders, links, pair};
 use crate::action::ways::folder_entry::{self, Identity, NameInFolder, parent};
 use crate::action::ways::folder_identity::Parents;
 use crate::file::trust;
@@ -209,7 +208,7 @@ impl<'a> Scene<'a> {
     /// True if a run that was cut short left something of the step.
     pub fn is_unfinished(&self) -> bool {
         match decide(self.intent.action, Purpose::Sweep, &self.look()) {
-            Decision::End(End::Before | End::Done) => new_folders::are_left(self.intent.created()),
+            Decision::End(End::Before | End::Done) => folders::are_left(self.intent.created()),
             Decision::End(End::Open(Why::Unknown(_))) => false,
             _ => true,
         }

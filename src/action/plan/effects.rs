@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
+use super::Settings;
 use super::planner::hides_files;
 use super::set::{Fate, SetPlan};
-use super::settings::Settings;
 use crate::action::coherence::FileSystems;
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};

@@ -11,12 +11,12 @@ use super::decide::{Choice, look_at_rights};
 use super::groups::Groups;
 use super::inspector::Inspector;
 use super::set::{Fate, PlannedFile, SetPlan};
-use super::settings::{Settings, Sidecars};
+use super::{Settings, Sidecars};
 use crate::action::bounds::{Bounds, Hold};
 use crate::action::coherence::{FileSystems, Location};
 use crate::action::keep::Rules;
 use crate::action::reason::{Code, Reason};
-use crate::action::step::{reflink, trash};
+use crate::action::step::{folders, reflink};
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::NameInFolder;
 use crate::action::{ActionKind, Common};
@@ -152,7 +152,7 @@ impl Checks {
         let why = self.trash.entry(file.volume.location).or_insert_with(|| {
             // If a folder cannot be examined, the step says so.
             let home = settings.acting.home_trash.as_deref();
-            let choice = trash::choose(file.names[0].path(), file.volume.location, home).ok()?;
+            let choice = folders::choose(file.names[0].path(), file.volume.location, home).ok()?;
             let reasons = choice.refused.join("; ");
             choice.trash.is_none().then(|| Code::NoTrash.about(reasons))
         });

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::check::Opened;
 use super::pair::Act;
-use super::{Settings, Step, new_folders, trash};
+use super::{Settings, Step, folders};
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, Reason};
@@ -29,7 +29,7 @@ pub fn prepare_trash(
     unique: &str,
     intent: &mut Intent,
 ) -> Result<(), Reason> {
-    let trash = trash::folder_for(&intent.victim.0, victim, settings)?;
+    let trash = folders::folder_for(&intent.victim.0, victim, settings)?;
     let (_, name) = folder_entry::split(&intent.victim.0)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
     let name = unique_name(name.to_bytes(), unique);
@@ -37,7 +37,7 @@ pub fn prepare_trash(
     let mut info = join(&join(&trash, b"info"), &name);
     info.extend_from_slice(b".trashinfo");
     let destination = join(&files, &name);
-    intent.new_folders = new_folders::missing_above(&destination);
+    intent.new_folders = folders::missing_above(&destination);
     intent.destination = Some(Raw(destination));
     intent.trash_info = Some(Raw(info));
     Ok(())
@@ -67,9 +67,9 @@ pub fn open_trash(act: &Act) -> Result<[NameInFolder; 2], Reason> {
     let ((files, file), (notes, note)) = split(&act.intent.destination)
         .zip(split(&act.intent.trash_info))
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    trash::open(trash_of(&files), act)?;
+    folders::open(trash_of(&files), act)?;
     let place = |folder: &[u8], name| -> Result<_, Reason> {
-        let folder = trash::open(folder, act)?;
+        let folder = folders::open(folder, act)?;
         Ok(NameInFolder { folder, name })
     };
     Ok([place(&files, file)?, place(&notes, note)?])
@@ -152,7 +152,7 @@ pub fn prepare_move(step: &Step, settings: &Settings, intent: &mut Intent) -> Re
     match NameInFolder::of(&destination) {
         Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
         Err(why) if why.code == Code::Gone => {
-            intent.new_folders = new_folders::missing_above(&destination);
+            intent.new_folders = folders::missing_above(&destination);
         }
         _ => {}
     }
@@ -167,7 +167,7 @@ pub fn open_move(act: &Act) -> Result<NameInFolder, Reason> {
     let (folder, name) = named.ok_or_else(|| failed("move it")(Errno::INVAL))?;
     let owner = act.intent.metadata.uid;
     let guarded = act.guards_ways.then_some(owner);
-    let folder = new_folders::open_or_make(folder, guarded)?;
+    let folder = folders::open_or_make(folder, guarded)?;
     Ok(NameInFolder { folder, name })
 }
 

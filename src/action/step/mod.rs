@@ -3,17 +3,16 @@
 pub(in crate::action) mod bytes;
 pub(in crate::action) mod check;
 pub(in crate::action) mod destination;
+pub(in crate::action) mod folders;
 pub(in crate::action) mod links;
 pub(in crate::action) mod metadata;
-pub(in crate::action) mod new_folders;
 pub(in crate::action) mod pair;
 pub(in crate::action) mod reflink;
 pub(in crate::action) mod synced;
-pub(in crate::action) mod trash;
 
 use std::path::PathBuf;
 
-use super::action_kind::ActionKind;
+use super::access::ActionKind;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
 use crate::file::trust;

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::bytes;
 use super::check::{Opened, OwnChanges, gone, unreadable};
-use crate::action::action_kind::ActionKind;
+use crate::action::access::ActionKind;
 use crate::action::journal::record::Intent;
 use crate::action::reason::{Code, IDENTITY, Reason, SIZE, STATUS};
 use crate::action::ways::folder_entry;

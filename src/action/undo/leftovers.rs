@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::action::journal::past::{Fate, Past, PastStep};
 use crate::action::journal::record::{Intent, RunHeader};
-use crate::action::journal::{journal_folder, runs};
+use crate::action::journal::runs;
 use crate::action::places::{Context, Manner, Scene};
 use crate::action::reads::Reads;
 use crate::action::reason::Reason;
@@ -36,7 +36,7 @@ pub struct CutShort {
 /// # Errors
 /// If the folder cannot be listed. `undo` names the journals that cannot be read.
 pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, Reason> {
-    let Some(own) = journal_folder::open(folder)? else {
+    let Some(own) = runs::open(folder)? else {
         return Ok(Vec::new());
     };
     let names = runs::names(&own)?.into_iter();

@@ -10,16 +10,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::action_kind::ActionKind;
+use super::access::ActionKind;
 use super::journal::Journal;
 use super::journal::past::{Fate, Past, PastStep};
+use super::journal::past::{Object, UndoTally, Undone, UndoneFile};
 use super::journal::record::{Record, RecordedState, RunHeader};
 use super::journal::runs;
-use super::journal::undone::{Object, UndoTally, Undone, UndoneFile};
 use super::places::{self, Context, End, Manner, Purpose, Recovered, Scene};
 use super::reads::{self, Reads};
 use super::reason::{Code, Reason};
-use super::step::new_folders;
+use super::step::folders;
 use super::tree_lock::few_folders;
 use super::ways::folder_entry::{Identity, NameInFolder, parent};
 use super::ways::folder_identity::Parents;
@@ -229,7 +229,7 @@ fn pass<'a>(
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step);
             if manner == Manner::Act {
-                new_folders::remove(step.intent.created());
+                folders::remove(step.intent.created());
             }
         }
         // A step of which a sweep only removed leftovers may be done.

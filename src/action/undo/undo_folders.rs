@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 
 use super::unreachable;
-use crate::action::action_kind::Reversal;
+use crate::action::access::Reversal;
 use crate::action::failure::failed;
 use crate::action::journal::Journal;
+use crate::action::journal::past::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::journal::past::{Past, PastFolder};
 use crate::action::journal::record::{FolderIntent, Raw, Record};
-use crate::action::journal::undone::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
 use crate::action::ways::Ways;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use seekless::action::keep::BadRule;
 use seekless::action::{Code, Reason};
 use seekless::decide::Summary;
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
@@ -235,16 +234,6 @@ pub fn typed(reason: &Reason) -> String {
         _ => (same, ""),
     };
     reason.filled(words, typed) + more
-}
-
-/// A text that is no rule.
-pub fn rule(error: &BadRule) -> String {
-    match error {
-        BadRule::NoArgument { name, argument } => {
-            format!("--keep: {name} needs {argument}: write --keep '{name} {argument}'")
-        }
-        error => format!("--keep: {error}"),
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 use super::environment::Environment;
 use super::filter::filter_spec;
 use crate::cli::args::search::{FilterArgs, PatienceArgs, ReadArgs, SearchArgs, is_cache_word};
-use crate::cli::front::{config, problems};
+use crate::cli::front::config;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
 
@@ -155,7 +155,7 @@ fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsStrin
 
 /// Reads the rules of `--keep`.
 pub fn keep_rules(rules: &[String]) -> Result<Rules, Stop> {
-    Rules::parse(rules).map_err(|error| Stop::Refused(problems::rule(&error)))
+    Rules::parse(rules).map_err(|error| Stop::Refused(format!("--keep: {error}")))
 }
 
 /// Where sets come from.

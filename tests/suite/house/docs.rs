@@ -215,7 +215,12 @@ fn every_reason_is_listed() {
             .expect("a row");
         let (_, class) = before.rsplit_once("\n## ").expect("a heading");
         let class = class.lines().next().expect("a line").to_lowercase();
-        assert_eq!(class, row.class.name(), "{}", row.name);
+        assert_eq!(
+            class,
+            format!("{:?}", row.class).to_lowercase(),
+            "{}",
+            row.name
+        );
     }
 }
 
