@@ -320,6 +320,23 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_outside_all_wanted_folders_is_outside() {
+        let mut bounds = Bounds::default();
+        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), None);
+        bounds.only_under = ["/a", "/b"]
+            .map(|at| Below::from_real(Path::new(at)))
+            .into();
+        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
+        assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
+        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
+        bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
+        bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
+        assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
+        assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
+        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
+    }
+
+    #[test]
     fn a_file_with_the_name_of_a_pattern_does_not_replace_the_pattern() {
         let both = parse("*.raw", Some("/home/me/*.raw")).expect("a place");
         for (path, expected) in [

@@ -107,6 +107,35 @@ fn what_is_held_counts_as_kept_and_references_come_first() {
 }
 
 #[test]
+fn a_held_file_in_a_trash_stays_but_not_for_others() {
+    let in_trash = |path, hold| PlannedName {
+        in_trash: true,
+        ..name(path, 0, Some(hold))
+    };
+    for hold in [Hold::Protected, Hold::Outside, Hold::Older] {
+        let policy = policy(ActionKind::Remove, &[]);
+        let mut files = simple(&[("/m/a", None), ("/m/b", None)]);
+        files.insert(0, file(1, 9, vec![in_trash("/t/a", hold)]));
+        assert_eq!(fates(&policy, files.clone(), &Choice::ByRule), "kk1");
+        // A further name of the held file, outside of the trash.
+        let names = vec![in_trash("/t/a", hold), name("/n/a", 0, Some(hold))];
+        files.push(file(1, 10, names));
+        let mut set = set(files);
+        policy.decide(&mut set, &Choice::ByRule);
+        let relied_on = set.steps(ActionKind::Remove).flat_map(|step| {
+            let keepers = step.keeper.into_iter();
+            keepers.map(|keeper| keeper.path)
+        });
+        let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
+        assert_eq!(relied_on, [b"/n/a".to_vec()].into(), "{hold:?}");
+    }
+    let reference = file(1, 9, vec![in_trash("/t/a", Hold::Reference)]);
+    let files = [reference, file(1, 1, vec![name("/m/a", 0, None)])];
+    let remove = policy(ActionKind::Remove, &[]);
+    assert_eq!(fates(&remove, files.into(), &Choice::ByRule), "k0");
+}
+
+#[test]
 fn a_file_with_one_name_held_stays_whole() {
     let names = vec![name("/a", 0, None), name("/p/a", 0, Some(Hold::Protected))];
     let files = vec![file(1, 1, vec![name("/b", 1, None)]), file(1, 2, names)];
