@@ -112,7 +112,7 @@ pub struct Deliverer<'a> {
     sink: &'a mut Sink<'a>,
     kept: KeptSets,
     /// Sets whose members have to be compared first.
-    unverified: Vec<Draft>,
+    pub unverified: Vec<Draft>,
     /// The set that was handed over last: its room is used again.
     set: DuplicateSet,
     /// Counts of what was delivered.
@@ -195,11 +195,6 @@ impl<'a> Deliverer<'a> {
         inodes > 0
             && self.counting.reported(inodes, self.replicas(files, known))
             && known.machine.is_any_newer(files)
-    }
-
-    /// Takes the sets whose members have to be compared first.
-    pub fn take_unverified(&mut self) -> Vec<Draft> {
-        mem::take(&mut self.unverified)
     }
 
     /// Takes a set whose members were compared.

@@ -7,7 +7,7 @@ use crate::decide::{ClassId, Want};
 use crate::engine::deliver::{Deliverer, Draft, Known};
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
-use crate::read::{Failure, Outcome};
+use crate::read::Outcome;
 use crate::tree::Scope;
 
 use super::Session;
@@ -43,7 +43,7 @@ impl Session<'_> {
 
     /// Starts the comparison of sets that need it, and hands over the compared ones.
     fn deliver_verified(&mut self) -> io::Result<()> {
-        let unverified = self.sets.deliverer.take_unverified();
+        let unverified = std::mem::take(&mut self.sets.deliverer.unverified);
         if self.reading_ended {
             let files = unverified.iter().map(|draft| draft.files.len() as u64);
             self.sets.deliverer.summary.left_out.memory_short += files.sum::<u64>();
@@ -123,90 +123,57 @@ impl Session<'_> {
     }
 }
 
-/// A set that is being compared.
-pub struct Compared {
-    pub draft: Draft,
-    /// Files of which nothing was heard.
-    pub left: usize,
-    /// Files that turned out not to be members, and why; `None` if they differ.
-    pub refused: HashMap<FileIndex, Option<Failure>>,
-}
-
 /// The sets that are being compared.
 #[derive(Default)]
 pub struct Verification {
-    /// By their numbers.
-    pub sets: HashMap<usize, Compared>,
-    /// The set of each of their files.
-    pub of: HashMap<FileIndex, usize>,
-    /// Number of the next set.
-    pub next: usize,
+    /// Each set, and the number of its files of which nothing was heard, by its first file.
+    comparing: HashMap<FileIndex, (Draft, usize)>,
+    /// The first file of the set of each of their files.
+    first: HashMap<FileIndex, FileIndex>,
     /// Sets that were compared.
-    pub done: Vec<Draft>,
+    done: Vec<Draft>,
 }
 
 impl Session<'_> {
     /// Starts the comparison of the members of sets.
-    pub fn verify(&mut self, drafts: Vec<Draft>) {
+    fn verify(&mut self, drafts: Vec<Draft>) {
         for draft in drafts {
-            let number = self.sets.verification.next;
-            self.sets.verification.next += 1;
-            let file_table = self.machine.file_table();
-            let position = draft.files.first().map_or(0, |&file| file_table.ino(file));
-            let numbered = draft.files.iter().map(|&file| (file, number));
-            self.sets.verification.of.extend(numbered);
+            let first = draft.files[0];
+            let position = self.machine.file_table().ino(first);
             self.ask_for_set(position, &draft.files, Want::Verify);
-            let compared = Compared {
-                left: draft.files.len(),
-                draft,
-                refused: HashMap::new(),
-            };
-            self.sets.verification.sets.insert(number, compared);
+            let verification = &mut self.sets.verification;
+            let files = draft.files.iter().map(|&file| (file, first));
+            verification.first.extend(files);
+            let count = draft.files.len();
+            verification.comparing.insert(first, (draft, count));
         }
     }
 
     /// Takes the result of comparing a file with the others of its set.
     pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
-        let Some(number) = self.sets.verification.of.remove(&file) else {
+        let verification = &mut self.sets.verification;
+        let first = verification.first.remove(&file).unwrap_or(file);
+        let Some((draft, left)) = verification.comparing.get_mut(&first) else {
             return;
         };
-        let Some(set) = self.sets.verification.sets.get_mut(&number) else {
-            return;
-        };
-        match outcome {
-            Outcome::Verified { equal: true, .. } => None,
-            Outcome::Failed(failure) => set.refused.insert(file, Some(failure)),
-            _ => set.refused.insert(file, None),
-        };
-        set.left -= 1;
-        if set.left > 0 {
-            return;
+        let is_member = matches!(outcome, Outcome::Verified { equal: true, .. });
+        if !is_member {
+            draft.files.retain(|member| *member != file);
         }
-        if let Some(set) = self.sets.verification.sets.remove(&number) {
-            self.end_set(set);
+        *left -= 1;
+        if *left == 0 {
+            let compared = verification.comparing.remove(&first);
+            verification.done.extend(compared.map(|(draft, _)| draft));
         }
-    }
-
-    fn end_set(&mut self, set: Compared) {
-        let Compared {
-            mut draft, refused, ..
-        } = set;
-        let is_member = |file: &FileIndex| !refused.contains_key(file);
-        let (members, others) = draft.files.into_iter().partition::<Vec<_>, _>(is_member);
-        draft.files = members;
-        for file in others {
-            match refused.get(&file) {
-                Some(&Some(failure)) => self.leave_out(file, failure),
-                _ => {
-                    self.sets.deliverer.summary.left_out.changed += 1;
-                    self.observer.problem(Problem {
-                        path: self.path_of_first_name(file),
-                        kind: ProblemKind::NotVerified,
-                        cause: None,
-                    });
-                }
-            }
+        if let Outcome::Failed(failure) = outcome {
+            self.leave_out(file, failure);
+        } else if !is_member {
+            self.sets.deliverer.summary.left_out.changed += 1;
+            self.observer.problem(Problem {
+                path: self.path_of_first_name(file),
+                kind: ProblemKind::NotVerified,
+                cause: None,
+            });
         }
-        self.sets.verification.done.push(draft);
     }
 }
