@@ -6,7 +6,6 @@
 mod contents;
 mod lines;
 mod marks;
-mod metadata;
 mod totals;
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +18,6 @@ use lines::OfSide;
 
 pub use lines::{ComparedEntry, EntryPlace};
 pub use marks::Mark;
-pub use metadata::Attribute;
 pub use totals::{Side, Sum};
 
 /// What is asked.
@@ -55,34 +53,23 @@ pub enum ComparisonAnswer {
     Unknown,
 }
 
-/// What keeps the question from being answered in full.
+/// What keeps the question from being answered in full, or what somebody who deletes by the answer should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum Remark {
     /// A side could not be seen as a whole.
     Side(u32, Unseen),
     /// No file of a side takes part.
     NoFiles(u32),
     /// So many files or places of a side have the sign `!`.
     Unanswered(u32, u64),
-    /// Two sides lie on these disks, and one of them is a whole file system.
+    /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
     /// A side is a whole file system, and the disk of one of the two is not known.
     UnknownDisk(u32, u32),
-}
-
-/// What somebody who deletes by the answer should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
     /// So many files of a side are on the others only as further names of the same files: one physical copy.
     OneCopy(u32, u64),
     /// So many entries have copies with other metadata.
     Metadata(u64),
-    /// Two sides lie on these disks.
-    OneDisk(u32, u32, String),
-    /// A side that is not asked about could not be seen as a whole.
-    Side(u32, Unseen),
-    /// So many files or places of a side that is not asked about could not be answered.
-    Unanswered(u32, u64),
 }
 
 /// Everything that is to be said about some sides.
@@ -93,13 +80,13 @@ pub struct Comparison<'t> {
     /// The sides, in the order of the roots.
     pub sides: Vec<Side>,
     /// What keeps the question from being answered in full.
-    pub obstacles: Vec<Obstacle>,
+    pub obstacles: Vec<Remark>,
     /// What does not change the answer.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Remark>,
     /// The entries, each once, also where they are the same on several sides.
     pub lines: Vec<ComparedEntry>,
     /// By name the metadata that its copies have otherwise.
-    differing: HashMap<u32, Vec<Attribute>>,
+    differing: HashMap<u32, Vec<&'static str>>,
 }
 
 impl<'t> Comparison<'t> {
@@ -124,7 +111,7 @@ impl<'t> Comparison<'t> {
                 of_side.push_all(entries, &mut lines);
             }
         }
-        let differing = metadata::differing(&marks, &lines);
+        let differing = totals::differing(&marks, &lines);
         let (mut obstacles, mut notes) = on_one_disk(tree, question);
         // Whatever else lies on the other sides, each match was read.
         let is_found = question.one_way && sides.first().is_some_and(Side::is_elsewhere);
@@ -133,28 +120,28 @@ impl<'t> Comparison<'t> {
                 continue;
             }
             if is_found && side > 0 && unseen.hides_only_itself() {
-                notes.push(Note::Side(side, unseen));
+                notes.push(Remark::Side(side, unseen));
             } else {
-                obstacles.push(Obstacle::Side(side, unseen));
+                obstacles.push(Remark::Side(side, unseen));
             }
         }
         for (number, side) in (0..).zip(&sides) {
             if side.files.count == 0 {
-                obstacles.push(Obstacle::NoFiles(number));
+                obstacles.push(Remark::NoFiles(number));
             }
             if side.unanswered > 0 {
                 if is_found && number > 0 && side.doubtful == 0 {
-                    notes.push(Note::Unanswered(number, side.unanswered));
+                    notes.push(Remark::Unanswered(number, side.unanswered));
                 } else {
-                    obstacles.push(Obstacle::Unanswered(number, side.unanswered));
+                    obstacles.push(Remark::Unanswered(number, side.unanswered));
                 }
             }
             if side.one_copy > 0 {
-                notes.push(Note::OneCopy(number, side.one_copy));
+                notes.push(Remark::OneCopy(number, side.one_copy));
             }
         }
         if !differing.is_empty() {
-            notes.push(Note::Metadata(differing.len() as u64));
+            notes.push(Remark::Metadata(differing.len() as u64));
         }
         Self {
             tree,
@@ -190,7 +177,7 @@ impl<'t> Comparison<'t> {
     }
 
     /// The metadata of a line's file that its copies on other sides have otherwise.
-    pub fn differing(&self, line: &ComparedEntry) -> &[Attribute] {
+    pub fn differing(&self, line: &ComparedEntry) -> &[&'static str] {
         match line.place {
             EntryPlace::Name(name) => self.differing.get(&name).map_or(&[], Vec::as_slice),
             _ => &[],
@@ -248,7 +235,7 @@ struct DisksOfSide {
 }
 
 /// What keeps an answer from holding for whole disks, and what is worth a note.
-fn on_one_disk(tree: &Tree, question: Question) -> (Vec<Obstacle>, Vec<Note>) {
+fn on_one_disk(tree: &Tree, question: Question) -> (Vec<Remark>, Vec<Remark>) {
     let mut sides: Vec<DisksOfSide> = tree
         .roots()
         .iter()
@@ -280,11 +267,11 @@ fn on_one_disk(tree: &Tree, question: Question) -> (Vec<Obstacle>, Vec<Note>) {
                 .collect();
             match common[..] {
                 [] if asks_about_disk && (of_a.is_unknown || of_b.is_unknown) => {
-                    obstacles.push(Obstacle::UnknownDisk(a, b));
+                    obstacles.push(Remark::UnknownDisk(a, b));
                 }
                 [] => {}
-                _ if asks_about_disk => obstacles.push(Obstacle::OneDisk(a, b, common.join(", "))),
-                _ => notes.push(Note::OneDisk(a, b, common.join(", "))),
+                _ if asks_about_disk => obstacles.push(Remark::OneDisk(a, b, common.join(", "))),
+                _ => notes.push(Remark::OneDisk(a, b, common.join(", "))),
             }
         }
     }

@@ -1,8 +1,10 @@
-//! How much of a side is on the others.
+//! How much of a side is on the others, and which metadata of its files differ there.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::tree::{EntryKind, Other, Unseen};
+use crate::tree::{EntryKind, Other, Tree, Unseen};
 
 use super::contents::Held;
 use super::lines::{ComparedEntry, EntryPlace, folders_of};
@@ -119,4 +121,54 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
 
 fn is_doubtful(reason: Option<Unseen>) -> bool {
     !reason.is_some_and(Unseen::hides_only_itself)
+}
+
+/// By name the metadata that copies on other sides have otherwise; nothing if the run did not ask for metadata.
+pub fn differing(
+    marks: &Marks<'_, '_>,
+    lines: &[ComparedEntry],
+) -> HashMap<u32, Vec<&'static str>> {
+    let mut all = HashMap::new();
+    if !marks.tree.has_metadata() {
+        return all;
+    }
+    for line in lines {
+        let EntryPlace::Name(name) = line.place else {
+            continue;
+        };
+        let mut differing = Vec::new();
+        for (side, &mark) in (0..).zip(&line.marks) {
+            let other = (side != line.side).then(|| marks.counterpart(name, mark, side));
+            if let Some(other) = other.flatten() {
+                add_differing(marks.tree, name, other, &mut differing);
+            }
+        }
+        if !differing.is_empty() {
+            differing.sort_unstable();
+            differing.dedup();
+            all.insert(name, differing);
+        }
+    }
+    all
+}
+
+fn add_differing(tree: &Tree, name: u32, other: u32, differing: &mut Vec<&'static str>) {
+    let (file, other) = (tree.file_of(name), tree.file_of(other));
+    if file == other {
+        return;
+    }
+    let (Some(own), Some(other)) = (tree.metadata(file), tree.metadata(other)) else {
+        return differing.push("unknown");
+    };
+    let all = [
+        (own.mode != other.mode, "mode"),
+        (own.owner != other.owner, "owner"),
+        (own.modified_ns != other.modified_ns, "mtime"),
+        (own.extended != other.extended, "xattrs"),
+    ];
+    differing.extend(
+        all.iter()
+            .filter(|(differs, _)| *differs)
+            .map(|(_, word)| word),
+    );
 }

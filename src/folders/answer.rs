@@ -22,7 +22,7 @@ pub struct FoldersAnswer {
 
 impl FoldersAnswer {
     /// Finds out.
-    pub fn of(seen: &Seen<'_>, wanted: &Wanted<'_>) -> Self {
+    pub fn of(seen: &Seen<'_>, wanted: &Wanted) -> Self {
         let survey = Survey {
             seen,
             tallies: Tallies::of(seen),
@@ -124,7 +124,7 @@ fn others(survey: &Survey<'_>, going: &Going<'_>) -> Vec<Finding> {
         }
         next += 1;
         above.retain(|&(above, _)| run.holds(above, folder));
-        if !survey.is_wanted(folder) {
+        if !seen.is_listed(folder) {
             continue;
         }
         let is_elsewhere = survey.tallies.get(folder).only_here_bytes == 0;

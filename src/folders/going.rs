@@ -78,7 +78,7 @@ impl<'s> Going<'s> {
 
 /// True if it may be said of a folder that it can go.
 fn may_go(survey: &Survey<'_>, folder: u32) -> bool {
-    !survey.is_small(folder) && survey.seen.is_whole(folder) && survey.is_wanted(folder)
+    !survey.is_small(folder) && survey.seen.is_whole(folder) && survey.seen.is_listed(folder)
 }
 
 /// The folder and all others that hold the same and may go, in order: the topmost ones.

@@ -19,13 +19,12 @@ impl Percent {
 }
 
 /// The requested verdicts.
-pub struct Wanted<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
     /// Folders of fewer bytes are passed over, with all below them.
     pub min_bytes: u64,
     /// How much of a folder has to be in another one.
     pub min_overlap: Percent,
-    /// Which names of folders get a line.
-    pub is_wanted: &'a dyn Fn(&[u8]) -> bool,
 }
 
 /// A folder of which something can be said.
@@ -42,19 +41,10 @@ pub struct Survey<'s> {
     pub seen: &'s Seen<'s>,
     pub tallies: Tallies,
     pub forms: Forms,
-    pub wanted: &'s Wanted<'s>,
+    pub wanted: &'s Wanted,
 }
 
 impl Survey<'_> {
-    /// True if a folder may get a line.
-    pub fn is_wanted(&self, folder: u32) -> bool {
-        // A root is named by the path that was given.
-        let path = self.seen.run().folder_name(folder);
-        let mut parts = path.rsplit(|&byte| byte == b'/');
-        let name = parts.find(|part| !part.is_empty()).unwrap_or_default();
-        self.seen.is_listed(folder) && (self.wanted.is_wanted)(name)
-    }
-
     /// True if a folder is too small to get a line, and so are all in it.
     pub fn is_small(&self, folder: u32) -> bool {
         let tally = self.tallies.get(folder);

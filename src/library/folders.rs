@@ -33,7 +33,6 @@ use crate::tree::Scope;
 #[must_use = "nothing is compared before `run`"]
 pub struct Folders<'a> {
     config: Config,
-    names: Vec<String>,
     noise: Option<Vec<String>>,
     min_bytes: u64,
     min_overlap: u8,
@@ -69,18 +68,11 @@ impl<'a> Folders<'a> {
                     .collect(),
                 ..Config::default()
             },
-            names: Vec::new(),
             noise: None,
             min_bytes: 0,
             min_overlap: 80,
             watch: Watch::default(),
         }
-    }
-
-    /// Only reports folders whose name matches this glob, or one of several. All folders are still compared.
-    pub fn name(mut self, glob: impl Into<String>) -> Self {
-        self.names.push(glob.into());
-        self
     }
 
     /// Ignores files with this name in verdicts; the first call replaces `.DS_Store`, `Thumbs.db`, `desktop.ini` and
@@ -138,7 +130,6 @@ impl<'a> Folders<'a> {
             .noise
             .unwrap_or_else(|| NOISE.map(str::to_owned).into());
         let noise = Globs::new(&noise, false).map_err(Cause::from)?;
-        let names = Globs::new(&self.names, false).map_err(Cause::from)?;
         let every_file = FilterSpec {
             keep_empty: true,
             ..FilterSpec::default()
@@ -162,13 +153,11 @@ impl<'a> Folders<'a> {
         let seen = Seen::new(&run, |name| {
             noise.as_ref().is_some_and(|noise| noise.matches(name))
         });
-        let is_wanted = |name: &[u8]| names.as_ref().is_none_or(|names| names.matches(name));
         let answer = FoldersAnswer::of(
             &seen,
             &Wanted {
                 min_bytes: self.min_bytes,
                 min_overlap: Percent(self.min_overlap),
-                is_wanted: &is_wanted,
             },
         );
         Ok(FoldersFound {

@@ -115,12 +115,6 @@ pub struct FoldersArgs {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub min_size: Option<Bytes>,
 
-    /// Only report folders whose name matches: '2024*', 'backup-??'
-    ///
-    /// All folders are still compared. If given several times, one pattern must match.
-    #[arg(long, value_name = "GLOB")]
-    pub name: Vec<String>,
-
     /// Report a folder if at least N percent of its bytes are also in another folder
     ///
     /// With 100, seekless only reports folders whose whole content is elsewhere.
@@ -176,8 +170,7 @@ Examples:
   seekless folders ~/Pictures /mnt/backup       which folders also exist elsewhere?
   seekless folders --min-overlap 100 ~/Pictures /mnt/phone
                                                 only folders that are completely elsewhere
-  seekless folders --min-size 100k --name 'monday*' /mnt/backup
-                                                only larger folders with matching names
+  seekless folders --min-size 100M /mnt/backup  only larger folders
   seekless folders --noise '*.tmp' ~/src        treat only *.tmp files as noise
   seekless folders -f ndjson -o folders.ndjson /mnt/backup
                                                 write a report, which you can edit and act on

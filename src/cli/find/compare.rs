@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use seekless::compare::{Comparison, ComparisonAnswer, Note, Obstacle, Question};
+use seekless::compare::{Comparison, ComparisonAnswer, Question, Remark};
 use seekless::engine::{self, Config, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
@@ -55,20 +55,22 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
 fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
     let comparison = Comparison::new(tree, run.question);
     // The search has named each side that is not there.
-    let is_new = |obstacle: &&Obstacle| match obstacle {
-        Obstacle::Side(_, Unseen::NoRoot) => false,
+    let is_new = |obstacle: &&Remark| match obstacle {
+        Remark::Side(_, Unseen::NoRoot) => false,
         // A side that did not answer may have files; another line says that it did not answer.
-        Obstacle::NoFiles(side) => ![Unseen::Unanswered, Unseen::OtherUnanswered]
+        Remark::NoFiles(side) => ![Unseen::Unanswered, Unseen::OtherUnanswered]
             .iter()
             .any(|unseen| tree.root_gaps().contains(&(*side, *unseen))),
         _ => true,
     };
     for obstacle in comparison.obstacles.iter().filter(is_new) {
-        console::complain(obstacle_words(tree, obstacle, run.is_filtered));
+        let (words, more, _) = words(tree, obstacle, run.is_filtered);
+        console::complain(format_args!("{words}{more}"));
     }
     if !run.args.talk.quiet {
         for note in &comparison.notes {
-            console::line(&format!("Note: {}.", note_words(tree, note)));
+            let (words, _, more) = words(tree, note, run.is_filtered);
+            console::line(&format!("Note: {words}{more}."));
         }
         let shown = Shown {
             comparison: &comparison,
@@ -126,67 +128,65 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
     })
 }
 
-fn obstacle_words(tree: &Tree, obstacle: &Obstacle, is_filtered: bool) -> String {
+/// The words of a remark, and what follows them if it is an obstacle, or a note.
+fn words(tree: &Tree, remark: &Remark, is_filtered: bool) -> (String, &'static str, &'static str) {
+    const UNCHANGED: &str = "; this does not change the answer";
     let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
-    match obstacle {
-        Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
-        Obstacle::NoFiles(side) if tree.root_gaps().contains(&(*side, Unseen::ListedBefore)) => {
+    match remark {
+        Remark::Side(side, unseen) => {
+            let words = format!("{}: {}", path(side), unseen.words());
+            (words, "", UNCHANGED)
+        }
+        Remark::NoFiles(side) if tree.root_gaps().contains(&(*side, Unseen::ListedBefore)) => {
             let same = "the same folder as another side: compare needs different folders";
-            format!("{}: {same}", path(side))
+            (format!("{}: {same}", path(side)), "", "")
         }
-        Obstacle::NoFiles(side) => {
-            let filters = if is_filtered {
-                "; the filters may exclude all files"
-            } else {
-                ""
-            };
+        Remark::NoFiles(side) => {
             let check = "no files to compare: check the path, and whether its disk is mounted";
-            format!("{}: {check}{filters}", path(side))
+            let filters = "; the filters may exclude all files";
+            let more = if is_filtered { filters } else { "" };
+            (format!("{}: {check}", path(side)), more, "")
         }
-        Obstacle::Unanswered(side, entries) => {
-            let entries = counted(*entries, "entry", "entries");
-            format!(
-                "{}: {entries} could not be compared (marked ! with the reason)",
-                path(side)
+        Remark::Unanswered(side, entries) => {
+            let (side, entries) = (path(side), counted(*entries, "entry", "entries"));
+            let words = format!("{side}: {entries} could not be compared");
+            (words, " (marked ! with the reason)", UNCHANGED)
+        }
+        Remark::OneDisk(a, b, disks) => {
+            let (a, b, disks) = (path(a), path(b), escape(disks.as_bytes()));
+            let words = format!("{a} and {b} are on one physical disk ({disks})");
+            (
+                words,
+                ": add --same-disk unless you want to wipe that disk",
+                "",
             )
         }
-        Obstacle::OneDisk(a, b, disks) => format!(
-            "{} and {} are on one physical disk ({}): add --same-disk unless you want to wipe that disk",
-            path(a),
-            path(b),
-            escape(disks.as_bytes())
-        ),
-        Obstacle::UnknownDisk(a, b) => format!(
-            "cannot tell whether {} and {} are on one physical disk: add --same-disk unless you want to wipe a disk",
-            path(a),
-            path(b)
-        ),
-    }
-}
-
-fn note_words(tree: &Tree, note: &Note) -> String {
-    let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
-    let unchanged = "this does not change the answer";
-    match note {
-        Note::OneCopy(side, files) => {
+        Remark::UnknownDisk(a, b) => {
+            let (a, b) = (path(a), path(b));
+            let words = format!("cannot tell whether {a} and {b} are on one physical disk");
+            (
+                words,
+                ": add --same-disk unless you want to wipe a disk",
+                "",
+            )
+        }
+        Remark::OneCopy(side, files) => {
             let are = plural(*files, "is", "are");
             let (side, files) = (path(side), count(*files));
             let only = "as hard links to the same file: one physical copy";
-            format!("{side}: {files} of its files {are} elsewhere only {only}")
+            (
+                format!("{side}: {files} of its files {are} elsewhere only {only}"),
+                "",
+                "",
+            )
         }
-        Note::Metadata(files) => {
+        Remark::Metadata(files) => {
             let names = counted(*files, "name has", "names have");
-            format!("{names} the same content but different metadata")
-        }
-        Note::OneDisk(a, b, disks) => {
-            let (a, b) = (path(a), path(b));
-            let disks = escape(disks.as_bytes());
-            format!("{a} and {b} are on one physical disk ({disks})")
-        }
-        Note::Side(side, unseen) => format!("{}: {}; {unchanged}", path(side), unseen.words()),
-        Note::Unanswered(side, entries) => {
-            let (side, entries) = (path(side), counted(*entries, "entry", "entries"));
-            format!("{side}: {entries} could not be compared; {unchanged}")
+            (
+                format!("{names} the same content but different metadata"),
+                "",
+                "",
+            )
         }
     }
 }

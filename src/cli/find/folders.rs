@@ -32,8 +32,6 @@ use crate::cli::terminal::{console, watch};
 struct FoldersRun {
     args: FoldersArgs,
     config: Config,
-    /// Folders with such names get a line; all, if nothing is said.
-    names: Option<Globs>,
     is_noise: Option<Globs>,
     style: Style,
     /// Where relative paths start.
@@ -76,7 +74,6 @@ fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
             one_file_system: args.one_file_system,
             ..args.reads.config(args.patience)
         },
-        names: Globs::new(&args.name, false)?,
         is_noise: Globs::new(&args.noise, false)?,
         style: sink.style(args.talk.color),
         folder: around.folder.clone(),
@@ -132,11 +129,9 @@ fn drive(
             .is_some_and(|noise| noise.matches(name))
     };
     let seen = Seen::new(&tree, is_noise);
-    let is_wanted = |name: &[u8]| run.names.as_ref().is_none_or(|names| names.matches(name));
     let wanted = Wanted {
         min_bytes: run.args.min_size.map_or(0, |Bytes(size)| size),
         min_overlap: Percent(run.args.min_overlap),
-        is_wanted: &is_wanted,
     };
     let answer = FoldersAnswer::of(&seen, &wanted);
     let roots = roots

@@ -115,12 +115,6 @@ impl Shown<'_> {
         }
     }
 
-    /// The words for the metadata of a line that its copies have otherwise.
-    fn differing(&self, line: &ComparedEntry) -> Vec<&'static str> {
-        let differing = self.comparison.differing(line).iter();
-        differing.map(|attribute| attribute.name()).collect()
-    }
-
     fn has_two_sides(&self) -> bool {
         self.comparison.sides.len() == 2
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Note, Obstacle, Side};
+use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Remark, Side};
 use crate::file::Raw;
 use crate::report::{Layout, Name, Objects, SCHEMA};
 
@@ -61,7 +61,7 @@ impl Row {
                 None => Vec::new(),
             },
             reason: line.reason(),
-            other_metadata: shown.differing(line),
+            other_metadata: shown.comparison.differing(line).to_vec(),
         }
     }
 }
@@ -141,40 +141,25 @@ fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
         one_way: comparison.question().one_way,
         is_filtered: shown.is_filtered,
         sides: sides.collect(),
-        obstacles: comparison.obstacles.iter().map(obstacle).collect(),
-        notes: comparison.notes.iter().map(note).collect(),
+        obstacles: comparison.obstacles.iter().map(fact).collect(),
+        notes: comparison.notes.iter().map(fact).collect(),
     }
 }
 
-fn fact(
-    (kind, sides, count, reason): (&'static str, Vec<u32>, Option<u64>, Option<String>),
-) -> FactRecord {
+fn fact(remark: &Remark) -> FactRecord {
+    let (kind, sides, count, reason) = match remark {
+        Remark::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
+        Remark::NoFiles(side) => ("no-files", vec![*side], None, None),
+        Remark::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
+        Remark::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+        Remark::UnknownDisk(a, b) => ("unknown-disk", vec![*a, *b], None, None),
+        Remark::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
+        Remark::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
+    };
     FactRecord {
         kind,
         sides,
         count,
         reason,
     }
-}
-
-fn obstacle(obstacle: &Obstacle) -> FactRecord {
-    fact(match obstacle {
-        Obstacle::Side(side, unseen) => {
-            ("side", vec![*side], None, Some(unseen.words().to_owned()))
-        }
-        Obstacle::NoFiles(side) => ("no-files", vec![*side], None, None),
-        Obstacle::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
-        Obstacle::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
-        Obstacle::UnknownDisk(a, b) => ("unknown-disk", vec![*a, *b], None, None),
-    })
-}
-
-fn note(note: &Note) -> FactRecord {
-    fact(match note {
-        Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
-        Note::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
-        Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
-        Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
-        Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
-    })
 }

@@ -152,7 +152,7 @@ fn entry(
     if let Some(reason) = line.reason() {
         write!(out, ": {reason}")?;
     }
-    let differing = shown.differing(line);
+    let differing = shown.comparison.differing(line);
     if !differing.is_empty() {
         write!(out, " (different metadata: {})", differing.join(", "))?;
     }

@@ -500,7 +500,6 @@ fn check_folders(run: &Tree, least: u8) -> Vec<&'static str> {
     let wanted = Wanted {
         min_bytes: 0,
         min_overlap: least,
-        is_wanted: &|_| true,
     };
     let FoldersAnswer { entries, .. } = FoldersAnswer::of(&seen, &wanted);
     let naive = Naive::new(run, least);
