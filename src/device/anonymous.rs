@@ -31,23 +31,14 @@ pub(super) fn btrfs(sysfs: &Sysfs, mount: &Mount) -> (Option<String>, Vec<BlockD
 /// The folders that a layered file system is made of, upper first; only those whose place is
 /// known (container engines also write relative paths, which mean nothing here).
 pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
-    let whole = ["upperdir", "lowerdir+", "datadir+"];
-    let mut layers: Vec<Vec<u8>> = whole
-        .iter()
-        .flat_map(|key| mount.option_values(key).map(|path| unescape(path, &[])))
-        .flatten()
-        .collect();
-    layers.extend(
-        mount
-            .option_values("lowerdir")
-            .flat_map(|list| unescape(list, b":")),
-    );
+    let keys = ["upperdir", "lowerdir+", "datadir+", "lowerdir"];
+    let lists = keys.iter().flat_map(|key| mount.option_values(key));
+    let mut layers: Vec<Vec<u8>> = lists.flat_map(split_at_colons).collect();
     if mount.filesystem == "ecryptfs" {
         layers.push(mount.source.as_bytes().to_vec());
     }
-    let paths = layers
-        .into_iter()
-        .map(|path| PathBuf::from(OsString::from_vec(path)));
+    let paths = layers.into_iter().map(OsString::from_vec);
+    let paths = paths.map(PathBuf::from);
     paths.filter(|path| path.is_absolute()).collect()
 }
 
@@ -70,15 +61,15 @@ fn is_metacopy(mount: &Mount, sysfs: &Sysfs) -> bool {
         }
 }
 
-/// Splits at bare `separators` and takes one backslash away from what is escaped.
-fn unescape(text: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
+/// Splits at bare colons and takes one backslash away from what is escaped.
+fn split_at_colons(text: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     let mut part = Vec::new();
     let mut bytes = text.iter();
     while let Some(&byte) = bytes.next() {
         match byte {
             b'\\' => part.extend(bytes.next()),
-            _ if separators.contains(&byte) => parts.push(std::mem::take(&mut part)),
+            b':' => parts.push(std::mem::take(&mut part)),
             _ => part.push(byte),
         }
     }

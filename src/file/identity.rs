@@ -106,7 +106,7 @@ impl From<DevIndex> for usize {
 pub struct FileIndex(pub u32);
 
 /// A folder as it was met: what tells it from all others at that moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolderId {
     /// `st_dev` of its file system.
     pub dev: u64,

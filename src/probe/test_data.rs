@@ -173,8 +173,7 @@ impl TestData {
             // Nobody asks which folder it is.
             let id = FolderId {
                 dev: expect.dev,
-                ino: 0,
-                mount: 0,
+                ..FolderId::default()
             };
             let folder = &path.as_bytes()[..folder_len(path.as_bytes())];
             self.folders.write().add_unlisted(folder, 0, id)

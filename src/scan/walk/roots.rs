@@ -187,12 +187,9 @@ impl Walker {
         }
         let place = CString::new(if folder.is_empty() { b"." } else { folder });
         let place = place.ok().and_then(|p| stat::target(open::CWD, &p).ok());
-        let nowhere = FolderId {
-            dev: 0,
-            ino: 0,
-            mount: 0,
-        };
-        let id = place.map_or(nowhere, |place| FolderId::from(&place));
+        let id = place
+            .map(|place| FolderId::from(&place))
+            .unwrap_or_default();
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
         self.mark(dir, folder, false);
         *self.known_paths.file_folders.entry(key).or_insert(dir)
