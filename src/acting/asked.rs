@@ -167,9 +167,10 @@ impl FoundFolder {
                     "this is a pseudo file system: name a folder on a disk",
                 ));
             }
-            let path = match rest.as_os_str().is_empty() {
-                true => real,
-                false => real.join(rest),
+            let path = if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
             };
             return Ok(Self { path, dev });
         }

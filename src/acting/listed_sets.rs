@@ -97,13 +97,12 @@ impl ListedSets<'_> {
             .iter()
             .filter(|member| !(is_older(member) || self.counting.isolate && is_beside(member)))
             .collect();
-        let reclaimable = match names == listed && replicas == reported_replicas {
-            true => reclaimable,
+        let reclaimable = if names == listed && replicas == reported_replicas {
+            reclaimable
+        } else {
             // What the others share with each other is only known of all.
-            false => {
-                let freed = redundant.iter().map(|member| freed(member));
-                reclaimable.min(freed.fold(0, u64::saturating_add))
-            }
+            let freed = redundant.iter().map(|member| freed(member));
+            reclaimable.min(freed.fold(0, u64::saturating_add))
         };
         let redundant = redundant.len() as u64;
         if !sidecars {

@@ -82,10 +82,11 @@ pub fn reported(
     if !made_for.include_all(copies) {
         return Err(Unusable::OnlySome(made_for));
     }
-    let mut absent = match selection.limits.is_empty() {
-        true => absent_roots(&header),
+    let mut absent = if selection.limits.is_empty() {
+        absent_roots(&header)
+    } else {
         // Only what was asked for has to be there, and it is.
-        false => Vec::new(),
+        Vec::new()
     };
     if absent.len() == header.roots.len()
         && let Some(absent) = absent.pop()

@@ -140,9 +140,10 @@ pub fn unfinished(
     }
     let folder = |tree: PathBuf| {
         current::ask_about(tree.as_os_str().as_bytes());
-        match tree.is_dir() {
-            true => Some(tree),
-            false => tree.parent().map(Path::to_owned),
+        if tree.is_dir() {
+            Some(tree)
+        } else {
+            tree.parent().map(Path::to_owned)
         }
     };
     let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();

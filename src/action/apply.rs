@@ -170,9 +170,10 @@ impl Work<'_> {
         let sizes = group.iter().map(|step| step.victim.expected.size);
         self.bytes += sizes.sum::<u64>();
         self.waiting.push(group);
-        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
-            true => self.flush(),
-            false => Ok(()),
+        if self.steps >= self.actor.portion() || self.bytes >= PARCEL {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 
@@ -185,9 +186,10 @@ impl Work<'_> {
         let (tally, told) = (&mut self.tally, &mut *self.tell);
         self.actor
             .perform_groups(groups, &mut |step, outcome| tally.add(step, &outcome, told));
-        match self.actor.is_over() {
-            true => Err(Stop::Unwritten),
-            false => Ok(()),
+        if self.actor.is_over() {
+            Err(Stop::Unwritten)
+        } else {
+            Ok(())
         }
     }
 

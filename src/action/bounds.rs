@@ -66,9 +66,10 @@ impl Below {
 
     /// Includes the same place when it is seen through another mount.
     fn through(&mut self, mounts: &Mounts) {
-        let folder: &[u8] = match self.folder.is_empty() {
-            true => b"/",
-            false => &self.folder,
+        let folder: &[u8] = if self.folder.is_empty() {
+            b"/"
+        } else {
+            &self.folder
         };
         self.inner = mounts.inner(folder);
     }
@@ -107,9 +108,10 @@ impl Place {
             None => Below::folder(Path::new(text)),
         };
         let is_pattern = text.as_bytes().iter().any(|byte| b"*?[{".contains(byte));
-        let glob = match is_pattern {
-            true => glob(text, working_folder),
-            false => Ok(None),
+        let glob = if is_pattern {
+            glob(text, working_folder)
+        } else {
+            Ok(None)
         };
         match place {
             // The name of a file need not be a valid pattern.
@@ -229,9 +231,10 @@ impl Bounds {
     /// `path` is the real path, `listed` the name as it was listed.
     pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Hold> {
         let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
-        let inner = match self.reference.is_empty() && self.protected.is_empty() {
-            true => None,
-            false => self.mounts.inner(path),
+        let inner = if self.reference.is_empty() && self.protected.is_empty() {
+            None
+        } else {
+            self.mounts.inner(path)
         };
         let inner = inner.as_ref();
         let is_protected = |place: &Place| place.holds_through(path, listed, inner);

@@ -84,9 +84,9 @@ impl Reads {
         size: u64,
     ) -> OpenFile<&'a OwnedFd> {
         let access = &self.shared.access;
-        let asks = |devices| match access.matters_for(size) {
-            true => Some(self.device(devices, dev, file)),
-            false => None,
+        let asks = |devices| {
+            let matters = access.matters_for(size);
+            matters.then(|| self.device(devices, dev, file))
         };
         let device = self.shared.devices.as_ref().and_then(asks);
         let device = device.unwrap_or_default();

@@ -154,10 +154,11 @@ fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
 fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folder = |path: &PathBuf| {
         current::ask_about(path.as_os_str().as_bytes());
-        match path.is_dir() {
-            true => Some(path.clone()),
+        if path.is_dir() {
+            Some(path.clone())
+        } else {
             // What is gone with its folder is nothing to act on.
-            false => path.parent().filter(|p| p.is_dir()).map(Path::to_owned),
+            path.parent().filter(|p| p.is_dir()).map(Path::to_owned)
         }
     };
     few_folders(paths.iter().filter_map(folder).collect())

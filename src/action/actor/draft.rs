@@ -56,9 +56,10 @@ impl Finder {
     fn open(&self, target: &StepFile) -> Result<Opened, Reason> {
         let file = Opened::open(target, &self.ours, &self.reads)?;
         let number = target.expected.ino;
-        match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
-            true => Err(Reason::changed(IDENTITY)),
-            false => Ok(file),
+        if self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
+            Err(Reason::changed(IDENTITY))
+        } else {
+            Ok(file)
         }
     }
 }

@@ -146,13 +146,14 @@ impl Journal {
         records: &[Record],
         others: &[sync::Wait<'_>],
     ) -> (Result<(), Reason>, Vec<rustix::io::Result<()>>) {
-        let noted = match records.is_empty() {
-            true => None,
-            false => Some(
+        let noted = if records.is_empty() {
+            None
+        } else {
+            Some(
                 self.reserve(records)
                     .map_err(|e| self.failed(e))
                     .and_then(|()| self.note(records)),
-            ),
+            )
         };
         let own = matches!(noted, Some(Ok(()))).then_some(sync::Wait::File(self.file.as_fd()));
         let waits: Vec<_> = own.into_iter().chain(others.iter().copied()).collect();

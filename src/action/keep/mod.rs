@@ -243,9 +243,10 @@ fn ordered(keys: &[Key<'_>]) -> Vec<usize> {
 /// Rules without arguments may be joined by commas; an argument may hold commas of its own.
 fn parts(text: &str) -> Vec<&str> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    match parts.iter().all(|part| is_bare(part)) {
-        true => parts,
-        false => vec![text],
+    if parts.iter().all(|part| is_bare(part)) {
+        parts
+    } else {
+        vec![text]
     }
 }
 

@@ -187,9 +187,10 @@ impl Inspector {
         match self.bounds.hold(path, listed) {
             Some(Hold::Reference) if in_trash => {
                 let mut ends = self.bounds.ends_of_reference(path);
-                match ends.any(|end| !self.trash.lead_into(path, end)) {
-                    true => Some(Hold::Reference),
-                    false => Some(Hold::Protected),
+                if ends.any(|end| !self.trash.lead_into(path, end)) {
+                    Some(Hold::Reference)
+                } else {
+                    Some(Hold::Protected)
                 }
             }
             hold => hold,
@@ -303,9 +304,10 @@ impl Inspector {
         };
         // A change time after the report is no fault by itself: a step of a run that was cut short
         // may have linked the file.
-        match as_said && (!self.strict || not_later(stat.ctime_ns)) {
-            true => Ok((stat, attributes, root)),
-            false => Err(Code::ChangedSinceReport.into()),
+        if as_said && (!self.strict || not_later(stat.ctime_ns)) {
+            Ok((stat, attributes, root))
+        } else {
+            Err(Code::ChangedSinceReport.into())
         }
     }
 }

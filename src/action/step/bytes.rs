@@ -130,18 +130,20 @@ fn by_pieces(from: &Opened, to: &OwnedFd, seen: &mut dyn FnMut(&[u8])) -> rustix
     let copied = file.each_piece(from.reads.rules(), stat.size, |piece, offset| {
         seen(piece);
         open::ask_about(to);
-        match sparse {
-            true => write_blocks(to, piece, offset),
-            false => write::at(to, piece, offset),
+        if sparse {
+            write_blocks(to, piece, offset)
+        } else {
+            write::at(to, piece, offset)
         }
     });
     file.leave(stat.size);
     copied?;
-    match sparse {
+    if sparse {
         // It may end in a hole.
-        true => write::set_length(to, stat.size),
+        write::set_length(to, stat.size)
+    } else {
         // Some file systems do not let the length be set (fusefat).
-        false => Ok(()),
+        Ok(())
     }
 }
 

@@ -232,9 +232,10 @@ fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
 fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
     let here = Location::of_folder(folder).map_err(Refused::System)?;
     if here != volume {
-        let why = match here.dev == volume.dev {
-            true => Distrust::OtherMount,
-            false => Distrust::OtherFileSystem,
+        let why = if here.dev == volume.dev {
+            Distrust::OtherMount
+        } else {
+            Distrust::OtherFileSystem
         };
         return Err(untrusted(path, why));
     }

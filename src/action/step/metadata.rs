@@ -72,9 +72,10 @@ impl Metadata {
             ..Rights::default()
         };
         let rights = bare.with(pairs.clone());
-        match all {
-            true => rights.with_all(self.times[1].ns(), pairs),
-            false => rights,
+        if all {
+            rights.with_all(self.times[1].ns(), pairs)
+        } else {
+            rights
         }
     }
 }
@@ -103,13 +104,12 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     // Whoever made a disk chose this part, and its mount ignored it: it must not take effect on another mount.
     let without;
-    let metadata = match metadata.nosuid && !statfs::ignores_set_id(file) {
-        true => {
-            missing.push(SET_ID);
-            without = metadata.without_set_id();
-            &without
-        }
-        false => metadata,
+    let metadata = if metadata.nosuid && !statfs::ignores_set_id(file) {
+        missing.push(SET_ID);
+        without = metadata.without_set_id();
+        &without
+    } else {
+        metadata
     };
     let mut mode = metadata.mode;
     // A new file lets its owner read and write. A process that opens it while the mode is wider keeps that right.

@@ -92,9 +92,10 @@ impl Pair {
             return Ok(());
         }
         let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
-        match now.map_err(Reason::of_keeper)?.ctime_ns == keeper.stat.ctime_ns {
-            true => Ok(()),
-            false => Err(Reason::changed(STATUS).seems_one()),
+        if now.map_err(Reason::of_keeper)?.ctime_ns == keeper.stat.ctime_ns {
+            Ok(())
+        } else {
+            Err(Reason::changed(STATUS).seems_one())
         }
     }
 

@@ -51,9 +51,10 @@ impl Synced {
         let is_settled = is_on_disk(ordered, keeper.stat.ctime_ns, now_ns, || {
             page_cache::is_unwritten(&keeper.file, 0, 0)
         });
-        match is_settled {
-            true => self.note(keeper.identity(), keeper.stat.ctime_ns, Ok(())),
-            false => sync::start(&keeper.file),
+        if is_settled {
+            self.note(keeper.identity(), keeper.stat.ctime_ns, Ok(()))
+        } else {
+            sync::start(&keeper.file)
         }
         !is_settled
     }

@@ -221,9 +221,10 @@ fn pass<'a>(
         if !is_undo && !is_unfinished() {
             continue;
         }
-        let (undone, folder) = match back.contains(parent(&step.intent.victim.0)) {
-            true => (foretell_in_new_folder(step), None),
-            false => recover(step, purpose, linked.companion(step), context),
+        let (undone, folder) = if back.contains(parent(&step.intent.victim.0)) {
+            (foretell_in_new_folder(step), None)
+        } else {
+            recover(step, purpose, linked.companion(step), context)
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
@@ -385,9 +386,10 @@ impl<'a> Batch<'a> {
         {
             self.folders.insert((stat.dev, stat.ino), folder);
         }
-        match self.steps.len() < self.most {
-            true => Ok(()),
-            false => self.flush(),
+        if self.steps.len() < self.most {
+            Ok(())
+        } else {
+            self.flush()
         }
     }
 

@@ -156,9 +156,10 @@ impl RootWay {
         let (stat, access) = attributes::both(&end)?;
         let mut ways = Ways::default();
         let links = links.into_iter().map(|(mut link, is_open, owner)| {
-            let changers = match is_open {
-                true => Changers::Several,
-                false => ways.changers(parent(link.path.as_os_str().as_bytes())),
+            let changers = if is_open {
+                Changers::Several
+            } else {
+                ways.changers(parent(link.path.as_os_str().as_bytes()))
             };
             let changers = changers.and(link.owner);
             link.is_untrusted = !changers.are_only(owner) || !changers.are_only(access.uid);
