@@ -12,8 +12,8 @@ use super::search::{FilterArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
-    /// Act on a report of 'seekless find' (text, json or ndjson), or, for remove and move, 'seekless folders' (json or ndjson); -
-    /// means standard input
+    /// Act on a report of 'seekless find' (text, json or ndjson), or, for remove and move, 'seekless folders' (json or
+    /// ndjson); - means standard input
     ///
     /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
     /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
