@@ -68,7 +68,6 @@ fn measure(generations: usize) -> io::Result<()> {
         let wanted = Wanted {
             min_bytes: 0,
             min_overlap: Percent(least),
-            is_wanted: &|_| true,
         };
         let (found, time) = timed(|| FoldersAnswer::of(&seen, &wanted))?;
         lines += found.entries.len();
