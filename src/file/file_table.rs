@@ -433,3 +433,64 @@ impl FileTable {
         dirs.path_of(self.dir(file), self.first_name(file), path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(ino: u64) -> FoundFile {
+        FoundFile {
+            ino,
+            size: ino * 3,
+            mtime_ns: 5,
+            ctime_ns: 6,
+            blocks: 8,
+            links: 1,
+            name_len: 0,
+            via_link: false,
+            mounted: false,
+        }
+    }
+
+    #[test]
+    fn a_name_counts_once_and_long_ones_count_too() {
+        let mut dirs = DirTable::default();
+        let one = dirs.add_root(b"a", 0, (1, 1));
+        let again = dirs.add_root(b"b/../a", 1, (1, 1));
+        let other = dirs.add_root(b"b", 2, (1, 2));
+        let mut file_table = FileTable::default();
+        let file = file_table.push(&found(1), b"x", one, DevIndex(0));
+        let neighbour = file_table.push(&found(2), b"x", other, DevIndex(0));
+        let long = "\u{6f22}".repeat(255).into_bytes();
+        use Naming::{Further, Known};
+        for (name, dir, naming) in [
+            (&b"x"[..], one, Known),
+            (b"x", again, Known),
+            (b"x", other, Further),
+            (b"x", other, Known),
+            (b"y", one, Further),
+            (b"y", again, Known),
+            (&long, other, Further),
+            (&long, other, Known),
+        ] {
+            assert_eq!(
+                file_table.add_name(file, name, dir, &dirs),
+                naming,
+                "{name:?}"
+            );
+        }
+        let names: Vec<_> = file_table.names(file).collect();
+        let expected = [
+            (one, &b"x"[..]),
+            (other, &long),
+            (again, b"y"),
+            (one, b"y"),
+            (other, b"x"),
+            (again, b"x"),
+        ];
+        assert_eq!(names, expected, "also what was reached on another way");
+        assert_eq!(file_table.names(neighbour).count(), 1);
+        let naming = file_table.add_name(neighbour, b"x", one, &dirs);
+        assert_eq!(naming, Further, "another file's name");
+    }
+}
