@@ -55,7 +55,7 @@ fn without(report: &str, folders: &[&str]) -> String {
 #[test]
 fn what_the_other_folder_has_goes_and_all_else_stays() {
     let stage = card();
-    let report = report(&stage, "--name card card photos");
+    let report = report(&stage, "card photos");
     let plan = stage.on_report("remove --dry-run --from -", report.clone());
     let plan = plan.exits(0).stdout_text();
     assert!(
@@ -179,7 +179,7 @@ fn a_report_that_says_what_is_not_so_costs_nothing() {
 #[test]
 fn what_changed_since_the_report_is_seen() {
     let stage = card();
-    let all = report(&stage, "--name card card photos");
+    let all = report(&stage, "card photos");
     fs::write(stage.tree.path("photos/2024/one"), noise(9, 8000)).expect("written");
     stage.on_report(REMOVE, all.clone()).exits(0);
     assert!(stage.has("card/1") && !stage.has("card/deep/2"));
@@ -192,6 +192,7 @@ fn what_changed_since_the_report_is_seen() {
 
 #[test]
 fn a_folder_that_became_a_link_is_left_alone() {
+    let remove = "remove --yes --reference y --from -";
     for given in ["top", "given", "given/", "."] {
         let tree = Tree::new()
             .copies(["top/x/1", "y/1", "aside/1"], noise(1, 8000))
@@ -199,16 +200,16 @@ fn a_folder_that_became_a_link_is_left_alone() {
             .file("aside/more", noise(3, 90))
             .symlink("given", "top");
         let stage = Stage::new(tree);
-        let all = report(&stage, &format!("--name x {given} y"));
+        let all = report(&stage, &format!("{given} y"));
         let x = stage.tree.path("top/x");
         fs::rename(&x, stage.tree.path("away")).expect("moved");
         symlink("../aside", &x).expect("a link");
-        let run = stage.on_report(REMOVE, all.clone()).exits(2);
+        let run = stage.on_report(remove, all.clone()).exits(2);
         run.says("a symbolic link leads there now; left alone");
         assert!(stage.has("aside/1"), "{given}");
         fs::remove_file(&x).expect("removed");
         fs::rename(stage.tree.path("away"), &x).expect("moved back");
-        stage.on_report(REMOVE, all).exits(0);
+        stage.on_report(remove, all).exits(0);
         assert!(!stage.has("top/x/1") && stage.has("aside/1"), "{given}");
     }
 }
@@ -217,7 +218,7 @@ fn a_folder_that_became_a_link_is_left_alone() {
 fn a_report_that_others_can_write_to_needs_a_path() {
     use std::os::unix::fs::PermissionsExt;
     let stage = card();
-    let all = report(&stage, "--name card card photos");
+    let all = report(&stage, "card photos");
     let file = stage.state.path().join("report");
     fs::write(&file, all).expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("mode");
