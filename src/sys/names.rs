@@ -94,10 +94,24 @@ pub fn rename(folder: impl AsFd, old: &CStr, new: &CStr) -> Result<()> {
 
 // `unlinkat`: taking a file's name away.
 
-/// Takes an empty folder away.
+/// Takes an empty folder away, if it is there.
+///
+/// After an error it asks again: the reply of a server may have been lost, and the kernel may still remember a folder that
+/// its server has removed, so that a look does not tell.
 pub fn remove_folder(parent: impl AsFd, name: &CStr) -> Result<()> {
-    fault::point()?;
-    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+    let remove = || {
+        fault::point()?;
+        rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR)
+    };
+    match remove() {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error @ (Errno::NOTEMPTY | Errno::EXIST)) => Err(error),
+        Err(error) => match remove() {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(again @ (Errno::NOTEMPTY | Errno::EXIST)) => Err(again),
+            Err(_) => Err(error),
+        },
+    }
 }
 
 /// Takes a name away from what is no folder.

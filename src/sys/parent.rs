@@ -114,12 +114,17 @@ pub fn step(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     openat(at, name, FLAGS, Mode::empty())
 }
 
-/// Makes a folder; one that is there already is as good, which `false` tells.
+/// Makes a folder; one that is there already is as good, which `false` tells. After an error it asks again: the reply of a
+/// server may have been lost.
 pub fn make_folder(at: impl AsFd, name: &CStr, mode: u32) -> Result<bool> {
-    fault::point()?;
-    match rustix::fs::mkdirat(at, name, Mode::from_raw_mode(mode)) {
-        Err(Errno::EXIST) => Ok(false),
-        made => made.map(|()| true),
+    let make = || {
+        fault::point()?;
+        rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(mode))
+    };
+    match make().or_else(|error| make().map_err(|again| (error, again))) {
+        Ok(()) => Ok(true),
+        Err((_, Errno::EXIST)) => Ok(false),
+        Err((error, _)) => Err(error),
     }
 }
 

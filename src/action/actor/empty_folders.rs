@@ -147,18 +147,10 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Re
     if (now.dev, now.ino) != identity {
         return Err(Code::NameTaken.into());
     }
-    let Err(error) = names::remove_folder(folder, name) else {
-        return Ok(());
-    };
-    if matches!(error, Errno::NOTEMPTY | Errno::EXIST) {
-        return Err(Code::NotEmpty.into());
-    }
-    // The reply may be wrong. The kernel may remember a folder that its server has removed, so a look does not tell.
-    match names::remove_folder(folder, name) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Code::NotEmpty.into()),
-        Err(_) => Err(failed("remove the folder")(error)),
-    }
+    names::remove_folder(folder, name).map_err(|error| match error {
+        Errno::NOTEMPTY | Errno::EXIST => Code::NotEmpty.into(),
+        error => failed("remove the folder")(error),
+    })
 }
 
 /// Waits until the names are gone from the disk. If the power fails before, an empty folder remains.

@@ -44,7 +44,12 @@ pub(in crate::action) fn perform(acts: &[&Act]) -> Vec<(Result<Done, Reason>, Op
         .into_iter()
         .find_map(|part| {
             let mut steps = steps.iter_mut().enumerate();
-            steps.find_map(|(place, step)| Some((place, step.go(part).err()?)))
+            steps.find_map(|(place, step)| {
+                let error = step.go(part).err()?;
+                // What is gone cannot be taken back: if only the reply was lost, the others of its group go on.
+                let is_done = part == Part::ToEnd && step.is_done_after(&error);
+                (!is_done).then_some((place, error))
+            })
         });
     let Some((place, error)) = failed else {
         let ended = steps.into_iter();
@@ -147,6 +152,25 @@ impl<'a> Carried<'a> {
         }
     }
 
+    /// True if the step is done although its last call failed. If it is not, the file is put back.
+    ///
+    /// A client of a server may show the name until the next call asks for it, so one look is not enough.
+    fn is_done_after(&mut self, error: &Reason) -> bool {
+        if error.code == Code::Already {
+            return false;
+        }
+        self.seen = self.scene.look();
+        let is_done = matches!(self.run(Purpose::Rollback, false), Ok(End::Done));
+        if is_done {
+            self.done.freed = self.freed();
+        }
+        is_done
+    }
+
+    fn freed(&self) -> u64 {
+        self.scene.act.map_or(0, |act| freed(&act.pair.victim))
+    }
+
     /// The outcome after an error, from what the places hold: a reply may have been lost.
     fn settle(mut self, error: Reason) -> Result<Done, Reason> {
         if error.code == Code::Already {
@@ -155,7 +179,7 @@ impl<'a> Carried<'a> {
         self.seen = self.scene.look();
         match self.run(Purpose::Rollback, false) {
             Ok(End::Done) => Ok(Done {
-                freed: self.scene.act.map_or(0, |act| freed(&act.pair.victim)),
+                freed: self.freed(),
                 destination: self.done.destination,
                 notes: Vec::new(),
             }),

@@ -75,7 +75,7 @@ pub fn remove<'a>(folders: impl Iterator<Item = &'a [u8]>) {
         current::ask_about(path);
         let removed =
             NameInFolder::of(path).map(|place| names::remove_folder(&place.folder, &place.name));
-        if matches!(removed, Ok(Err(error)) if error != Errno::NOENT) {
+        if matches!(removed, Ok(Err(_))) {
             return;
         }
     }
