@@ -32,6 +32,9 @@ struct Words {
     after: HashSet<String>,
     /// Words that follow a name without anything between.
     attached: Vec<String>,
+    /// The bytes with which a word before or after a name begins or ends, in either case.
+    begins: [bool; 256],
+    ends: [bool; 256],
 }
 
 static KNOWN: LazyLock<Words> = LazyLock::new(|| Words::parse(WORDS));
@@ -42,6 +45,8 @@ impl Words {
             before: HashSet::new(),
             after: HashSet::new(),
             attached: Vec::new(),
+            begins: [false; 256],
+            ends: [false; 256],
         };
         let lines = text.lines().filter(|line| !line.starts_with("# "));
         for pattern in lines.filter_map(|line| line.split("  ").next()) {
@@ -50,8 +55,10 @@ impl Words {
             };
             let [before, after] = [before, after].map(str::to_lowercase);
             if !before.is_empty() {
+                set(&mut words.begins, before.chars().next());
                 words.before.insert(normal(&before).to_owned());
             } else if after.starts_with(|c| is_joint(c) || BRACKETS.iter().any(|b| b.0 == c)) {
+                set(&mut words.ends, bare(&after).chars().next_back());
                 words.after.insert(bare(&after).to_owned());
             } else {
                 words.attached.push(after);
@@ -62,6 +69,14 @@ impl Words {
             .attached
             .sort_by_key(|word| std::cmp::Reverse(word.len()));
         words
+    }
+}
+
+/// Marks the bytes of a character in both cases; only ASCII is looked up.
+fn set(bytes: &mut [bool; 256], c: Option<char>) {
+    if let Some(Ok(byte)) = c.map(u8::try_from) {
+        bytes[usize::from(byte.to_ascii_lowercase())] = true;
+        bytes[usize::from(byte.to_ascii_uppercase())] = true;
     }
 }
 
@@ -169,11 +184,21 @@ fn stem(name: &str) -> &str {
 /// False for most names that have no mark, at little cost.
 fn may_be_marked(name: &[u8]) -> bool {
     let stem = &name[..stem_len(name)];
-    let has = |test: fn(u8) -> bool| stem.iter().any(|&byte| test(byte));
+    let (Some(&first), Some(&last)) = (stem.first(), stem.last()) else {
+        return false;
+    };
     let digits = stem.iter().rev().take_while(|byte| byte.is_ascii_digit());
-    // The numbers of cameras are longer than those of copies. Before a name, words end with a blank.
-    digits.count() <= 3 && has(|byte| !byte.is_ascii_alphanumeric())
-        || has(|byte| byte >= 0x80 || b" -~#.".contains(&byte))
+    let is_after = match digits.count() {
+        0 => last >= 0x80 || b")]~ ".contains(&last) || KNOWN.ends[usize::from(last)],
+        count => count <= 3 && count < stem.len(),
+    };
+    let has_joint = || {
+        stem.iter()
+            .any(|&byte| byte >= 0x80 || !byte.is_ascii_alphanumeric())
+    };
+    let is_before = first >= 0x80 || KNOWN.begins[usize::from(first)];
+    (is_after || is_before) && has_joint()
+        || matches!(first, b'.' | b'~' | b'#')
         || matches!(name.last(), Some(b'~' | b'#'))
         || BACKUPS.iter().any(|end| {
             let at = name.len().checked_sub(end.len());
@@ -407,6 +432,20 @@ mod tests {
             let name = format!("{name}.jpg");
             assert_eq!(on(name.as_bytes(), &[b"IMG_1234.jpg"]), 1, "{name}");
             assert!(!languages.trim().is_empty(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn most_names_are_told_by_their_ends() {
+        for name in [
+            "IMG_1234.jpg",
+            "main.rs",
+            "DSC01234.ARW",
+            "a.b.c",
+            "libfoo.so",
+            "mod.rs",
+        ] {
+            assert!(!may_be_marked(name.as_bytes()), "{name}");
         }
     }
 
