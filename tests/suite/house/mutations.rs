@@ -93,6 +93,11 @@ fn mutated() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+/// True for a word that leads out of the tree: to search all of a machine takes long.
+fn leads_out(word: &str) -> bool {
+    word.starts_with("..") || word.starts_with('/')
+}
+
 /// True for a word that consents, or names a file to write: these do what they say.
 fn acts(word: &str) -> bool {
     let is_short = word.starts_with('-') && !word.starts_with("--");
@@ -103,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
     #[test]
     fn slips_change_nothing_and_end_with_a_line(words in mutated()) {
-        prop_assume!(!words.iter().any(|word| acts(word)));
+        prop_assume!(!words.iter().any(|word| acts(word) || leads_out(word)));
         let tree = Tree::new().copies(["t/a", "t/b"], "same");
         let run = words.iter().fold(seekless(tree.root(), ""), |run, word| run.arg(word)).run();
         let said = run.stderr_text();
