@@ -9,6 +9,7 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -24,14 +25,20 @@ use super::rows::{self, Rows, seed_of};
 /// Length of a frame that is full, bytes.
 const FULL: usize = 1 << 16;
 
-/// Number of frames that may wait for the disk. Further ones are dropped: a run never waits for its cache.
+/// Number of frames that may wait for the disk.
 const WAITING: usize = 16;
+
+/// How long a run waits for room among them. Then frames are dropped until the disk takes one: a run never waits for a disk
+/// that does not answer.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Appends to one file of rows.
 pub struct Writer {
     target: Target,
     frame: Vec<u8>,
     thread: Option<(Sender<Vec<u8>>, Thread)>,
+    /// The last frame was dropped.
+    is_late: bool,
 }
 
 type Thread = io::Result<JoinHandle<Appended>>;
@@ -59,6 +66,7 @@ impl Writer {
             target,
             frame: frame::begun(),
             thread: None,
+            is_late: false,
         }
     }
 
@@ -74,7 +82,12 @@ impl Writer {
     pub fn flush(&mut self) {
         if self.frame.len() > HEAD {
             let frame = mem::replace(&mut self.frame, frame::begun());
-            let _not_kept = self.start().try_send(frame);
+            let patience = if self.is_late {
+                Duration::ZERO
+            } else {
+                PATIENCE
+            };
+            self.is_late = self.start().send_timeout(frame, patience).is_err();
         }
     }
 
