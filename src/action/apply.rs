@@ -236,7 +236,6 @@ impl Work<'_> {
             action,
             keeper: None,
             victim: file.clone(),
-            below: None,
             digest: None,
         });
         let mut alone = steps.map(|step| vec![step]);

@@ -143,6 +143,13 @@ impl Scene {
         self.tree().join("dup/v")
     }
 
+    /// The place to which `move` takes the victim.
+    pub fn moved(&self) -> PathBuf {
+        let victim = self.victim();
+        self.destination()
+            .join(victim.strip_prefix("/").expect("absolute"))
+    }
+
     pub fn journals(&self) -> PathBuf {
         self.top.join("state/journal")
     }
@@ -240,7 +247,6 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         action,
         keeper: Some(target(keeper)),
         victim: target(victim),
-        below: Some(b"sub/v".to_vec()),
         digest: None,
     }
 }

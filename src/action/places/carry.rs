@@ -159,8 +159,7 @@ impl<'a> Carried<'a> {
         if error.code == Code::Already {
             return false;
         }
-        self.seen = self.scene.look();
-        let is_done = matches!(self.run(Purpose::Rollback, false), Ok(End::Done));
+        let is_done = matches!(self.roll_back(), Ok(End::Done));
         if is_done {
             self.done.freed = self.freed();
         }
@@ -171,13 +170,18 @@ impl<'a> Carried<'a> {
         self.scene.act.map_or(0, |act| freed(&act.pair.victim))
     }
 
+    /// Takes back what can be taken back, from what the places hold.
+    fn roll_back(&mut self) -> Result<End, Reason> {
+        self.seen = self.scene.look();
+        self.run(Purpose::Rollback, false)
+    }
+
     /// The outcome after an error, from what the places hold: a reply may have been lost.
     fn settle(mut self, error: Reason) -> Result<Done, Reason> {
         if error.code == Code::Already {
             return Err(error);
         }
-        self.seen = self.scene.look();
-        match self.run(Purpose::Rollback, false) {
+        match self.roll_back() {
             Ok(End::Done) => Ok(Done {
                 freed: self.freed(),
                 destination: self.done.destination,

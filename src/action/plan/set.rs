@@ -371,7 +371,6 @@ impl SetPlan {
                     action,
                     keeper: Some(kept.target(self.size, name)),
                     victim: file.target(self.size, victim),
-                    below: None,
                     digest: self.digest,
                 })
             })

@@ -135,15 +135,14 @@ fn percent(path: &[u8]) -> String {
     text
 }
 
-/// Decides where a file is moved.
+/// Decides where a file is moved: it keeps its whole path, below the destination.
 pub fn prepare_move(step: &Step, settings: &Settings, intent: &mut Intent) -> Result<(), Reason> {
     let Some(folder) = &settings.destination else {
         return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
     };
     let victim = &step.victim.path;
-    let below = step.below.as_ref().unwrap_or(victim);
-    let slashes = below.iter().take_while(|&&b| b == b'/').count();
-    let destination = folder_entry::join(folder, &below[slashes..]);
+    let slashes = victim.iter().take_while(|&&b| b == b'/').count();
+    let destination = folder_entry::join(folder, &victim[slashes..]);
     if folder_entry::split(&destination).is_none() {
         let hint = "its path contains ..: create the report again";
         return Err(failure_with("move it", Errno::INVAL, hint));

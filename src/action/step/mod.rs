@@ -66,9 +66,6 @@ pub struct Step {
     pub keeper: Option<StepFile>,
     /// The file to act on.
     pub victim: StepFile,
-    /// The destination of `move`, relative to [`Settings::destination`]; `None` is the victim's whole path without its
-    /// leading slash. Has no `..`.
-    pub below: Option<Vec<u8>>,
     /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it
     /// for undo.
     pub digest: Option<ContentDigest>,

@@ -118,7 +118,12 @@ fn move_keeps_the_path_and_all_that_belongs_to_the_file() {
         assert!(!scene.victim().exists());
         let moved = picture(&scene.destination());
         assert_eq!(
-            moved.get(Path::new("sub/v")),
+            moved.get(
+                scene
+                    .moved()
+                    .strip_prefix(scene.destination())
+                    .expect("below")
+            ),
             before.get(Path::new("dup/v"))
         );
         assert_eq!(moved.len(), 1);
@@ -130,8 +135,9 @@ fn move_keeps_the_path_and_all_that_belongs_to_the_file() {
 #[test]
 fn move_never_overwrites() {
     for scene in [Scene::new(), Scene::with_another_file_system()] {
-        let there = scene.destination().join("sub");
-        fs::create_dir_all(&there).expect("a folder");
+        let moved = scene.moved();
+        let there = moved.parent().expect("a folder");
+        fs::create_dir_all(there).expect("a folder");
         fs::write(there.join("v"), "precious").expect("written");
         let before = picture(&scene.tree());
         let said = failed(scene.perform(ActionKind::Move));

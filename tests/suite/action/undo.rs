@@ -121,11 +121,11 @@ fn an_unfinished_copy_stays_if_it_is_the_last() {
         let run = done(&scene, ActionKind::Move);
         let name = scene.temporary(&run).replace(".tmp", &format!(".{left}"));
         let copy = match elsewhere {
-            true => scene.destination().join("sub").join(name),
+            true => scene.moved().with_file_name(name),
             false => scene.tree().join("dup").join(name),
         };
-        fs::copy(scene.destination().join("sub/v"), &copy).expect("copied");
-        fs::remove_file(scene.destination().join("sub/v")).expect("removed");
+        fs::copy(scene.moved(), &copy).expect("copied");
+        fs::remove_file(scene.moved()).expect("removed");
         assert_eq!(scene.undo().refused, 1);
         assert_eq!(fs::read(&copy).expect("read"), noise(1, SIZE));
     }
