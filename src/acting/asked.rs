@@ -99,7 +99,6 @@ impl Asked {
         bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
         let mut settings = self.settings;
         let (policy, acting) = (&mut settings.policy, &mut settings.acting);
-        policy.by_reference = !self.reference.is_empty();
         policy.common = Common::demanded(policy.action, acting.across_owners, trust::is_root());
         policy.same_metadata = acting.same_metadata;
         let path = to.as_ref().map(|to| to.path.as_os_str().as_bytes());

@@ -57,8 +57,8 @@ impl ReportAbout {
     }
 }
 
-/// Reads a report, and plans for each of its sets: all of it but the sets. Only what lies below the real paths in `limits` takes part; with
-/// none, all of it does. `files` counts on the way.
+/// Reads a report and plans for each of its sets. Returns its header and ending. Only what lies below the real paths in
+/// `limits` takes part; with none, all of it does. `files` counts on the way.
 ///
 /// # Errors
 /// If it is no report, or not a whole one: then the plan is to be dropped.

@@ -59,7 +59,7 @@ impl CacheFolder {
                 "it has other files and no cache: give an empty folder or a new name",
             ));
         }
-        folder.own.may_write(".")?;
+        folder.own.may_write()?;
         Ok(folder)
     }
 
@@ -97,7 +97,8 @@ impl CacheFolder {
         self.own.path()
     }
 
-    /// Opens a file of rows with a lock, shared with other runs unless it is `exclusive`; `None` if it is missing. Waits some seconds for a shared lock: another run sorts the rows, or removes them.
+    /// Opens a file of rows with a lock, shared with other runs unless it is `exclusive`; `None` if it is missing.
+    /// Waits some seconds for a shared lock: another run sorts the rows, or removes them.
     ///
     /// # Errors
     /// If it is not the user's own, is in use, or may not be written; if the system refuses.

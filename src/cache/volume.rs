@@ -16,8 +16,6 @@ const WITH_UUID: &[u64] = &[
     0xf2f5_2010, // f2fs
 ];
 
-const BTRFS: u64 = 0x9123_683e;
-
 /// A file system, and on btrfs the subvolume: a file and its snapshot have one inode number and one generation there,
 /// also after one of them was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,7 +60,7 @@ impl VolumeKey {
     pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
         let fd = opened(folder, st_dev)?;
         let key = match statfs::magic(&fd) {
-            Some(BTRFS) => statfs::uuid_of_btrfs(&fd).zip(stat::subvolume(&fd)),
+            Some(statfs::BTRFS) => statfs::uuid_of_btrfs(&fd).zip(stat::subvolume(&fd)),
             // The kernel mounts no second btrfs with one UUID, and subvolumes have device numbers of their own.
             Some(magic) if WITH_UUID.contains(&magic) => {
                 let uuid = statfs::uuid_of(&fd);

@@ -1,4 +1,4 @@
-//! Appends what a run learns to a file of rows, in the background, so that the run does not wait for the disk.
+//! Appends what a run learns to a file of rows, in the background, so that the run hardly waits for the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -28,8 +28,8 @@ const FULL: usize = 1 << 16;
 /// Number of frames that may wait for the disk.
 const WAITING: usize = 16;
 
-/// How long a run waits for room among them. Then frames are dropped until the disk takes one: a run never waits for a disk
-/// that does not answer.
+/// How long a run waits for room among them. Then frames are dropped until the disk takes one: a run waits once for a disk that
+/// does not answer.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Appends to one file of rows.
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Queues a row to be written, unless too much waits already.
+    /// Queues a row to be written. If the disk is slow, it may be dropped.
     pub fn learned(&mut self, key: Key, today: Day, row: &Row) {
         frame::push_row(&mut self.frame, key, today, row);
         if self.frame.len() >= FULL {

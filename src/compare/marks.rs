@@ -184,11 +184,7 @@ impl Marks<'_, '_> {
 
 /// The name under which something is looked for on other sides; none for a file among files that were given.
 fn name_at_root(tree: &Tree, name: u32) -> Option<&[u8]> {
-    if tree.compares_files() {
-        None
-    } else {
-        Some(tree.name(name))
-    }
+    (!tree.compares_files()).then(|| tree.name(name))
 }
 
 fn is_equal(tree: &Tree, a: u32, b: u32) -> bool {

@@ -80,7 +80,7 @@ pub struct FileTable {
 }
 
 impl FileTable {
-    /// Files in the file_table.
+    /// Number of files.
     pub fn len(&self) -> usize {
         self.inos.len()
     }
@@ -426,11 +426,6 @@ impl FileTable {
                 ^ u64::from(self.places.get(i).0.0)
         };
         black_box(files.into_iter().map(read).fold(0, |all, one| all ^ one));
-    }
-
-    /// Writes the path of one of the file's names into `path`.
-    pub fn path(&self, file: FileIndex, dirs: &DirTable, path: &mut Vec<u8>) {
-        dirs.path_of(self.dir(file), self.first_name(file), path);
     }
 }
 

@@ -127,13 +127,12 @@ impl OwnFolder {
         }
     }
 
-    /// Makes sure that a file can be written, and that files can be created beside it.
+    /// Makes sure that files can be created in it.
     ///
     /// # Errors
     /// If not: the file system is read-only, or the user has removed the permission.
-    pub fn may_write(&self, name: &str) -> io::Result<()> {
-        attributes::may_write(&self.at, c".")?;
-        Ok(attributes::may_write(&self.at, &c_name(name)?)?)
+    pub fn may_write(&self) -> io::Result<()> {
+        Ok(attributes::may_write(&self.at, c".")?)
     }
 
     /// Sets the time of modification of a file to now.

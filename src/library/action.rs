@@ -215,8 +215,7 @@ impl Action {
     /// path of the trash, or a path in it.
     ///
     /// # Errors
-    /// If a rule, pattern or folder cannot be used, root would follow a link of another user, or there is no room for
-    /// the plan in the folder for temporary files.
+    /// If a rule, pattern or folder cannot be used, or root would follow a link of another user.
     pub fn plan(self, sets: &Sets) -> Result<Plan<'static>, Error> {
         let found_in = &sets.origin;
         let mut roots = Vec::new();

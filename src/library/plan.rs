@@ -93,7 +93,7 @@ pub struct Applied {
     pub skipped: u64,
     /// Steps that the system refused.
     pub failed: u64,
-    /// Steps that were not reached: the run was cancelled, or the journal could not be written or the plan read.
+    /// Steps that were not reached: the run was cancelled, or the journal could not be written.
     pub unreached: u64,
     /// Bytes that were freed on the disk.
     pub freed: u64,
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
         self
     }
 
-    /// Receives each step after it has been synced to disk, which is up to 2,048 steps later.
+    /// Receives each step after it has been synced to disk, which can be several hundred steps later.
     #[must_use]
     pub fn on_step(mut self, tell: impl FnMut(&Step) + Send + 'a) -> Self {
         self.caller.on_step = Some(Box::new(tell));

@@ -76,8 +76,7 @@ pub fn is_same_place(listed: FolderId, now: &Stat, fd: impl AsFd) -> bool {
 /// (`BTRFS_EMPTY_SUBVOL_DIR_OBJECTID`), and has the time of the latest look as its own.
 pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
     const EMPTY_SUBVOLUME: u64 = 2;
-    const BTRFS: u64 = 0x9123_683e;
-    here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(BTRFS)
+    here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(statfs::BTRFS)
 }
 
 /// How reliable inode numbers are on the file system of a name; `None` if the name is gone.

@@ -178,7 +178,7 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
         true
     }
 
-    /// Adds what can be done only when no other job waits, and no more walkers are at work than these that get no answer.
+    /// Adds what can be done only when no other job waits, and no more walkers are at work than those that get no answer.
     fn add_jobs(&mut self, silent: usize) -> bool {
         let roots: Vec<Job> = self
             .roots

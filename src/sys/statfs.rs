@@ -36,7 +36,8 @@ pub const OVERLAY: u64 = 0x794c_7630;
 
 const PROC: u64 = 0x9fa0;
 const FUSE: u64 = 0x6573_5546;
-const BTRFS: u64 = 0x9123_683e;
+/// `BTRFS_SUPER_MAGIC`.
+pub const BTRFS: u64 = 0x9123_683e;
 const PIPES: u64 = 0x5049_5045;
 
 /// Types of file systems. Numbers: linux/magic.h and the file systems' sources. ext2 and ext3 have the number of ext4; the

@@ -17,7 +17,8 @@ pub fn own_process(module: &str, test: &str) -> Command {
     command
 }
 
-/// Waits until every child that was forked before runs its own program.
+/// Waits until every child that was forked before, and that the kernel lists, runs its own program. It may miss some:
+/// `Tree` waits for the files that it writes.
 ///
 /// Until then it has open what this process had open, of whichever test: files that are being written, and locks. So
 /// this stands between what a test writes and an action that refuses files in use.

@@ -100,7 +100,8 @@ fn clear_drafts(own: &OwnFolder) {
     }
 }
 
-/// A run's name, the start time, so that names sort in the order of the runs: `20261121T045702Z`, with a number if there is one already.
+/// A run's name: its start time (`20261121T045702Z`), so that names sort in the order of the runs, and a number if the
+/// name is taken.
 pub fn run_name(time: Timestamp, number: u32) -> String {
     let name = time.strftime(TIME).to_string();
     match number {

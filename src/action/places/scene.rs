@@ -555,7 +555,7 @@ impl<'a> Scene<'a> {
         let compared = || {
             let file = self.intent.victim.0.as_slice();
             let file = self.opened(file, &here.into(), false).ok()?;
-            let other = unfollowed(folder, copy).ok()?;
+            let other = open::file(folder, copy, false).ok()?;
             let begins = bytes::begins_with(&file.file, &other, self.context.reads).ok()?;
             file.still_there().ok().map(|()| begins.is_some())
         };
@@ -567,7 +567,7 @@ impl<'a> Scene<'a> {
         if self.context.manner == Manner::Glance {
             return true;
         }
-        unfollowed(&place.folder, &place.name).is_ok_and(|file| self.has_digest(&file))
+        open::file(&place.folder, &place.name, false).is_ok_and(|file| self.has_digest(&file))
     }
 
     /// True if an open file has the compared bytes. A failed check counts as no.
@@ -650,9 +650,4 @@ fn is_like(stat: &Stat, was: &RecordedState) -> bool {
 /// True if this is one file with two names.
 fn is_twice(one: &Stat, other: &Stat) -> bool {
     (one.dev, one.ino) == (other.dev, other.ino) && one.links > 1
-}
-
-/// Opens a name in a folder for reading.
-pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<OwnedFd> {
-    open::file(folder, name, false)
 }

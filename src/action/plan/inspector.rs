@@ -199,9 +199,11 @@ impl Inspector {
 
     /// What holds a file that is hidden or belongs to a program.
     fn managed(&mut self, path: &[u8]) -> Option<RowNumber> {
+        if !self.finds_managed {
+            return None;
+        }
         let given = self.given_end(path);
-        self.finds_managed
-            .then(|| self.managed.holding(path, given))?
+        self.managed.holding(path, given)
     }
 
     /// Length of the innermost path, also a reference, that contains this one and that the user gave with the action.

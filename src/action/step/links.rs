@@ -21,18 +21,12 @@ const DOING: &str = "link it to the kept file";
 
 /// Decides the text of a symbolic link.
 pub fn prepare_symbolic(settings: &Settings, intent: &mut Intent) {
-    let absolute = settings.absolute_links;
-    let text = text(absolute, &intent.victim.0, &intent.keeper.0);
-    intent.link_text = Some(Raw(text));
-}
-
-/// The target text of a link in a victim's place.
-pub fn text(absolute: bool, victim: &[u8], keeper: &[u8]) -> Vec<u8> {
-    if absolute {
-        keeper.to_vec()
+    let text = if settings.absolute_links {
+        intent.keeper.0.clone()
     } else {
-        relative(victim, keeper)
-    }
+        relative(&intent.victim.0, &intent.keeper.0)
+    };
+    intent.link_text = Some(Raw(text));
 }
 
 /// The way from a file's folder to another file. No folder on either path is a link, so that `..` leads

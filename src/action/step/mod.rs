@@ -141,6 +141,6 @@ pub struct Done {
     pub freed: u64,
     /// The present path of the file (`move`, `trash`).
     pub destination: Option<PathBuf>,
-    /// Notes for the user: metadata that the link does not have, the trash that was used.
+    /// Notes for the user: metadata that a link changes or that a copy lacks.
     pub notes: Vec<String>,
 }

@@ -62,11 +62,6 @@ impl Pair {
             .ok_or_else(|| Reason::from(Code::Gone).of_keeper())
     }
 
-    fn keeper_is_there(&self) -> Result<(), Reason> {
-        let there = self.keeper.as_ref().map_or(Ok(()), Opened::still_there);
-        there.map_err(Reason::of_keeper)
-    }
-
     /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name now leads nowhere,
     /// or to another file, both names led to one file: through two mounts of one folder, for instance.
     ///
@@ -101,7 +96,8 @@ impl Pair {
 
     /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
     pub fn last_look(&self) -> Result<(), Reason> {
-        self.keeper_is_there()?;
+        let there = self.keeper.as_ref().map_or(Ok(()), Opened::still_there);
+        there.map_err(Reason::of_keeper)?;
         self.victim.unchanged()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Root acts in a folder, relies on a file in it, or moves a file into it, only if no user but root and the owner of the
 //! file may change that folder or one above it. `StrictModes` of sshd asks the same of the way to a user's keys.
-//! [`Settings::shared`](super::Settings::shared) lifts the rule for folders, an option of the program that for links.
+//! [`Settings::shared`](super::Settings::shared) lifts the rule for folders; an option of the program lifts it for links.
 //!
 //! | on the way | who may change it |
 //! |---|---|

@@ -210,8 +210,6 @@ fn take_over(
     tied.map_err(|error| error.to_string())?;
     settings.policy.pairs = pairs;
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
-    // The report says what may go because of what.
-    settings.policy.by_reference = false;
     run.source = Source::Search(config);
     Ok(exit)
 }

@@ -154,7 +154,7 @@ pub struct UndoArgs {
     /// Name of the run to undo, from its summary or --list [default: the last run that changed something]
     ///
     /// Without RUN, undo never goes further back. If the last run is already undone, or if nothing of it can be undone,
-    /// undo names the run before it.
+    /// undo says how to choose an earlier one.
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub run: Option<String>,
 
@@ -225,7 +225,7 @@ pub struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// The command to explain, as in 'find' or 'cache-info' [default: the program]
+    /// The command to explain, as in 'find' or 'cache' [default: the program]
     #[arg(value_name = "PAGE")]
     pub page: Option<String>,
 }

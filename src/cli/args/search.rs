@@ -359,7 +359,7 @@ fn rate(text: &str) -> Result<Bytes, String> {
 }
 
 /// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
-/// [`SearchArgs`](super::search::SearchArgs), whose group excludes `--from`.
+/// [`SearchArgs`], whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How to read disks")]
 pub struct ReadArgs {

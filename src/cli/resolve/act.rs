@@ -197,12 +197,11 @@ fn searched(
     )?;
     // What is found is read again, to compare it.
     let compares = !args.way.allow.contains(&Allowed::Uncompared);
-    if let (false, Some(cache)) = (compares, &mut config.cache) {
-        // What decides that files go is read now.
-        cache.answers = false;
-    }
     if compares {
         config.page_use = args.reads.page_use(true);
+    } else if let Some(cache) = &mut config.cache {
+        // What decides that files go is read now.
+        cache.answers = false;
     }
     Ok(config)
 }

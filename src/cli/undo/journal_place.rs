@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use seekless::action::{Code, Reason, Reversion, Run};
+use seekless::action::{Code, Reason, Reversion, RunHeader};
 use seekless::report::escape::escape;
 use seekless::report::printable::is_printable;
 
@@ -96,13 +96,8 @@ impl JournalPlace {
     }
 }
 
-/// A run's command line.
-pub fn words(run: &Run) -> String {
-    command(&run.header)
-}
-
-/// The same of what a journal's first line says: as a shell takes it, if it is printable.
-pub fn command(header: &seekless::action::RunHeader) -> String {
+/// A run's command line, as a shell takes it; escaped if it is not printable.
+pub fn command_line(header: &RunHeader) -> String {
     let words = header
         .command
         .iter()

@@ -10,7 +10,7 @@ use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{count, counted, plural};
 use serde::Serialize;
 
-use super::journal_place::{JournalPlace, words};
+use super::journal_place::{JournalPlace, command_line};
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop};
@@ -139,6 +139,6 @@ fn line(found: &Found) -> String {
         (done, steps) => format!("{} of {}", count(done as u64), count(steps as u64)),
     };
     let what = plural(run.steps as u64, "step", "steps");
-    let (state, command) = (state(run), words(run));
+    let (state, command) = (state(run), command_line(&run.header));
     format!("{name}  {time}  {state:11}  {steps:>9} {what:5}  {command}")
 }

@@ -15,7 +15,7 @@ use seekless::acting::locked;
 use seekless::action::{Back, Reads, Reversion, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
-use self::journal_place::{JournalPlace, command};
+use self::journal_place::{JournalPlace, command_line};
 use crate::cli::args::UndoArgs;
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::front::problems::ProblemLimit;
@@ -121,7 +121,7 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Result<Exit, Stop> {
     current::rest();
     console::printed(written.and_then(|()| stdout.flush()))?;
     if !args.quiet {
-        console::lines(text::wishes(&tally, &command(reversion.header())));
+        console::lines(text::wishes(&tally, &command_line(reversion.header())));
     }
     Ok(exit(&tally))
 }
@@ -132,7 +132,7 @@ fn agreed(reversion: &Reversion) -> bool {
     if tally.restored + tally.cleaned + tally.folders == 0 {
         return true;
     }
-    console::lines(text::wishes(&tally, &command(reversion.header())));
+    console::lines(text::wishes(&tally, &command_line(reversion.header())));
     terminal::is_agreed(&format!("Undo run {}? [y/N]", tally.run))
 }
 

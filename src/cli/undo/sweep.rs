@@ -7,7 +7,7 @@ use seekless::acting::unfinished;
 use seekless::action::{self, Back, Code, CutShort};
 use seekless::units::counted;
 
-use super::journal_place::{JournalPlace, command as words};
+use super::journal_place::{JournalPlace, command_line};
 use super::{Recovery, text};
 use crate::cli::args::UndoArgs;
 use crate::cli::resolve::act::{ActRun, Use};
@@ -126,7 +126,7 @@ fn what(run: &CutShort) -> String {
     format!(
         "{undo}run {} ({}) did not finish and left {left} here",
         run.name,
-        words(&run.header),
+        command_line(&run.header),
     )
 }
 

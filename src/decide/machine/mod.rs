@@ -24,7 +24,7 @@ pub use compared::{Equality, Told};
 
 use compared::WaitingClass;
 
-/// Where a file stands in its way through the stages.
+/// All files of a search, and how far each has come.
 #[derive(Default)]
 pub struct Machine {
     file_table: FileTable,

@@ -63,12 +63,8 @@ impl Session<'_> {
     /// Reads the rows of the files of these effects. `known` gets as many rows; its memory is used again.
     pub fn read_rows(&mut self, effects: &[Effect], known: &mut Vec<KnownRow>) {
         known.resize_with(effects.len(), KnownRow::default);
-        if !self
-            .cached
-            .cache
-            .as_ref()
-            .is_some_and(|cache| cache.can_answer())
-        {
+        let cache = self.cached.cache.as_ref();
+        if !cache.is_some_and(|cache| cache.can_answer()) {
             return;
         }
         for (effect, known) in effects.iter().zip(&mut *known) {

@@ -12,6 +12,7 @@ use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 
 use super::Session;
+use super::answers::to_path;
 
 /// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
@@ -191,7 +192,7 @@ impl Session<'_> {
             }
             // No name has a slash.
             Subject::Path if name.contains(&b'/') => {
-                let path = without_dots(&absolute(&path_from(&name)));
+                let path = without_dots(&absolute(&to_path(name)));
                 (mounts.point_above(&path).unwrap_or(path), None)
             }
             Subject::Path => {
@@ -214,11 +215,6 @@ impl Session<'_> {
 /// The volume that a reader waits for; none for other threads.
 fn volume_of(heartbeat: &Heartbeat) -> Option<VolumeId> {
     (heartbeat.subject == Subject::Volume).then(|| VolumeId(heartbeat.at() as u16))
-}
-
-fn path_from(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    std::ffi::OsStr::from_bytes(bytes).into()
 }
 
 /// The absolute path; nothing on it is examined.

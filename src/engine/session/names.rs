@@ -42,7 +42,7 @@ type Name = (DirId, Vec<u8>);
 pub struct Names {
     /// Folders kept open for lookups of names.
     pub handles: DirHandles,
-    /// Paths without links of folders on such file systems.
+    /// Paths without links of folders on file systems whose inode numbers prove nothing.
     real_folders: HashMap<DirId, PathBuf>,
     /// The start of the run by both clocks, before any folder was listed.
     began: (Instant, SystemTime),
