@@ -94,8 +94,17 @@ impl Volume {
         ));
     }
 
+    /// Returns when no mount namespace holds the file system any more: only then nothing writes to its image.
     pub fn unmount(&self) {
         unmount(&self.path());
+        let line = format!("losetup -j {} | grep -q .", self.image().display());
+        let is_in_use = || Command::new("sh").args(["-c", &line]).status();
+        let begun = Instant::now();
+        while is_in_use().expect("sh is there").success() {
+            let waited = begun.elapsed();
+            assert!(waited < Duration::from_secs(60), "somebody holds the mount");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
