@@ -40,6 +40,31 @@ fn await_closed(path: &Path) {
     lease(libc::F_UNLCK);
 }
 
+/// A file that this process has open for writing until the value is dropped; then no process has.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Writer {
+    pub fn open(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        let file = File::options().append(true).open(&path);
+        Self {
+            file: Some(file.expect("a file")),
+            path,
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.file = None;
+        await_closed(&self.path);
+    }
+}
+
 /// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
 /// make the folders on the way, and return the tree, so that one is written as one expression. Files that are made so have
 /// one time of modification, whatever the clock does meanwhile.

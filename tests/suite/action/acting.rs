@@ -10,6 +10,7 @@ use crate::common::scene::{
     CHANGING, Perform, Picture, SIZE, Scene, UNDOABLE, codes, is_changed, picture, step, target,
     undo,
 };
+use crate::common::tree::Writer;
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use seekless::action::{ActionKind, Code, Done, Outcome, Reason, Settings, Step};
 
@@ -313,10 +314,7 @@ fn all_refuse_while(
     for action in CHANGING {
         let scene = Scene::new();
         let before = picture(&scene.tree());
-        let held = File::options()
-            .append(true)
-            .open(which(&scene))
-            .expect("opened");
+        let held = Writer::open(which(&scene));
         let skip = skipped(scene.perform(action));
         assert!(reason(&skip), "{action:?}: {skip:?}");
         assert_eq!(picture(&scene.tree()), before);

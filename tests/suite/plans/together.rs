@@ -1,9 +1,8 @@
 //! Files that belong together go together or stay together. `action::cut_short` has what may happen in between.
 
-use std::fs::File;
-
 use crate::common::Tree;
 use crate::common::stage::Stage;
+use crate::common::tree::Writer;
 
 const ACTIONS: [&str; 3] = ["remove", "remove --trash", "move --to out"];
 
@@ -42,8 +41,7 @@ fn a_group_stays_if_one_of_its_files_is_in_use() {
     for action in ACTIONS {
         for in_use in ["b/IMG_1.MOV", "b/IMG_1.HEIC"] {
             let stage = stage();
-            let path = stage.tree.path(in_use);
-            let writer = File::options().append(true).open(path).expect("a file");
+            let writer = Writer::open(stage.tree.path(in_use));
             let run = stage.run(&line(action)).exits(2);
             assert!(is_whole(&stage, action), "{action}: {run}");
             let other = match in_use {
