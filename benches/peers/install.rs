@@ -9,8 +9,22 @@ use super::tools::{Origin, Tool};
 /// A tool that can be run.
 pub struct Installed {
     pub tool: &'static Tool,
+    /// What it is called in tables.
+    pub name: String,
     pub program: PathBuf,
     pub version: String,
+}
+
+impl Installed {
+    /// Another build of the same tool, to be compared with it.
+    pub fn base(&self, program: &Path) -> Self {
+        Self {
+            name: format!("{} (base)", self.name),
+            program: program.to_owned(),
+            version: version(program, self.tool.program),
+            tool: self.tool,
+        }
+    }
 }
 
 /// Finds a tool or installs it; `asked` says that it was asked for by name.
@@ -35,6 +49,7 @@ pub fn ensure(tool: &'static Tool, seekless: &Path, asked: bool) -> Result<Insta
     }
     let version = version(&program, tool.program);
     Ok(Installed {
+        name: tool.name.to_owned(),
         tool,
         program,
         version,

@@ -30,8 +30,14 @@ use cache::Cache;
 use install::Installed;
 use machine::Machine;
 use rounds::Rounds;
-use tools::TOOLS;
+use tools::{Origin, TOOLS};
 use truth::Truth;
+
+/// As many times the base's time are a loss.
+const SLOWER: f64 = 1.03;
+
+/// From then on rows are kept of a file.
+const SETTLED: Duration = Duration::from_secs(61);
 
 /// Compares seekless with other duplicate finders.
 #[derive(Parser)]
@@ -63,6 +69,9 @@ struct Args {
     /// Measure memory and time at these numbers of files instead
     #[arg(long, value_delimiter = ',', value_name = "N", num_args = 0.., default_missing_value = "1000000")]
     memory: Vec<u64>,
+    /// A release of seekless to compare with, in the same turns: fails if a row takes 3 % longer than it
+    #[arg(long, value_name = "FILE")]
+    base: Option<PathBuf>,
     /// Another binary of seekless than the one that was just built
     #[arg(long, value_name = "FILE", default_value = env!("CARGO_BIN_EXE_seekless"))]
     seekless: PathBuf,
@@ -74,13 +83,13 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    measure::main(|| compare(&Args::parse()).map(|()| ExitCode::SUCCESS))
+    measure::main(|| compare(&Args::parse()))
 }
 
-fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
+fn compare(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     if !args.bench {
         println!("peers: run me by `cargo bench --bench peers`");
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
     let dir = args
         .dir
@@ -94,6 +103,11 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
         .filter(|_| rustix::process::geteuid().is_root());
     let mut tools = tools(args)?;
     tools.retain(|installed| !installed.tool.told_ssd || rotational.is_some());
+    if let Some(base) = &args.base {
+        let ours = tools.iter().filter(|tool| tool.tool.origin == Origin::Here);
+        let bases: Vec<_> = ours.map(|tool| tool.base(base)).collect();
+        tools.extend(bases);
+    }
     let scratch = tempfile::tempdir()?;
     let limit = Duration::from_secs(args.timeout);
     let rounds = Rounds {
@@ -105,11 +119,12 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let mut text = heading(args, &machine, &rounds);
     println!("{text}");
+    let mut slower = Vec::new();
     if args.memory.is_empty() {
         print!("{}", table::HEAD);
         text += table::PAGE_HEAD;
         for name in corpora(args) {
-            text += &on_corpus(args, &rounds, &dir, name)?;
+            text += &on_corpus(args, &rounds, &dir, name, &mut slower)?;
         }
     } else {
         let table = memory::growth(&rounds, &dir, &args.memory, &args.options)?;
@@ -119,6 +134,24 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     if let Some(page) = &args.write {
         page::write(page, &text)?;
     }
+    for row in &slower {
+        eprintln!("slower than the base: {row}");
+    }
+    if slower.is_empty() {
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+/// No row is kept of a file that changed a moment ago, so a repeated run would not be one.
+fn settle(dir: &Path) -> Result<(), Box<dyn Error>> {
+    let truth = corpus::truth::path_for(dir);
+    let made = fs::metadata(truth)?
+        .modified()?
+        .elapsed()
+        .unwrap_or_default();
+    std::thread::sleep(SETTLED.saturating_sub(made));
     Ok(())
 }
 
@@ -160,12 +193,13 @@ fn corpora(args: &Args) -> Vec<&str> {
     }
 }
 
-/// Prints the rows of one corpus; returns those for the page.
+/// Prints the rows of one corpus; returns those for the page. Names the rows that are slower than the base.
 fn on_corpus(
     args: &Args,
     rounds: &Rounds,
     dir: &Path,
     name: &str,
+    slower: &mut Vec<String>,
 ) -> Result<String, Box<dyn Error>> {
     let corpus = corpus::named(name)?;
     let scale = if args.options.scale == 1.0 {
@@ -176,6 +210,7 @@ fn on_corpus(
     let dir = dir.join(format!("{name}{scale}"));
     eprintln!("{}: {}", dir.display(), corpus.summary);
     corpus.build(&dir, &args.options)?;
+    settle(&dir)?;
     let truth = Truth::read(&dir)?;
     let (mut hot, mut cold) = (Vec::new(), Vec::new());
     for cache in [Cache::Hot, Cache::Cold] {
@@ -193,6 +228,18 @@ fn on_corpus(
         }
         let series = rounds.run(&dir, cache, &truth)?;
         print!("{}", table::rows(name, cache.name(), &series, rounds.limit));
+        let of = |tool: &str| series.iter().find(|series| series.tool == tool);
+        for ours in series.iter().filter(|series| series.ours) {
+            let base = of(&format!("{} (base)", ours.tool));
+            let Some(ratio) = base.and_then(|base| table::ratio(ours, base)) else {
+                continue;
+            };
+            let row = format!("{name}, {}, {}: {ratio:.2}", cache.name(), ours.tool);
+            println!("times the base: {row}");
+            if ratio > SLOWER {
+                slower.push(row);
+            }
+        }
         if cache == Cache::Hot {
             hot = series
         } else {
@@ -214,7 +261,13 @@ fn heading(args: &Args, machine: &Machine, rounds: &Rounds) -> String {
          *Peak memory* is that of the largest process, the larger of hot and cold.\n\n\
          | tool | version | command |\n|---|---|---|\n"
     );
-    for Installed { tool, version, .. } in rounds.tools {
+    for Installed {
+        tool,
+        name,
+        version,
+        ..
+    } in rounds.tools
+    {
         let note = if tool.told_ssd {
             ", told that the disk does not spin"
         } else {
@@ -222,7 +275,7 @@ fn heading(args: &Args, machine: &Machine, rounds: &Rounds) -> String {
         };
         text += &format!(
             "| {} | {version} | `{} {} DIR`{note} |\n",
-            tool.name, tool.program, tool.options
+            name, tool.program, tool.options
         );
     }
     if rounds.tools.iter().any(|installed| installed.tool.told_ssd) {

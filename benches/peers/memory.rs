@@ -69,7 +69,7 @@ fn measure(rounds: &Rounds, corpora: &Path, files: u64, options: &Options) -> io
 }
 
 fn row(series: &Series, floor: Option<&Series>, count: u64) -> String {
-    let tool = series.tool;
+    let tool = &series.tool;
     if matches!(series.outcome, Outcome::TimedOut | Outcome::Failed(_)) {
         return format!(
             "| {count} | {tool} | | | | | | {} |\n",

@@ -28,7 +28,7 @@ pub struct Rounds<'a> {
 
 /// All runs of one tool on one corpus in one state of the cache.
 pub struct Series {
-    pub tool: &'static str,
+    pub tool: String,
     pub ours: bool,
     pub runs: Vec<Measured>,
     pub outcome: Outcome,
@@ -55,6 +55,15 @@ impl Rounds<'_> {
             .iter()
             .map(|installed| self.contender(installed, dir))
             .collect();
+        for Contender { task, command, .. } in contenders
+            .iter()
+            .filter(|contender| contender.installed.tool.is_repeat())
+        {
+            if task.cache.exists() {
+                fs::remove_dir_all(&task.cache)?;
+            }
+            measure(command, &self.scratch.join("stdout"), self.limit, None)?;
+        }
         for round in 1..=self.runs {
             for turn in order(contenders.len(), round) {
                 let Contender {
@@ -65,6 +74,9 @@ impl Rounds<'_> {
                 } = &mut contenders[turn];
                 if matches!(series.outcome, Outcome::TimedOut | Outcome::Failed(_)) {
                     continue;
+                }
+                if installed.tool.is_first_run() && task.cache.exists() {
+                    fs::remove_dir_all(&task.cache)?;
                 }
                 cache.prepare(dir)?;
                 // What is compared is reading the corpus, not reading the program.
@@ -106,11 +118,12 @@ impl Rounds<'_> {
             program: installed.program.clone(),
             dir: dir.to_owned(),
             report: self.scratch.join("report"),
+            cache: self.scratch.join(format!("cache of {}", installed.name)),
         };
         let command = task.command(tool);
         let ours = tool.origin == Origin::Here;
         let series = Series {
-            tool: tool.name,
+            tool: installed.name.clone(),
             ours,
             runs: Vec::new(),
             outcome: Outcome::Right,

@@ -30,7 +30,7 @@ fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
     let name = if series.ours {
         format!("**{}**", series.tool)
     } else {
-        series.tool.to_owned()
+        series.tool.clone()
     };
     let sets = match &series.outcome {
         Outcome::Right => "correct".to_owned(),
@@ -99,7 +99,7 @@ pub fn page_rows(corpus: &str, hot: &[Series], cold: &[Series], limit: Duration)
         let name = if series.ours {
             format!("**{}**", series.tool)
         } else {
-            series.tool.to_owned()
+            series.tool.clone()
         };
         text += &format!(
             "| {corpus} | {name} | {} | {} | {peak} |\n",
@@ -126,6 +126,16 @@ fn time(series: &Series, all: &[Series], limit: Duration) -> String {
         (Outcome::Right, Some(wall), None) => format!("{:.3}", wall.as_secs_f64()),
         (Outcome::Right, None, _) => String::new(),
     }
+}
+
+/// How many times the base's time a tool takes: of their medians or of their fastest runs, whichever is less. A noisy
+/// machine slows down now one, now the other.
+pub fn ratio(series: &Series, base: &Series) -> Option<f64> {
+    let of = |time: fn(&Series) -> Option<Duration>| {
+        Some(time(series)?.as_secs_f64() / time(base)?.as_secs_f64())
+    };
+    let fastest = of(|series| series.runs.iter().map(|run| run.wall).min())?;
+    Some(fastest.min(of(Series::wall)?))
 }
 
 /// A text that keeps a table's cell in one piece.

@@ -11,7 +11,8 @@ pub struct Tool {
     pub name: &'static str,
     pub program: &'static str,
     pub origin: Origin,
-    /// Its options before the folder; `REPORT` stands for the path in [`Task::report`].
+    /// Its options before the folder; `REPORT` stands for the path in [`Task::report`], `NEW-CACHE` and `OLD-CACHE` for
+    /// those of caches.
     pub options: &'static str,
     /// Whether it is run where the kernel says that the disk does not spin, although elsewhere it says so.
     ///
@@ -49,7 +50,14 @@ pub struct Task {
     pub dir: PathBuf,
     /// A file for tools that don't write to standard output.
     pub report: PathBuf,
+    /// A folder for a cache; a cache that is not an old one is removed before each run.
+    pub cache: PathBuf,
 }
+
+/// Stands for a cache without rows: a first run.
+const NEW_CACHE: &str = "NEW-CACHE";
+/// Stands for a cache that a run before has filled: a repeated run.
+const OLD_CACHE: &str = "OLD-CACHE";
 
 /// All tools. Each looks at hidden files, ignores nothing, leaves out empty files and follows no symbolic links.
 pub const TOOLS: &[Tool] = &[
@@ -57,17 +65,26 @@ pub const TOOLS: &[Tool] = &[
         name: "seekless",
         program: "seekless",
         origin: Origin::Here,
-        options: "find -q --cache off --format fdupes",
+        options: "find -q --cache NEW-CACHE --format fdupes",
         told_ssd: false,
         answer: Answer::Stdout(Syntax::Fdupes),
         needs: None,
     },
     Tool {
-        name: "seekless-ssd",
+        name: "seekless-repeat",
+        program: "seekless",
+        origin: Origin::Here,
+        options: "find -q --cache OLD-CACHE --format fdupes",
+        told_ssd: false,
+        answer: Answer::Stdout(Syntax::Fdupes),
+        needs: None,
+    },
+    Tool {
+        name: "seekless-no-cache",
         program: "seekless",
         origin: Origin::Here,
         options: "find -q --cache off --format fdupes",
-        told_ssd: true,
+        told_ssd: false,
         answer: Answer::Stdout(Syntax::Fdupes),
         needs: None,
     },
@@ -163,12 +180,25 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
+impl Tool {
+    /// Whether it starts with the cache of a run before.
+    pub fn is_repeat(&self) -> bool {
+        self.options.contains(OLD_CACHE)
+    }
+
+    /// Whether it starts with an empty cache.
+    pub fn is_first_run(&self) -> bool {
+        self.options.contains(NEW_CACHE)
+    }
+}
+
 impl Task {
     /// The whole command line of a tool.
     pub fn command(&self, tool: &Tool) -> Vec<OsString> {
         let mut line = vec![self.program.clone().into()];
         line.extend(tool.options.split(' ').map(|word| match word {
             "REPORT" => self.report.clone().into(),
+            NEW_CACHE | OLD_CACHE => self.cache.clone().into(),
             word => word.into(),
         }));
         line.push(self.dir.clone().into());
