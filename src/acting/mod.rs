@@ -11,4 +11,4 @@ pub use asked::{Asked, BadBound, FoundFolder, NoFolder, UntrustedLink, outermost
 pub use gather::{ReportAbout, plan_report, plan_search, search_origin, searched_trees};
 pub use listed_sets::{Selection, rest_below};
 pub use reported::{Absent, Reported, reported};
-pub use session::{Host, Session, Stop, Work, locked, unfinished};
+pub use session::{Host, Session, Stop, Work};

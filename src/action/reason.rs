@@ -203,7 +203,8 @@ reasons! {
     NoSuchRun "no-such-run" Refused "no such run: {what}";
     NothingToUndo "nothing-to-undo" Refused "nothing to undo";
     Active "active" Refused "run {what} is still active: wait until it ends, or stop it";
-    Locked "locked" Refused "{cause}: wait until it ends, or stop it; nothing was done";
+    Locked "locked" Refused
+        "another run that keeps its journal in {what} is active: wait until it ends, or stop it";
 }
 
 /// What can change about a file: another file has its name.

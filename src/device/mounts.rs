@@ -1,7 +1,7 @@
 //! File systems by their mounts: where on one a path lies, whichever mount leads there, and what names one wherever it is
 //! plugged in or mounted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -69,37 +69,6 @@ impl Mounts {
     /// True if something is mounted right there.
     pub fn is_point(&self, path: &Path) -> bool {
         self.visible().any(|mount| mount.mount_point == path)
-    }
-
-    /// Mount points below a folder behind which lies what can be reached by other mounts as well.
-    pub fn shared_below(&self, path: &Path) -> Vec<PathBuf> {
-        let mut times: HashMap<DeviceNumber, usize> = HashMap::new();
-        for mount in self.visible() {
-            *times.entry(mount.device).or_default() += 1;
-        }
-        let below = self.visible().filter(|mount| {
-            let point = &mount.mount_point;
-            times[&mount.device] > 1 && point != path && point.starts_with(path)
-        });
-        below.map(|mount| mount.mount_point.clone()).collect()
-    }
-
-    /// All paths that lead to the same place, through whichever mount; a real absolute path is one of them.
-    pub fn ways(&self, path: &[u8]) -> Vec<PathBuf> {
-        let Some(inner) = self.inner(path) else {
-            return Vec::new();
-        };
-        let mounts = self.visible();
-        let mounts = mounts.filter(|mount| mount.device == inner.device);
-        let ways = mounts.filter_map(|mount| {
-            let rest = inner.path.strip_prefix(&mount.root).ok()?;
-            Some(if rest.as_os_str().is_empty() {
-                mount.mount_point.clone()
-            } else {
-                mount.mount_point.join(rest)
-            })
-        });
-        ways.collect()
     }
 }
 
@@ -288,24 +257,6 @@ mod tests {
             assert_eq!(photos.holds(&inner(path)), expected, "{path}");
         }
         assert!(Mounts::default().inner(b"/a").is_none());
-        let ways = |path: &str| mounts.ways(path.as_bytes());
-        let both = ["/data/photos/2024/a", "/mnt/new/a", "/mnt/all/2024/a"];
-        for path in both {
-            assert_eq!(ways(path), both.map(PathBuf::from));
-        }
-        assert_eq!(
-            ways("/data/photos")[..],
-            ["/data/photos", "/mnt/all"].map(PathBuf::from)
-        );
-        assert_eq!(ways("/etc")[..], [PathBuf::from("/etc")]);
-        assert!(Mounts::default().ways(b"/a").is_empty());
-        let below = |path: &str| mounts.shared_below(Path::new(path));
-        assert_eq!(
-            below("/mnt")[..],
-            ["/mnt/new", "/mnt/all"].map(PathBuf::from)
-        );
-        assert_eq!(below("/").len(), 3);
-        assert!(below("/mnt/new").is_empty());
     }
 
     fn mounts(lines: &str) -> Mounts {

@@ -9,8 +9,7 @@ use std::time::SystemTime;
 
 use super::error::{Cause, Error};
 use super::watch::{Cancel, reads};
-use super::{Callback, real, time};
-use crate::acting::{locked, unfinished};
+use super::{Callback, time};
 use crate::action::{self, Back, Reversion, UndoTally, UndoneFile};
 
 /// A folder of journals: what each run did, so that it can be undone.
@@ -81,29 +80,21 @@ impl Journals {
         Ok(Undo::new(reversion))
     }
 
-    /// Restores the files below these paths that runs left unfinished when they were cut short: killed, or by a loss of
-    /// power. Call it before a search whose duplicates are acted on: it does not find these files under their names.
+    /// Restores the files that runs left unfinished when they were cut short: killed, or by a loss of power. Call it before
+    /// a search whose duplicates are acted on: it does not find these files under their names.
     ///
     /// Finished steps stay done. A run whose undo was cut short is skipped; [`undo`](Self::undo) continues it.
     ///
     /// # Errors
-    /// If a path does not exist, the folder cannot be listed, other users could have written there, or another run
-    /// acts on these files.
-    pub fn sweep<P: AsRef<Path>>(
-        &self,
-        paths: impl IntoIterator<Item = P>,
-    ) -> Result<Vec<UndoneFile>, Error> {
-        let trees = paths.into_iter().map(|path| real(path.as_ref()));
-        let trees = trees.collect::<Result<Vec<_>, Error>>()?;
-        let unfinished = unfinished(&self.folder, || trees).map_err(Cause::from)?;
+    /// If the folder cannot be listed, other users could have written there, or another run is active.
+    pub fn sweep(&self) -> Result<Vec<UndoneFile>, Error> {
+        let unfinished = action::cut_short(&self.folder).map_err(Cause::from)?;
         let mut files = Vec::new();
         for run in unfinished.into_iter().filter(|run| !run.in_undo) {
             let reversion = Reversion::open(&self.folder, Some(&run.name)).map_err(Cause::from)?;
             let tell = &mut |step: &UndoneFile| files.push(step.clone());
-            let swept = locked(reversion, |it| {
-                it.take_back(Back::Sweep, &AtomicBool::new(false), tell)
-            });
-            swept.map_err(Cause::from)?;
+            let _lock = reversion.lock().map_err(Cause::from)?;
+            reversion.take_back(Back::Sweep, &AtomicBool::new(false), tell);
         }
         Ok(files)
     }
@@ -211,11 +202,10 @@ impl<'a> Undo<'a> {
         }
     }
 
-    /// Undoes the run. It leaves files alone that have changed since, each with its reason. Meanwhile this process has a
-    /// thread named `seekless`, as in [`Plan::apply`](super::Plan::apply).
+    /// Undoes the run. It leaves files alone that have changed since, each with its reason.
     ///
     /// # Errors
-    /// If another run acts on these files, or a setting cannot be used. Nothing was done then.
+    /// If another run that writes to these journals is active, or a setting cannot be used. Nothing was done then.
     pub fn run(self) -> Result<UndoTally, Error> {
         reads(self.bytes_per_second)?;
         let mut on_file = self.on_file;
@@ -224,9 +214,9 @@ impl<'a> Undo<'a> {
                 tell(step);
             }
         };
-        let undone = locked(self.reversion, |it| {
-            it.take_back(Back::Undo, self.cancel.flag(), tell)
-        });
-        Ok(undone.map_err(Cause::from)?)
+        let _lock = self.reversion.lock().map_err(Cause::from)?;
+        Ok(self
+            .reversion
+            .take_back(Back::Undo, self.cancel.flag(), tell))
     }
 }

@@ -183,16 +183,15 @@ impl<'a> Plan<'a> {
     }
 
     /// Executes the plan. Each step is written to a new journal before it is taken. All files are checked and
-    /// compared again. Meanwhile this process has a thread named `seekless`, by which other runs see that it acts on
-    /// these files.
+    /// compared again. What killed runs left stays as it is: call [`Journals::sweep`] before the search.
     ///
     /// # Errors
-    /// If another run acts on these files, or there can be no journal. Nothing was done then.
+    /// If another run that writes to these journals is active, or there can be no journal. Nothing was done then.
     pub fn apply(self, journals: &Journals) -> Result<Applied, Error> {
         let Self { plan, mut caller } = self;
         let acting = plan.acting().clone();
         let session = session(&acting, Some(journals.folder()));
-        let done = session.run(None, |_| Ok(plan), &mut caller)?;
+        let done = session.run(|_| Ok(plan), &mut caller)?;
         let Some((plan, tally)) = done else {
             return Ok(Applied::default());
         };

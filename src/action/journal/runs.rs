@@ -54,14 +54,37 @@ pub fn refused(code: Code, folder: &Path, error: &io::Error) -> Reason {
     code.with(Facts::refused(&folder.to_string_lossy(), error))
 }
 
-/// Checks whether journals can be written in this folder, and creates it: before a search, and before the user reads a
-/// plan.
+/// A folder of journals, locked: no other run that writes there acts, undoes or sweeps while this exists.
+///
+/// Each step is proven by itself, but not against the plan of another run, which may remove what a new link leads to a
+/// moment later. The kernel unlocks the folder when the process ends, however it ends.
+#[derive(Debug)]
+pub struct RunLock(OwnFolder);
+
+impl RunLock {
+    /// Locks the folder, and creates it if it is missing.
+    ///
+    /// # Errors
+    /// If another run has it, or as for [`make`].
+    pub fn take(folder: &Path) -> Result<Self, Reason> {
+        let own = make(folder)?;
+        match sync::lock(own.descriptor()) {
+            Ok(true) => Ok(Self(own)),
+            Ok(false) => Err(Code::Locked.about(folder.to_string_lossy())),
+            Err(error) => Err(refused(Code::Journals, folder, &error.into())),
+        }
+    }
+}
+
+/// Locks this folder, and checks whether journals can be written there: before a search, and before the user reads a plan.
 ///
 /// # Errors
-/// If other users could have created it or may write to it, if it cannot be written to, or if the disk is full.
-pub fn check_journals(folder: &Path) -> Result<(), Reason> {
-    let own = make(folder)?;
-    try_out(&own).map_err(|error| no_way(Code::Journals, folder, error))
+/// If another run has it, if other users could have created it or may write to it, if it cannot be written to, or if the
+/// disk is full.
+pub fn check_journals(folder: &Path) -> Result<RunLock, Reason> {
+    let lock = RunLock::take(folder)?;
+    try_out(&lock.0).map_err(|error| no_way(Code::Journals, folder, error))?;
+    Ok(lock)
 }
 
 /// Writes a draft as long as the first lines of a journal, and removes it.

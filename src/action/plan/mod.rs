@@ -18,14 +18,12 @@ mod planner;
 mod set;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 use planner::Checks;
 
-use super::{ActionKind, Step, StepFile, few_folders};
+use super::{ActionKind, Step, StepFile};
 use crate::action;
 use crate::action::bounds::Bounds;
 use crate::action::reason::{Code, Reason};
@@ -41,9 +39,6 @@ pub use inspector::Inspector;
 pub use planner::{Planner, Ranking};
 pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 pub use totals::Totals;
-
-/// Maximum number of separate folders; beyond it, folders above represent them.
-const FOLDERS: usize = 4096;
 
 /// How to treat files that belong together by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,23 +253,6 @@ impl Plan {
             });
             groups.collect::<Vec<_>>()
         })
-    }
-
-    /// The folders of all files in the plan, since a report may come from anywhere. If there are very many, folders
-    /// above represent them.
-    pub fn folders(&self) -> Vec<PathBuf> {
-        let mut folders = BTreeSet::new();
-        for set in &self.sets {
-            for name in set.files.iter().flat_map(|file| &file.names) {
-                let folder = Path::new(OsStr::from_bytes(name.path())).parent();
-                folders.extend(folder.map(Path::to_owned));
-            }
-            if folders.len() > FOLDERS {
-                let few = few_folders(std::mem::take(&mut folders));
-                folders = few.into_iter().collect();
-            }
-        }
-        folders.into_iter().collect()
     }
 
     /// Finds those of these symbolic links that the plan will break. Call it when the plan is complete.

@@ -7,12 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::action::journal::past::{Fate, Past, PastStep};
-use crate::action::journal::record::{Intent, RunHeader};
+use crate::action::journal::record::RunHeader;
 use crate::action::journal::runs;
 use crate::action::places::{Context, Manner, Scene};
 use crate::action::reads::Reads;
 use crate::action::reason::Reason;
-use crate::action::ways::folder_entry::{NameInFolder, parent};
+use crate::action::ways::folder_entry::NameInFolder;
 use crate::action::ways::folder_identity::Parents;
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
@@ -27,8 +27,8 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// Of each file whose step was unfinished: its own path, and the folders that may contain a leftover of it.
-    pub files: Vec<Vec<PathBuf>>,
+    /// The files whose steps were unfinished.
+    pub files: Vec<PathBuf>,
 }
 
 /// All runs in this folder that were cut short and left unfinished files; the oldest first.
@@ -41,15 +41,6 @@ pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, Reason> {
     };
     let names = runs::names(&own)?.into_iter();
     Ok(names.filter_map(|name| look(&own, name)).collect())
-}
-
-impl CutShort {
-    /// This run with only the files in one of these trees; `None` if there are none.
-    pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
-        let is_within = |path: &PathBuf| trees.iter().any(|tree| path.starts_with(tree));
-        self.files.retain(|places| places.iter().any(is_within));
-        (!self.files.is_empty()).then_some(self)
-    }
 }
 
 fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
@@ -73,8 +64,9 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
             .together
             .is_some_and(|group| torn.contains(&group))
     };
-    let half_done = steps.filter_map(|step| half_done(step, is_torn(step), in_undo));
-    let files: Vec<_> = half_done.collect();
+    let half_done = steps.filter(|step| is_half_done(step, is_torn(step), in_undo));
+    let path = |step: &PastStep| PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
+    let files: Vec<_> = half_done.map(path).collect();
     (!files.is_empty()).then_some(CutShort {
         name,
         header: past.header,
@@ -88,34 +80,21 @@ pub(in crate::action) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && NameInFolder::of(&step.intent.victim.0).is_err()
 }
 
-/// The paths of a step if it is unfinished, or has a part in a torn group: of its file, and of the folders of its places.
-pub(in crate::action) fn half_done(
-    step: &PastStep,
-    torn_group: bool,
-    in_undo: bool,
-) -> Option<Vec<PathBuf>> {
+/// True if a step is unfinished, or has a part in a torn group.
+pub(in crate::action) fn is_half_done(step: &PastStep, torn_group: bool, in_undo: bool) -> bool {
     let is_open = step.fate == Fate::Unsaid || in_undo || torn_group;
     if step.undone || !is_open {
-        return None;
+        return false;
     }
-    let place = NameInFolder::of(&step.intent.victim.0).ok()?;
+    let Ok(place) = NameInFolder::of(&step.intent.victim.0) else {
+        return false;
+    };
     let (reads, parents) = (Reads::default(), Parents::default());
     let context = Context {
         torn_group,
         ..Context::new(Manner::Glance, &reads, &parents)
     };
-    let scene = Scene::of_past(step, &place, None, context).ok()?;
-    let Intent {
-        victim,
-        destination,
-        trash_info,
-        ..
-    } = &step.intent;
-    let folders = [Some(victim), destination.as_ref(), trash_info.as_ref()];
-    let folders = folders.into_iter().flatten().map(|path| parent(&path.0));
-    let paths = [&victim.0[..]].into_iter().chain(folders);
-    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-    scene.is_unfinished().then(|| paths.collect())
+    Scene::of_past(step, &place, None, context).is_ok_and(|scene| scene.is_unfinished())
 }
 
 /// The numbers of the groups of files that belong together, of which a killed run acted on some

@@ -4,9 +4,7 @@ pub(in crate::action) mod leftovers;
 mod undo_folders;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,12 +13,11 @@ use super::journal::Journal;
 use super::journal::past::{Fate, Past, PastStep};
 use super::journal::past::{Object, UndoTally, Undone, UndoneFile};
 use super::journal::record::{Record, RecordedState, RunHeader};
-use super::journal::runs;
+use super::journal::runs::{self, RunLock};
 use super::places::{self, Context, End, Manner, Purpose, Recovered, Scene};
 use super::reads::{self, Reads};
 use super::reason::{Code, Reason};
 use super::step::folders;
-use super::tree_lock::few_folders;
 use super::ways::folder_entry::{Identity, NameInFolder, parent};
 use super::ways::folder_identity::Parents;
 use crate::sys::{fault, process, stat, sync};
@@ -38,6 +35,7 @@ pub enum Back {
 /// A run that is about to be undone. No other process can undo it while this value exists.
 #[derive(Debug)]
 pub struct Reversion {
+    folder: PathBuf,
     journal: Journal,
     past: Past,
     reads: Reads,
@@ -57,6 +55,7 @@ impl Reversion {
         fault::arm();
         let (journal, past) = Journal::reopen(folder, &name)?;
         Ok(Self {
+            folder: folder.to_owned(),
             journal,
             past,
             reads: Reads::default(),
@@ -92,20 +91,12 @@ impl Reversion {
         &self.past.header
     }
 
-    /// Folders that contain everything that the undo will touch.
-    pub fn places(&self) -> Vec<PathBuf> {
-        let steps = self.past.steps.iter().filter(|step| !step.undone);
-        let paths = steps.flat_map(|step| {
-            let intent = &step.intent;
-            let further = [&intent.destination, &intent.trash_info].into_iter();
-            let further = further.flatten();
-            further.chain([&intent.victim, &intent.keeper])
-        });
-        let removed = self.past.folders.values().filter(|folder| !folder.undone);
-        let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
-        let path = |path: &[u8]| PathBuf::from(OsStr::from_bytes(path));
-        let folders = paths.filter_map(|of| path(&of.0).parent().map(Path::to_owned));
-        few_folders(folders.collect())
+    /// Locks the folder of its journal: undo must not run beside another run.
+    ///
+    /// # Errors
+    /// If another run has it.
+    pub fn lock(&self) -> Result<RunLock, Reason> {
+        RunLock::take(&self.folder)
     }
 
     /// Reports the expected results, and changes nothing.
@@ -215,7 +206,7 @@ fn pass<'a>(
             ..context
         };
         let is_unfinished = || {
-            leftovers::half_done(step, context.torn_group, false).is_some()
+            leftovers::is_half_done(step, context.torn_group, false)
                 || leftovers::is_out_of_reach(step)
         };
         if !is_undo && !is_unfinished() {

@@ -12,16 +12,15 @@ pub mod rows;
 
 use std::path::PathBuf;
 
-use seekless::acting::{self, Asked, Host, Session, Work, searched_trees};
+use seekless::acting::{self, Asked, Host, Session, Work};
 use seekless::action::plan::{Plan, Settings};
-use seekless::action::{ActionKind, ApplyTally, Code, Reason};
+use seekless::action::{ActionKind, ApplyTally, Reason};
 
 use self::from_report::FromReport;
 use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
-use crate::cli::resolve::search::Source;
 use crate::cli::terminal;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
@@ -88,10 +87,6 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> 
     let output = output.transpose().or_else(refuse)?;
     let opened = from_folders::open(&mut run);
     let (report, usable) = opened.or_else(refuse)?;
-    let trees = match &run.source {
-        Source::Search(config) => Some(searched_trees(config)),
-        Source::Report(_) | Source::Stdin => None,
-    };
     let settings = run.plan.take();
     let session = Session {
         acting: &run.acting,
@@ -109,12 +104,11 @@ fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> 
         limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
         is_stopped: false,
     };
-    let done = session.run(trees.as_deref(), Caller::gather, &mut caller);
+    let done = session.run(Caller::gather, &mut caller);
     match done {
         Ok(Some(done)) => Ok(caller.so_far.worse(caller.told(&done))),
         Ok(None) => Ok(caller.so_far),
         Err(Ending::Early(stop)) => Err(stop),
-        Err(Ending::Failed(why)) if why.code == Code::Locked => refuse(why),
         Err(Ending::Failed(why)) => {
             let said = place.map_or_else(|| why.to_string(), |it| it.with_way_out(&why));
             refuse(format!("{said}; nothing was done"))
@@ -180,9 +174,9 @@ impl Caller<'_> {
 impl Host for Caller<'_> {
     type End = Ending;
 
-    fn sweep(&mut self, trees: &[PathBuf]) {
+    fn sweep(&mut self) {
         if let Some(place) = self.place {
-            let swept = sweep::before(self.run, place, trees);
+            let swept = sweep::before(self.run, place);
             self.so_far = self.so_far.worse(swept);
         }
     }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
-use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
 use seekless::engine::{self, Control, Delivery};
@@ -91,9 +90,8 @@ fn search(run: &FindRun, mut ranking: Option<Ranking>) -> Result<Exit, Stop> {
     idle.for_each(|rule| console::complain(no_match("--keep", rule)));
     let (summary, exit) = found?;
     let notes = || {
-        // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
-            sweep::notice(&place, || searched_trees(&run.config));
+            sweep::notice(&place);
         }
     };
     Ok(told(run, &summary, notes, exit))

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use seekless::acting::locked;
 use seekless::action::{Back, Reads, Reversion, UndoTally, UndoneFile};
 use seekless::heartbeat::current;
 
@@ -153,21 +152,19 @@ impl Recovery<'_> {
         reversion.reading(self.reads, self.io_idle)
     }
 
-    /// Takes a run back under the lock of its folders, and says what went wrong. `None` if the user does not agree.
+    /// Takes a run back while no other run is active, and says what went wrong. `None` if the user does not agree.
     pub fn run(
         &self,
         reversion: Reversion,
         back: Back,
         agree: impl FnOnce(&Reversion) -> bool,
     ) -> Result<Option<UndoTally>, Stop> {
-        let done = locked(reversion, |reversion| {
-            let reversion = self.reading(reversion);
-            agree(&reversion).then(|| self.carry_out(reversion, back))
-        });
-        done.or_else(refuse)
+        let _lock = reversion.lock().or_else(refuse)?;
+        let reversion = self.reading(reversion);
+        Ok(agree(&reversion).then(|| self.carry_out(reversion, back)))
     }
 
-    /// Takes a run back whose folders are locked, and says what went wrong.
+    /// Takes a run back, and says what went wrong.
     pub fn carry_out(&self, reversion: Reversion, back: Back) -> UndoTally {
         let place = self.place;
         let run = reversion.run_name();

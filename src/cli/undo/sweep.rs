@@ -1,9 +1,5 @@
-//! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
-//! again, and swept before another action in these folders.
+//! Runs that were cut short and left unfinished files. `find` names them, and they are swept before another action.
 
-use std::path::PathBuf;
-
-use seekless::acting::unfinished;
 use seekless::action::{self, Back, Code, CutShort};
 use seekless::units::counted;
 
@@ -14,15 +10,15 @@ use crate::cli::resolve::act::{ActRun, Use};
 use crate::cli::terminal::exit::{Exit, Stop};
 use crate::cli::terminal::{self, console};
 
-/// Names what lies in these trees, and how to clear it up.
-pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) {
-    for run in left_in(place, trees) {
+/// Names them, and how to clear up.
+pub fn notice(place: &JournalPlace) {
+    for run in left(place) {
         console::complain(format!("{}: {}", what(&run), ways_out(place, &run)));
     }
 }
 
-/// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
-pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf]) -> Exit {
+/// Clears up before a run acts, if the user agrees; else only says it.
+pub fn before(acting: &ActRun, place: &JournalPlace) -> Exit {
     let settings = &acting.acting;
     let recovery = Recovery {
         place,
@@ -31,7 +27,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf]) -> Exit 
         names_all: tracing::enabled!(tracing::Level::INFO),
     };
     let mut exit = Exit::Done;
-    for run in left_in(place, || trees.to_vec()) {
+    for run in left(place) {
         let agreed = match acting.use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Json => false,
@@ -104,8 +100,8 @@ pub fn command(recovery: &Recovery<'_>, args: &UndoArgs) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-fn left_in(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) -> Vec<CutShort> {
-    let runs = unfinished(&place.folder, trees);
+fn left(place: &JournalPlace) -> Vec<CutShort> {
+    let runs = action::cut_short(&place.folder);
     // Where there are no journals, nothing is missed.
     if let Err(why) = &runs
         && why.code == Code::JournalsUntrusted
@@ -124,9 +120,10 @@ fn what(run: &CutShort) -> String {
         "unfinished files",
     );
     format!(
-        "{undo}run {} ({}) did not finish and left {left} here",
+        "{undo}run {} ({}) did not finish and left {left} (the first: {})",
         run.name,
         command_line(&run.header),
+        console::path(&run.files[0]),
     )
 }
 

@@ -264,8 +264,6 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
                     .says(&format!("seekless undo {first}"));
             }
             run(&scene, "find -q tree").never_says("did not finish");
-            run(&scene, "find state").never_says("did not finish");
-            run(&scene, "remove --yes state").never_says("did not finish");
             assert!(!leftovers(&scene).is_empty(), "{action}");
             run(&scene, &format!("{action} --yes --keep oldest tree"))
                 .exits(0)
