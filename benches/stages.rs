@@ -97,7 +97,6 @@ fn set(number: u64) -> DuplicateSet {
         size: 4_194_305,
         digest: Some(ContentDigest::from(blake3::hash(&number.to_le_bytes()))),
         cached: false,
-        sidecars: false,
         members: (0..3).map(member).collect(),
         replicas: 3,
         reclaimable: 8_396_800,

@@ -60,7 +60,7 @@ impl ListedSets<'_> {
     /// The set as it is now; `None` if it is none any more.
     pub fn set(&mut self, mut read: ReadSet) -> Option<DuplicateSet> {
         let set = &mut read.set;
-        let (size, digest, cached, sidecars) = (set.size, set.digest, set.cached, set.sidecars);
+        let (size, digest, cached) = (set.size, set.digest, set.cached);
         let listed: usize = set.members.iter().map(|member| member.names.len()).sum();
         set.members.retain_mut(|member| {
             member.names.retain(|name| self.is_wanted(name));
@@ -105,14 +105,11 @@ impl ListedSets<'_> {
             reclaimable.min(freed.fold(0, u64::saturating_add))
         };
         let redundant = redundant.len() as u64;
-        if !sidecars {
-            self.summary.count(redundant, size, reclaimable);
-        }
+        self.summary.count(redundant, size, reclaimable);
         Some(DuplicateSet {
             size,
             digest: digest.filter(|_| self.selection.digests),
             cached: cached && self.selection.digests,
-            sidecars,
             members,
             replicas,
             reclaimable,

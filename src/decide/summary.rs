@@ -137,8 +137,6 @@ pub struct DuplicateSet {
     pub digest: Option<ContentDigest>,
     /// The digest of at least one member comes from the cache: that member was not read.
     pub cached: bool,
-    /// It has only sidecars that take part for their photos: no set of its own.
-    pub sidecars: bool,
     /// The files, the best candidate to keep first.
     pub members: Vec<Member>,
     /// Number of replicas that the set counts (inodes; names with `--hard-links`; roots with `--isolate`).

@@ -69,7 +69,6 @@ struct About {
     /// The class of its content, from which the digest comes if it is to be shown.
     content: Option<ClassId>,
     reclaimable: u64,
-    sidecars: bool,
 }
 
 /// A set that is kept for the end. There may be very many of them.
@@ -238,11 +237,7 @@ impl<'a> Deliverer<'a> {
         if !self.config.digests || draft.files.len() < 2 {
             draft.about.content = None;
         }
-        let mut names = draft.files.iter().flat_map(|&file| file_table.names(file));
-        draft.about.sidecars = names.all(|(_, name)| self.config.filter.is_carried(name));
-        if !draft.about.sidecars {
-            self.summary.count(redundant, size, draft.about.reclaimable);
-        }
+        self.summary.count(redundant, size, draft.about.reclaimable);
         match self.delivery {
             Delivery::AsFinal => self.write_out(draft.about, &draft.files, known),
             Delivery::Sorted(_) => {
@@ -376,7 +371,6 @@ impl<'a> Deliverer<'a> {
         set.cached = digest.is_some() && files.iter().any(is_recalled);
         set.replicas = replicas;
         set.reclaimable = about.reclaimable;
-        set.sidecars = about.sidecars;
         (self.sink)(&self.set)
     }
 }

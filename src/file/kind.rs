@@ -142,9 +142,13 @@ impl Kind {
         }
     }
 
-    /// The kind of a file of this name.
-    pub fn of(name: &[u8]) -> Option<Self> {
-        known(name)?.1
+    /// True if a file of this name is of this kind. Sidecar files go with photos and with films.
+    pub fn includes(self, name: &[u8]) -> bool {
+        match known(name) {
+            Some((_, Some(kind), _)) => kind == self,
+            Some((_, None, _)) => matches!(self, Self::Image | Self::Video),
+            None => false,
+        }
     }
 }
 
@@ -210,6 +214,12 @@ mod tests {
     }
 
     #[test]
+    fn sidecar_files_go_with_photos_and_films() {
+        let kinds = Kind::ALL.map(|kind| kind.includes(b"IMG_1.CR2.xmp"));
+        assert_eq!(kinds, [true, true, false, false, false]);
+    }
+
+    #[test]
     fn names_are_told_by_their_last_extension() {
         for (name, kind) in [
             (&b"a.jpg"[..], Some(Kind::Image)),
@@ -218,6 +228,7 @@ mod tests {
             (b"song.flac", Some(Kind::Audio)),
             (b"x.tar.gz", Some(Kind::Archive)),
             (b"sheet.numbers", Some(Kind::Document)),
+            (b"film.LRV", Some(Kind::Video)),
             (b"jpg", None),
             (b".jpg", None),
             (b"a.", None),
@@ -225,7 +236,10 @@ mod tests {
             (b"a.jpgjpgjpgjpg", None),
             (b"", None),
         ] {
-            assert_eq!(Kind::of(name), kind, "{}", name.escape_ascii());
+            for each in Kind::ALL {
+                let expected = kind == Some(each);
+                assert_eq!(each.includes(name), expected, "{}", name.escape_ascii());
+            }
         }
     }
 }

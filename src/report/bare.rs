@@ -41,9 +41,6 @@ impl Report for Bare {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars {
-            return Ok(());
-        }
         let members = set.members.iter();
         let names = members.flat_map(|member| bare_names(member, self.every_name));
         for name in names.skip(self.omits_first.into()) {

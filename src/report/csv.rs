@@ -25,9 +25,6 @@ impl Report for Csv {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars {
-            return Ok(());
-        }
         self.sets += 1;
         for (number, member) in (1..).zip(&set.members) {
             for name in &member.names {

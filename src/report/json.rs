@@ -105,8 +105,6 @@ struct SetKeys {
     digest: Option<ContentDigest>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cached: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    sidecars: bool,
     replicas: u64,
     reclaimable: u64,
     #[serde(with = "members")]

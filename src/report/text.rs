@@ -161,9 +161,6 @@ impl Report for Text {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        if set.sidecars && (self.style.on_terminal || self.is_list) {
-            return Ok(());
-        }
         if self.is_list {
             self.any_set = true;
             return self.list(out, set);
@@ -194,9 +191,6 @@ impl Report for Text {
             let (faint, plain) = self.style.paint(FAINT);
             let more = count((all - shown) as u64);
             writeln!(out, "      {faint}… and {more} more{plain}")?;
-        }
-        if set.sidecars {
-            self.comment(out, SIDECARS)?;
         }
         let numbered = (1..).zip(&set.members);
         let ambiguous = numbered.filter(|(_, member)| member.ambiguous);
@@ -234,9 +228,6 @@ impl Report for Text {
         )
     }
 }
-
-/// Marks a set that is listed so that an action finds all files of a group.
-pub(super) const SIDECARS: &str = "sidecar files, listed for actions: not counted as a set";
 
 /// Begins the comment with the header, which is that of JSON.
 pub const HEADER: &[u8] = b"header: ";

@@ -6,7 +6,7 @@
 use regex::RegexSet;
 
 use super::glob::{Globs, PathGlobs};
-use crate::file::{Kind, Member, Role};
+use crate::file::Kind;
 
 /// The result of a filter for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +95,7 @@ impl Filter {
         let excluded = self.excludes(name, is_folder);
         let unwanted = !is_folder
             && (in_globs(&self.names) == Some(false)
-                || !(self.kinds.is_empty()
-                    || Kind::of(name).is_some_and(|kind| self.kinds.contains(&kind)))
+                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.includes(name)))
                 || !(self.extensions.is_empty() || self.has_extension(name)));
         keep_unless(excluded || unwanted)
     }
@@ -104,27 +103,6 @@ impl Filter {
     fn excludes(&self, name: &[u8], is_folder: bool) -> bool {
         let is_in = |globs: &Option<Globs>| globs.as_ref().is_some_and(|globs| globs.matches(name));
         is_in(&self.excluded_names) || is_folder && is_in(&self.excluded_folder_names)
-    }
-
-    /// True for the name of a sidecar that only takes part [with its photo](Self::carries): no kind that was asked for
-    /// includes it.
-    pub fn is_carried(&self, name: &[u8]) -> bool {
-        let is_sidecar = || Member::of(name).is_some_and(|member| member.role == Role::Sidecar);
-        !self.kinds.is_empty()
-            && is_sidecar()
-            && Kind::of(name).is_none_or(|kind| !self.kinds.contains(&kind))
-    }
-
-    /// True if only some kinds of files are included.
-    pub fn has_kinds(&self) -> bool {
-        !self.kinds.is_empty()
-    }
-
-    /// True if this sidecar takes part where its photo does: only exclusions apply to it. (It is hidden if its photo is.)
-    /// The path is asked for if [`needs_path`](Self::needs_path) is true.
-    pub fn carries(&self, name: &[u8], path: impl FnOnce() -> Vec<u8>) -> bool {
-        let paths = self.excluded_paths.as_ref();
-        !self.excludes(name, false) && !paths.is_some_and(|globs| globs.matches(&path()))
     }
 
     /// A dot at the start of a name begins no extension: ".zip" is a hidden file called zip.

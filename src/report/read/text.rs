@@ -12,7 +12,7 @@ use crate::hash::ContentDigest;
 use crate::report::SCHEMA;
 use crate::report::bad_line::checked_name;
 use crate::report::escape::unescape;
-use crate::report::text::{CACHED, HEADER, SIDECARS};
+use crate::report::text::{CACHED, HEADER};
 
 /// The line that a user can append if the report is complete.
 const END: &str = "# interrupted: ended by hand";
@@ -104,8 +104,6 @@ impl Reader {
         } else if begins("interrupted: ") || begins("incomplete: ") {
             self.is_report = true;
             self.frame.ending = Ending::Interrupted;
-        } else if let (Some(set), true) = (&mut self.set, comment == SIDECARS.as_bytes()) {
-            set.read.set.sidecars = true;
         } else if let (Some(header), false) = (comment.strip_prefix(HEADER), self.any_set) {
             let header = serde_json::from_slice(header);
             let header = header.map_err(|error| BadLine::Shape(error.to_string()))?;
@@ -156,7 +154,6 @@ impl OpenSet {
                     size: number("size")?,
                     digest: digest.map(ContentDigest::try_from).transpose()?,
                     cached: head.name("cached").is_some(),
-                    sidecars: false,
                     replicas: number("replicas")?,
                     reclaimable: number("reclaimable")?,
                     members: Vec::new(),

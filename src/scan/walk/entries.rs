@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::ProblemKind;
-use crate::file::{DirId, Member, Role, is_managed_folder, may_tell_folder};
+use crate::file::{DirId, is_managed_folder, may_tell_folder};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::{FoundIn, OtherEntry};
@@ -83,29 +83,6 @@ impl Walker {
             walk.dirs.write().mark_managed(dir);
         }
         (self.listing, self.buffer) = (listing, buffer);
-        if let Some(here) = here {
-            self.carry(&here);
-        }
-    }
-
-    /// Takes the sidecars of the photos of a folder that take part.
-    fn carry(&mut self, here: &Here<'_>) {
-        let stems = std::mem::take(&mut self.stems);
-        for name in std::mem::take(&mut self.sidecars) {
-            let bytes = name.to_bytes();
-            let path = || [&self.path[..], bytes].concat();
-            let stem = Member::of(bytes).map(|member| member.stem.to_ascii_lowercase());
-            let is_ignored = |rules: &IgnoreRules| rules.is_ignored(&path(), false);
-            let is_carried = stem.is_some_and(|stem| stems.contains(&stem))
-                && self.walk.filter.carries(bytes, path)
-                && !here.rules.as_deref().is_some_and(is_ignored);
-            if is_carried {
-                self.walked.left_out.filtered -= 1;
-                self.file(here, &name);
-            } else {
-                self.unseen(here.dir, Some(&name), Unseen::Filtered);
-            }
-        }
     }
 
     /// The context of all entries of a folder. These are the first entries, or all of them if `is_whole`.
@@ -172,10 +149,6 @@ impl Walker {
         }
         let wanted = self.wanted(name, is_folder, here.needs_path, here.rules.as_deref());
         if let Err(unseen) = wanted {
-            let is_sidecar = unseen == Unseen::Filtered && !is_folder;
-            if is_sidecar && self.walk.filter.is_carried(name.to_bytes()) {
-                return self.sidecars.push(name.to_owned());
-            }
             return self.unseen(dir, Some(name), unseen);
         }
         if !is_folder {
@@ -259,21 +232,9 @@ impl Walker {
         if stat.kind != FileType::RegularFile {
             return self.unseen(dir, Some(name), Unseen::Changed);
         }
-        let filter = &self.walk.filter;
-        let verdict = match filter.metadata(stat.size, stat.mtime_ns) {
-            Verdict::Filtered if stat.size > 0 && filter.is_carried(name.to_bytes()) => {
-                Verdict::Keep
-            }
-            verdict => verdict,
-        };
+        let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
         if let Some(unseen) = count(&mut self.walked.left_out, verdict) {
             return self.unseen(dir, Some(name), unseen);
-        }
-        if self.walk.filter.has_kinds()
-            && let Some(member) = Member::of(name.to_bytes())
-            && member.role != Role::Sidecar
-        {
-            self.stems.insert(member.stem.to_ascii_lowercase());
         }
         let file = found_file(&stat, name.to_bytes());
         let dev = stat.dev;

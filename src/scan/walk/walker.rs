@@ -1,7 +1,7 @@
 //! One walker: a thread that takes jobs from the queue, mostly folders to list.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::{CStr, CString};
+use std::collections::HashMap;
+use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -42,10 +42,6 @@ pub struct Walker {
     pub(super) buffer: dirent::Buffer,
     pub(super) listing: Listing,
     pub(super) below: Vec<Job>,
-    /// Sidecars of the current folder that take part if their photos do.
-    pub(super) sidecars: Vec<CString>,
-    /// The stems in lower case of files of the current folder that take part.
-    pub(super) stems: HashSet<Vec<u8>>,
     pub(super) path: Vec<u8>,
     /// Names since the last check of the free memory.
     pub(super) unlooked: usize,
@@ -84,8 +80,6 @@ impl Walker {
             buffer: dirent::Buffer::default(),
             listing: Listing::default(),
             below: Vec::new(),
-            sidecars: Vec::new(),
-            stems: HashSet::new(),
             path: Vec::new(),
             unlooked: 0,
             linked_device: None,

@@ -255,12 +255,8 @@ fn two_imports() -> Tree {
 }
 
 #[test]
-fn a_report_of_photos_carries_their_sidecars() {
-    for preset in [
-        "--preset photos",
-        "--type image --min-size 1k --ext heic",
-        "--type image -f json",
-    ] {
+fn a_report_of_photos_has_their_sidecars() {
+    for preset in ["--preset photos", "--type image -f json"] {
         let stage = Stage::new(two_imports());
         let report = stage.report(&format!("{preset} a b"));
         stage.on_report("remove -y --from -", report).exits(0);
@@ -269,12 +265,21 @@ fn a_report_of_photos_carries_their_sidecars() {
             "a/IMG.HEIC",
             "a/lonely.xmp",
             "a/notes.txt",
-            "b/lonely.xmp",
             "b/notes.txt",
         ];
         assert_eq!(stage.names(), left, "{preset}");
     }
     let stage = Stage::new(two_imports());
     stage.run("remove -y --type image a b").exits(0);
-    assert_eq!(stage.names().len(), 6);
+    assert_eq!(stage.names().len(), 5);
+}
+
+#[test]
+fn a_group_stays_if_a_filter_left_out_its_sidecar() {
+    for filter in ["--min-size 1k", "--ext heic"] {
+        let stage = Stage::new(two_imports());
+        let before = stage.names();
+        stage.run(&format!("remove -y --type image {filter} a b"));
+        assert_eq!(stage.names(), before, "{filter}");
+    }
 }

@@ -108,7 +108,6 @@ fn set(size: u64, members: Vec<Member>) -> DuplicateSet {
         size,
         digest: Some(ContentDigest::of_nothing()),
         cached: false,
-        sidecars: false,
         replicas: members.len() as u64,
         reclaimable: 4096,
         members,
@@ -445,12 +444,12 @@ prop_compose! {
     fn any_set()(
         (size, replicas, reclaimable) in any::<(u64, u64, u64)>(),
         digest: Option<[u8; 32]>,
-        (cached, sidecars) in any::<(bool, bool)>(),
+        cached: bool,
         members in prop::collection::vec(any_member(), 1..12),
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
         let cached = cached && digest.is_some();
-        DuplicateSet { size, digest, cached, sidecars, members, replicas, reclaimable }
+        DuplicateSet { size, digest, cached, members, replicas, reclaimable }
     }
 }
 
