@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::device::{Inner, Mounts};
 use crate::file::as_listed;
 use crate::heartbeat::current;
-use crate::scan::{BadPattern, PathGlobs};
+use crate::scan::{BadPattern, Globs};
 
 /// A folder and everything below it, by its real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct Place {
     /// An existing folder or file.
     below: Option<Below>,
     /// A pattern for a path or for any folder above it, and its text.
-    glob: Option<(PathGlobs, String)>,
+    glob: Option<(Globs, String)>,
 }
 
 impl Place {
@@ -147,7 +147,7 @@ impl Place {
 
     fn holds_through(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         let is_below = |below: &Below| below.holds(path) || below.holds_inner(inner);
-        let matches = |(globs, _): &(PathGlobs, String)| {
+        let matches = |(globs, _): &(Globs, String)| {
             let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
             any(path) || any(listed)
         };
@@ -156,12 +156,12 @@ impl Place {
 }
 
 /// Compiles a pattern.
-fn glob(text: &OsStr, working_folder: &Path) -> Result<Option<(PathGlobs, String)>, BadPlace> {
+fn glob(text: &OsStr, working_folder: &Path) -> Result<Option<(Globs, String)>, BadPlace> {
     let pattern = text
         .to_str()
         .ok_or_else(|| BadPlace::NotText(text.into()))?;
     let pattern = pattern.trim_end_matches('/').to_owned();
-    let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
+    let globs = Globs::new(std::slice::from_ref(&pattern), false, working_folder)?;
     Ok(globs.map(|globs| (globs, pattern)))
 }
 

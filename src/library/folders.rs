@@ -129,7 +129,7 @@ impl<'a> Folders<'a> {
         let noise = self
             .noise
             .unwrap_or_else(|| NOISE.map(str::to_owned).into());
-        let noise = Globs::new(&noise, false).map_err(Cause::from)?;
+        let noise = Globs::of_names(&noise).map_err(Cause::from)?;
         let every_file = FilterSpec {
             keep_empty: true,
             ..FilterSpec::default()

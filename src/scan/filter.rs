@@ -5,7 +5,7 @@
 
 use regex::RegexSet;
 
-use super::glob::{Globs, PathGlobs};
+use super::glob::Globs;
 use crate::file::Kind;
 
 /// The result of a filter for an entry.
@@ -31,11 +31,9 @@ pub struct Filter {
     pub(super) skip_hidden: bool,
     pub(super) keep_empty: bool,
     pub(super) names: Option<Globs>,
-    pub(super) excluded_names: Option<Globs>,
-    pub(super) excluded_folder_names: Option<Globs>,
-    pub(super) paths: Option<PathGlobs>,
-    pub(super) excluded_paths: Option<PathGlobs>,
-    pub(super) excluded_folder_paths: Option<PathGlobs>,
+    pub(super) paths: Option<Globs>,
+    pub(super) excluded: Option<Globs>,
+    pub(super) excluded_folders: Option<Globs>,
     pub(super) regexes: Option<RegexSet>,
     pub(super) kinds: Vec<Kind>,
     pub(super) extensions: Vec<Vec<u8>>,
@@ -49,60 +47,31 @@ impl Filter {
     /// Tests the bare name of a folder's entry, before anything else is known about the entry.
     ///
     /// Name globs and kinds apply to files only: the walk must enter a folder to find files.
+    #[inline]
     pub fn entry(&self, name: &[u8], is_folder: bool) -> Verdict {
         if self.skip_hidden && name.first() == Some(&b'.') {
-            return Verdict::Hidden;
+            Verdict::Hidden
+        } else {
+            keep_if(is_folder || self.name(name))
         }
-        self.name(name, is_folder)
     }
 
-    /// Tests a root that the user named, by its name and its path. A hidden root is kept, since the user named it.
+    /// Tests a root that the user named, by its name and its path. A hidden root is kept, since the user named it, and so
+    /// is a folder without a name: "/", ".", "..".
     pub fn root(&self, path: &[u8], is_folder: bool) -> Verdict {
-        let last = path
-            .rsplit(|&byte| byte == b'/')
-            .find(|part| !part.is_empty());
-        let by_name = match last {
-            // No name to test: "/", ".", "..".
+        let mut parts = path.rsplit(|&byte| byte == b'/');
+        match parts.find(|part| !part.is_empty()) {
             None | Some(b"." | b"..") => Verdict::Keep,
-            Some(name) => self.name(name, is_folder),
-        };
-        match by_name {
-            Verdict::Keep if self.needs_path() => self.path(path, is_folder),
-            verdict => verdict,
+            Some(name) if is_folder || self.name(name) => self.path(path, is_folder),
+            Some(_) => Verdict::Filtered,
         }
     }
 
     #[inline]
-    fn name(&self, name: &[u8], is_folder: bool) -> Verdict {
-        // Most searches have no filter by name.
-        let any = self.names.is_some()
-            || self.excluded_names.is_some()
-            || self.excluded_folder_names.is_some()
-            || !self.kinds.is_empty()
-            || !self.extensions.is_empty();
-        if any {
-            self.named(name, is_folder)
-        } else {
-            Verdict::Keep
-        }
-    }
-
-    fn named(&self, name: &[u8], is_folder: bool) -> Verdict {
-        let in_globs = |globs: &Option<Globs>| {
-            let globs = globs.as_ref();
-            globs.map(|globs| globs.matches(name))
-        };
-        let excluded = self.excludes(name, is_folder);
-        let unwanted = !is_folder
-            && (in_globs(&self.names) == Some(false)
-                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.includes(name)))
-                || !(self.extensions.is_empty() || self.has_extension(name)));
-        keep_unless(excluded || unwanted)
-    }
-
-    fn excludes(&self, name: &[u8], is_folder: bool) -> bool {
-        let is_in = |globs: &Option<Globs>| globs.as_ref().is_some_and(|globs| globs.matches(name));
-        is_in(&self.excluded_names) || is_folder && is_in(&self.excluded_folder_names)
+    fn name(&self, name: &[u8]) -> bool {
+        self.names.as_ref().is_none_or(|globs| globs.matches(name))
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.includes(name)))
+            && (self.extensions.is_empty() || self.has_extension(name))
     }
 
     /// A dot at the start of a name begins no extension: ".zip" is a hidden file called zip.
@@ -116,27 +85,22 @@ impl Filter {
     /// True if [`path`](Self::path) has something to test.
     pub fn needs_path(&self) -> bool {
         self.paths.is_some()
-            || self.excluded_paths.is_some()
-            || self.excluded_folder_paths.is_some()
+            || self.excluded.is_some()
+            || self.excluded_folders.is_some()
             || self.regexes.is_some()
     }
 
     /// Tests the whole path as reached from a root. Only exclusions apply to a folder.
     pub fn path(&self, path: &[u8], is_folder: bool) -> Verdict {
-        let in_globs = |globs: &Option<PathGlobs>| {
-            let globs = globs.as_ref();
-            globs.map(|globs| globs.matches(path))
+        let is_in = |globs: &Option<Globs>| globs.as_ref().is_some_and(|globs| globs.matches(path));
+        let is_excluded = is_in(&self.excluded) || is_folder && is_in(&self.excluded_folders);
+        // Bytes that are no UTF-8 count as a character, so that a dot matches them.
+        let in_regexes = |set: &RegexSet| set.is_match(&String::from_utf8_lossy(path));
+        let is_wanted = || {
+            self.paths.as_ref().is_none_or(|globs| globs.matches(path))
+                && self.regexes.as_ref().is_none_or(in_regexes)
         };
-        let excluded = in_globs(&self.excluded_paths) == Some(true)
-            || (is_folder && in_globs(&self.excluded_folder_paths) == Some(true));
-        let in_regexes = || {
-            // Bytes that are no UTF-8 count as a character, so that a dot matches them.
-            let text = || String::from_utf8_lossy(path);
-            self.regexes.as_ref().map(|set| set.is_match(&text()))
-        };
-        let unwanted =
-            !is_folder && (in_globs(&self.paths) == Some(false) || in_regexes() == Some(false));
-        keep_unless(excluded || unwanted)
+        keep_if(!is_excluded && (is_folder || is_wanted()))
     }
 
     /// Tests a file by its whole path. From `start` on, it tests the same parts as a search: the folders on the way and
@@ -153,17 +117,18 @@ impl Filter {
         let mut from = start;
         for end in ends {
             let is_folder = end < path.len();
-            let mut verdict = match &path[from..end] {
-                b"" | b"." | b".." => Verdict::Keep,
-                part => self.entry(part, is_folder),
-            };
-            if verdict == Verdict::Keep && self.needs_path() {
+            let part = &path[from..end];
+            from = end + 1;
+            if matches!(part, b"" | b"." | b"..") {
+                continue;
+            }
+            let mut verdict = self.entry(part, is_folder);
+            if verdict == Verdict::Keep {
                 verdict = self.path(&path[..end], is_folder);
             }
             if verdict != Verdict::Keep {
                 return verdict;
             }
-            from = end + 1;
         }
         Verdict::Keep
     }
@@ -185,11 +150,11 @@ impl Filter {
     }
 }
 
-fn keep_unless(out: bool) -> Verdict {
-    if out {
-        Verdict::Filtered
-    } else {
+fn keep_if(is_wanted: bool) -> Verdict {
+    if is_wanted {
         Verdict::Keep
+    } else {
+        Verdict::Filtered
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use regex::{RegexSet, RegexSetBuilder};
 
 use super::filter::Filter;
-use super::glob::{BadPattern, Globs, PathGlobs};
+use super::glob::{BadPattern, Globs};
 use crate::file::Kind;
 use crate::units::Bytes;
 
@@ -123,34 +123,24 @@ impl FilterSpec {
         if let Some(path) = self.paths.iter().find(|path| path.ends_with('/')) {
             return Err(BadPattern::SlashAtEnd(path.clone()));
         }
-        let (folder_only, any): (Vec<_>, Vec<_>) = self
+        let (folders, any): (Vec<_>, Vec<_>) = self
             .excludes
             .iter()
-            .map(String::as_str)
+            .cloned()
             .partition(|pattern| is_folder_pattern(pattern));
-        let folder_only: Vec<_> = folder_only
+        let folders: Vec<String> = folders
             .iter()
-            .map(|p| p.trim_end_matches('/'))
+            .map(|pattern| pattern.trim_end_matches('/').to_owned())
             .collect();
-        let by_path = |patterns: &[&str]| -> Vec<String> {
-            let with_slash = patterns.iter().filter(|p| p.contains('/'));
-            with_slash.map(|p| (*p).to_owned()).collect()
-        };
-        let by_name = |patterns: &[&str]| -> Vec<String> {
-            let bare = patterns.iter().filter(|p| !p.contains('/'));
-            bare.map(|p| (*p).to_owned()).collect()
-        };
-        let path_globs =
-            |patterns: &[String]| PathGlobs::new(patterns, self.ignore_case, &self.working_folder);
+        let globs =
+            |patterns: &[String]| Globs::new(patterns, self.ignore_case, &self.working_folder);
         Ok(Filter {
             skip_hidden: self.skip_hidden,
             keep_empty: self.keep_empty,
-            names: Globs::new(&self.names, self.ignore_case)?,
-            excluded_names: Globs::new(&by_name(&any), self.ignore_case)?,
-            excluded_folder_names: Globs::new(&by_name(&folder_only), self.ignore_case)?,
-            paths: path_globs(&self.paths)?,
-            excluded_paths: path_globs(&by_path(&any))?,
-            excluded_folder_paths: path_globs(&by_path(&folder_only))?,
+            names: globs(&self.names)?,
+            paths: globs(&self.paths)?,
+            excluded: globs(&any)?,
+            excluded_folders: globs(&folders)?,
             regexes: regexes(&self.regexes, self.ignore_case)?,
             kinds: self.kinds.clone(),
             extensions: self
@@ -205,29 +195,4 @@ fn reason_in_one_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ffi::OsString;
-    use std::os::unix::ffi::OsStringExt;
-
-    use super::*;
-    use crate::scan::filter::Verdict;
-
-    #[test]
-    fn anchored_patterns_survive_odd_folders() {
-        let spec = |folder: &[u8]| FilterSpec {
-            paths: vec!["./*.c".to_owned()],
-            working_folder: PathBuf::from(OsString::from_vec(folder.to_vec())),
-            ..FilterSpec::default()
-        };
-        let filter = spec(b"/a[b]*").build().expect("brackets are escaped");
-        assert_eq!(filter.path(b"x.c", false), Verdict::Keep);
-        assert_eq!(filter.path(b"/a[b]*/x.c", false), Verdict::Keep);
-        assert_eq!(filter.path(b"/abc/x.c", false), Verdict::Filtered);
-        let at_top = spec(b"/").build().expect("nothing to escape");
-        assert_eq!(at_top.path(b"/x.c", false), Verdict::Keep);
-        assert!(spec(b"/\xff").build().is_err());
-    }
 }

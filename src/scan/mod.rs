@@ -16,7 +16,7 @@ pub(crate) use enter::{Stamp, is_same_place};
 pub use filter_spec::{FilterSpec, NoFile};
 pub(crate) use found::{FoundBatch, OtherEntry, ScanMessage};
 pub use glob::BadPattern;
-pub(crate) use glob::{Globs, PathGlobs};
+pub(crate) use glob::Globs;
 pub(crate) use listing::{MOST_NAMES, is_memory_exhausted};
 pub(crate) use search::Search;
 pub(crate) use walk::{Given, Group, Walk, path_of};

@@ -273,7 +273,7 @@ fn glob(text: &str) -> Result<Globs, String> {
             "{text:?} contains a slash, which a file name cannot contain: use 'under DIR' or 'regex REGEX'"
         ));
     }
-    let globs = Globs::new(&[text.to_owned()], false).map_err(|error| error.to_string())?;
+    let globs = Globs::of_names(&[text.to_owned()]).map_err(|error| error.to_string())?;
     globs.ok_or_else(|| "no pattern".to_owned())
 }
 

@@ -110,7 +110,7 @@ impl Noise {
             [] => &usual,
             given => given,
         };
-        Globs::new(globs, false).map(Self)
+        Globs::of_names(globs).map(Self)
     }
 
     /// True for a file of this name and length.

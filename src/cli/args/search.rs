@@ -229,7 +229,7 @@ pub struct FilterArgs {
     /// Only include files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
     ///
     /// If given several times, a file must match one of the patterns. It must also match one value of each other kind
-    /// that is given (--name, --path, --regex, --type, --ext).
+    /// that is given (--name, --path, --regex, --type, --ext). '?' and '[ab]' match one byte; in UTF-8, 'é' has two.
     #[arg(long, value_name = "GLOB")]
     pub name: Vec<String>,
 

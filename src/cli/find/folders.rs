@@ -74,7 +74,7 @@ fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
             one_file_system: args.one_file_system,
             ..args.reads.config(args.patience)
         },
-        is_noise: Globs::new(&args.noise, false)?,
+        is_noise: Globs::of_names(&args.noise)?,
         style: sink.style(args.talk.color),
         folder: around.folder.clone(),
         talk: args.talk.on(around.stderr),
