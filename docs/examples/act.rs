@@ -36,10 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Outcome::Skipped(why) | Outcome::Failed(why) => {
                 eprintln!("{}: {why}", step.path.display());
             }
-            _ => {
-                let kept = step.kept.as_deref().unwrap_or(&step.path);
-                println!("{} → {}", step.path.display(), kept.display());
-            }
+            _ => println!("{} → {}", step.path.display(), step.kept.display()),
         })
         .apply(&journals)?;
     println!("run {}: {} done", applied.run, applied.done);

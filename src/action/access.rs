@@ -72,11 +72,6 @@ impl ActionKind {
             Self::Trash | Self::Hardlink | Self::Symlink | Self::Move => Reversal::GivesBack,
         }
     }
-
-    /// True if the file itself moves elsewhere, so that no other file has to stay for it.
-    pub(crate) fn takes_content_along(self) -> bool {
-        matches!(self, Self::Trash | Self::Move)
-    }
 }
 
 /// The access rights of a file: owner, mode, ACLs, labels.

@@ -8,8 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::plan::{EmptyFolder, Plan};
 use super::ways::folder_entry;
-use super::{ActionKind, Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step};
-use crate::heartbeat::current;
+use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step};
 
 /// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
 /// such parcels. One takes a second on a spinning disk.
@@ -87,10 +86,6 @@ pub struct ApplyTally {
     pub unwritten: bool,
     /// Bytes that were freed on the disk.
     pub freed: u64,
-    /// Files of noise that were removed with the folders.
-    pub noise: u64,
-    /// Files of noise that the plan wanted to remove.
-    pub noise_steps: u64,
     /// Notes about finished steps, with their counts.
     pub notes: BTreeMap<String, u64>,
     /// The results for folders that were to be empty afterwards.
@@ -210,39 +205,9 @@ impl Work<'_> {
                 is_ours
             })
             .collect();
-        self.take_noise(plan.action(), &folders);
         if self.tally.unreached(plan) == 0 {
             self.tally.folders = self.actor.remove_folders(plan.action(), &folders);
         }
-    }
-
-    /// Removes the noise from folders that contain nothing else now.
-    fn take_noise(&mut self, action: ActionKind, folders: &[&EmptyFolder]) {
-        let mut cleared = HashSet::new();
-        let mut files = Vec::new();
-        if folders.iter().all(|folder| folder.noise.is_empty()) {
-            return;
-        }
-        for folder in folders {
-            current::ask_about(&folder.path);
-            if folder.is_clear(&cleared) {
-                cleared.insert(&folder.path[..]);
-                files.extend(&folder.noise);
-            }
-        }
-        current::rest();
-        self.tally.noise_steps = files.len() as u64;
-        let steps = files.iter().map(|&file| Step {
-            action,
-            keeper: None,
-            victim: file.clone(),
-            digest: None,
-        });
-        let mut alone = steps.map(|step| vec![step]);
-        let taken = alone.try_for_each(|step| self.push(step));
-        // Why it ended early is in the tally.
-        let _ = taken.and_then(|()| self.flush());
-        self.finish();
     }
 
     /// Processes the outcomes of the last steps.
@@ -256,9 +221,8 @@ impl Work<'_> {
 impl ApplyTally {
     /// Number of steps of this plan that the run did not reach.
     pub fn unreached(&self, plan: &Plan) -> u64 {
-        let ended = self.done + self.noise + self.already + self.skipped + self.failed;
-        let steps = plan.totals().steps + self.noise_steps;
-        steps.saturating_sub(ended)
+        let ended = self.done + self.already + self.skipped + self.failed;
+        plan.totals().steps.saturating_sub(ended)
     }
 
     fn add(&mut self, step: &Step, outcome: &Outcome, tell: TellStep<'_>) {
@@ -269,10 +233,7 @@ impl ApplyTally {
                 }
             }
             Outcome::Done(done) => {
-                match step.keeper {
-                    Some(_) => self.done += 1,
-                    None => self.noise += 1,
-                }
+                self.done += 1;
                 self.freed += done.freed;
                 if let Some(emptied) = &mut self.emptied {
                     let folder = folder_entry::parent(&step.victim.path);

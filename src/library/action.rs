@@ -13,9 +13,7 @@ use super::{nanoseconds, real};
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::ActionKind;
 use crate::action::keep::Rules;
-use crate::action::plan::{
-    Claim, ClaimedFacts, ClaimedFile, Noise, Origin, Planner, Settings, Sidecars,
-};
+use crate::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Planner, Settings, Sidecars};
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -46,7 +44,6 @@ pub struct Action {
     asked: Asked,
     rules: Vec<String>,
     within: Vec<PathBuf>,
-    noise: Option<Vec<String>>,
     bytes_per_second: Option<u64>,
 }
 
@@ -56,7 +53,6 @@ impl Action {
             asked: Asked::new(kind),
             rules: Vec::new(),
             within: Vec::new(),
-            noise: None,
             bytes_per_second: None,
         }
     }
@@ -150,15 +146,6 @@ impl Action {
     /// or for a report below [`within`](Self::within), and nothing else holds them.
     pub fn remove_empty_folders(mut self, remove: bool) -> Self {
         self.asked.settings.remove_empty_folders = remove;
-        self
-    }
-
-    /// `trash` and `move`: folders that hold nothing but noise afterwards go as well, with the noise, of which no copy
-    /// stays. Noise is empty files, and files whose names match one of these globs; if there are none, those that
-    /// [`Folders`](super::folders::Folders) takes for noise.
-    pub fn with_noise<G: Into<String>>(mut self, globs: impl IntoIterator<Item = G>) -> Self {
-        self.asked.settings.remove_empty_folders = true;
-        self.noise = Some(globs.into_iter().map(Into::into).collect());
         self
     }
 
@@ -289,13 +276,6 @@ impl Action {
         if destination.is_some_and(|to| to.as_os_str().is_empty()) {
             return Err(Cause::NoPath("the path of the destination is empty".to_owned()).into());
         }
-        settings.noise = match self.noise {
-            Some(_) if !settings.policy.action.takes_content_along() => {
-                return Err(Cause::LosesNoise.into());
-            }
-            Some(globs) => Some(Noise::named(&globs).map_err(Cause::from)?),
-            None => None,
-        };
         settings.policy.rules = Rules::parse(&self.rules).map_err(Cause::from)?;
         settings.acting.reads = reads(self.bytes_per_second)?;
         asked.tops = tops;

@@ -46,9 +46,7 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
-            Cause::Pattern(_) | Cause::LittleMemory | Cause::SlowRate | Cause::LosesNoise => {
-                ErrorKind::Setting
-            }
+            Cause::Pattern(_) | Cause::LittleMemory | Cause::SlowRate => ErrorKind::Setting,
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
             Cause::NoRoots | Cause::FewPaths | Cause::NoDepth => ErrorKind::Setting,
             Cause::NoFile(_) => ErrorKind::Setting,
@@ -86,8 +84,6 @@ pub(super) enum Cause {
     LittleMemory,
     #[error("the limit of bytes per second must be {} or more", LEAST_RATE.0)]
     SlowRate,
-    #[error("no copy of the noise would be left: only the trash and a move can take it")]
-    LosesNoise,
     #[error("no path is given: name a folder or a file")]
     NoRoots,
     #[error(transparent)]

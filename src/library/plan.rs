@@ -73,8 +73,8 @@ pub struct Step {
     pub action: ActionKind,
     /// The file that was acted on, an absolute path.
     pub path: PathBuf,
-    /// The file that stays for it, an absolute path; noise has none.
-    pub kept: Option<PathBuf>,
+    /// The file that stays for it, an absolute path.
+    pub kept: PathBuf,
     /// The outcome.
     pub outcome: Outcome,
 }
@@ -99,8 +99,6 @@ pub struct Applied {
     pub freed: u64,
     /// Empty folders that were removed.
     pub folders: u64,
-    /// Files of noise that went with them.
-    pub noise: u64,
     /// Empty folders that could not be removed, and why.
     pub folders_left: Vec<(PathBuf, String)>,
 }
@@ -134,11 +132,6 @@ impl<'a> Plan<'a> {
     pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.plan.empty_folders().iter();
         folders.map(|folder| path(&folder.path))
-    }
-
-    /// Noise that goes from these folders.
-    pub fn noise(&self) -> impl Iterator<Item = PathBuf> {
-        self.plan.noise().map(|file| path(&file.path))
     }
 
     /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders, and
@@ -205,7 +198,6 @@ impl<'a> Plan<'a> {
             failed: tally.failed,
             freed: tally.freed,
             folders: tally.folders.removed,
-            noise: tally.noise,
             folders_left: tally.folders.left.into_iter().map(named).collect(),
         })
     }
@@ -240,7 +232,7 @@ impl Host for Caller<'_> {
                 tell(&Step {
                     action: step.action,
                     path: path(&step.victim.path),
-                    kept: step.keeper.as_ref().map(|keeper| path(&keeper.path)),
+                    kept: path(&step.keeper.path),
                     outcome: outcome.clone(),
                 });
             }

@@ -245,7 +245,7 @@ fn settings(top: &Path, destination: PathBuf) -> Settings {
 pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
     Step {
         action,
-        keeper: Some(target(keeper)),
+        keeper: target(keeper),
         victim: target(victim),
         digest: None,
     }

@@ -53,18 +53,13 @@ fn compared(
     let Act { intent, pair, .. } = drafted;
     current::ask_about(&step.victim.path);
     pair.victim.is_on_its_way(&step.victim.path)?;
-    if let (Some(keeper), Some(target)) = (&mut pair.keeper, &step.keeper) {
-        let found = keeper.is_on_its_way(&target.path);
-        let guarded = found.and_then(|()| match step.action {
-            // The kernel compares while it acts.
-            ActionKind::Reflink => Ok(()),
-            _ => keeper.guard(),
-        });
-        guarded.map_err(Reason::of_keeper)?;
-    }
+    let found = pair.keeper.is_on_its_way(&step.keeper.path);
+    found.map_err(Reason::of_keeper)?;
+    // The kernel compares while it acts.
     if step.action == ActionKind::Reflink {
         return Ok(None);
     }
+    pair.keeper.guard().map_err(Reason::of_keeper)?;
     pair.victim.guard()?;
     if trust_hash {
         return Ok(step.digest);
@@ -96,7 +91,7 @@ fn files_of(group: &Group) -> Vec<Identity> {
     let pairs = group
         .iter()
         .filter_map(|(_, drafted)| Some(&drafted.as_ref().ok()?.pair));
-    let files = pairs.flat_map(|pair| pair.keeper.iter().chain([&pair.victim]));
+    let files = pairs.flat_map(|pair| [&pair.keeper, &pair.victim]);
     files.map(Opened::identity).collect()
 }
 

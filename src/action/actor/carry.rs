@@ -71,17 +71,15 @@ impl Actor {
         if self.kept.contains(&pair.victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
-        let kept = pair.keeper.as_ref().map(|keeper| keeper.stat.ctime_ns);
+        let kept = pair.keeper.stat.ctime_ns;
         pair.as_compared(&self.ours)?;
-        let Some(keeper) = &pair.keeper else {
-            return Ok(());
-        };
+        let keeper = &pair.keeper;
         let rights = [keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
         if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
             return Err(Reason::apart(apart, THE_KEPT_FILE));
         }
         // A change of its ACL or labels shows in the change time.
-        if kept != Some(keeper.stat.ctime_ns) {
+        if kept != keeper.stat.ctime_ns {
             self.look_at_rights(action, keeper, &intent.metadata)?;
         }
         if action != ActionKind::Reflink {
@@ -152,8 +150,8 @@ impl Actor {
 
     /// Records the change time of a kept file that had a further name for a moment.
     fn remember_link(&mut self, pair: &Pair) {
-        if let Some(keeper) = &pair.keeper
-            && let Ok(now) = stat::fresh_descriptor(&keeper.file)
+        let keeper = &pair.keeper;
+        if let Ok(now) = stat::fresh_descriptor(&keeper.file)
             && (now.size, now.mtime_ns) == (keeper.stat.size, keeper.stat.mtime_ns)
             && now.ctime_ns != keeper.stat.ctime_ns
         {
@@ -170,12 +168,11 @@ impl Actor {
 
     /// Records the files whose change time this run set.
     fn remember(&mut self, pair: &Pair) {
-        if let Some(keeper) = &pair.keeper {
-            // Linking to it may have given it another number.
-            self.kept
-                .extend([(keeper.stat.dev, keeper.stat.ino), keeper.identity()]);
-        }
-        for file in pair.keeper.iter().chain([&pair.victim]) {
+        let keeper = &pair.keeper;
+        // Linking to it may have given it another number.
+        self.kept
+            .extend([(keeper.stat.dev, keeper.stat.ino), keeper.identity()]);
+        for file in [keeper, &pair.victim] {
             if let Ok(now) = stat::fresh_descriptor(&file.file)
                 && Times::of(&now) != Times::of(&file.stat)
             {
@@ -187,8 +184,7 @@ impl Actor {
 
 /// True if a rename must be checked closely: the two may be one file, or a program carries out the rename.
 fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
-    let keeper = pair.keeper.as_ref().unwrap_or(&pair.victim);
-    file_systems.between(keeper.location(), pair.victim.location()) != Distinct::Certain
+    file_systems.between(pair.keeper.location(), pair.victim.location()) != Distinct::Certain
 }
 
 /// The state of the file that has the name now, or that was moved.

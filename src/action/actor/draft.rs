@@ -23,7 +23,7 @@ use crate::action::ways::folder_identity::FolderIdentity;
 /// The files of a step, before any other decision.
 struct Found {
     victim: Opened,
-    keeper: Option<Opened>,
+    keeper: Opened,
     /// The victim's.
     metadata: rustix::io::Result<Metadata>,
 }
@@ -39,11 +39,7 @@ impl Finder {
     fn files(&self, step: &Step) -> Result<Found, Reason> {
         let victim = self.open(&step.victim)?;
         victim.changeable(step.action != ActionKind::Reflink)?;
-        let keeper = match &step.keeper {
-            None if step.action.takes_content_along() => None,
-            None => return Err(Reason::from(Code::Gone).of_keeper()),
-            Some(keeper) => Some(self.open(keeper).map_err(Reason::of_keeper)?),
-        };
+        let keeper = self.open(&step.keeper).map_err(Reason::of_keeper)?;
         let metadata = metadata::of(&victim);
         Ok(Found {
             victim,
@@ -136,23 +132,16 @@ impl Actor {
     ) -> Result<Act, Reason> {
         let Found {
             victim,
-            keeper: kept,
+            keeper,
             metadata,
         } = found;
         self.file_systems.of(victim.stat.dev, &victim.file);
-        if let Some(keeper) = &kept {
-            self.stands_for(step, keeper, &victim)?;
-        }
+        self.stands_for(step, &keeper, &victim)?;
         if self.kept.contains(&victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
-        if let Some(keeper) = &kept {
-            self.look_at_rights(step.action, keeper, &metadata)?;
-        }
-        // What goes without a kept file names itself.
-        let keeper = kept.as_ref().unwrap_or(&victim);
-        let keeper_path = &step.keeper.as_ref().unwrap_or(&step.victim).path;
+        self.look_at_rights(step.action, &keeper, &metadata)?;
         let number = self.journal.next_step();
         let temporary = temporary(self.journal.mark(), number);
         let folder = FolderIdentity::of(&victim.place.folder);
@@ -163,7 +152,7 @@ impl Actor {
             victim_state: (&victim.stat).into(),
             names: victim.stat.links,
             metadata,
-            keeper: Raw(keeper_path.clone()),
+            keeper: Raw(step.keeper.path.clone()),
             keeper_state: (&keeper.stat).into(),
             temporary: temporary.to_string_lossy().into_owned(),
             together: None,
@@ -181,18 +170,13 @@ impl Actor {
                 destination::prepare_trash(&victim, settings, &unique, &mut intent)?;
             }
             ActionKind::Symlink => links::prepare_symbolic(settings, &mut intent),
-            ActionKind::Reflink => reflink::prepare(keeper, &victim)?,
+            ActionKind::Reflink => reflink::prepare(&keeper, &victim)?,
             ActionKind::Move => destination::prepare_move(step, settings, &mut intent)?,
         }
-        if let Some(keeper) = &kept {
-            self.begin_to_sync(step, keeper, unsynced)?;
-        }
+        self.begin_to_sync(step, &keeper, unsynced)?;
         Ok(Act {
             intent,
-            pair: Pair {
-                keeper: kept,
-                victim,
-            },
+            pair: Pair { keeper, victim },
             checked: Ok(None),
             to_prove: false,
             guards_ways: self.settings.guards_ways(),

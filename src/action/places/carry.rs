@@ -15,7 +15,6 @@ use crate::action::journal::past::Lack;
 use crate::action::journal::record::RecordedState;
 use crate::action::reason::{Code, Facts, IDENTITY, MODIFIED, Reason};
 use crate::action::step::Done;
-use crate::action::step::check::Opened;
 use crate::action::step::folders::NO_TRASH;
 use crate::action::step::metadata::SET_ID;
 use crate::action::step::pair::Pair;
@@ -314,14 +313,11 @@ impl<'a> Carried<'a> {
                 self.scene.note = Some(note);
             }
             ActionKind::Move => self.scene.there = Some(destination::open_move(act)?),
-            ActionKind::Remove | ActionKind::Symlink => {
-                act.pair.kept()?;
-                self.done.freed = freed(victim);
-            }
+            ActionKind::Remove | ActionKind::Symlink => self.done.freed = freed(victim),
             ActionKind::Hardlink => {
                 self.done.freed = freed(victim);
                 // The victim's are as they were when they were written down: its change time is.
-                let keeper = metadata::of(act.pair.kept()?);
+                let keeper = metadata::of(&act.pair.keeper);
                 let keeper = keeper.map_err(failed("read its metadata"))?;
                 let differences = metadata::differences(&keeper, &act.intent.metadata);
                 if !differences.is_empty() {
@@ -590,11 +586,11 @@ fn may_go_in_place(act: &Act) -> bool {
 /// wrote to the file, it gets its time again.
 fn times_again(act: &Act) {
     let Pair { keeper, victim } = &act.pair;
-    let is_equal = |keeper: &Opened| {
+    let is_equal = || {
         let equal = bytes::begins_with(&victim.file, &keeper.file, &victim.reads);
         matches!(equal, Ok(Some(_)))
     };
-    if act.to_prove && keeper.as_ref().is_some_and(is_equal) {
+    if act.to_prove && is_equal() {
         let [accessed, modified] = act.intent.metadata.times;
         let given = attributes::set_times(&victim.file, accessed, modified);
         tracing::debug!("the times after a rename are set again: {given:?}");

@@ -23,13 +23,11 @@ use std::path::PathBuf;
 
 use planner::Checks;
 
-use super::{ActionKind, Step, StepFile};
+use super::{ActionKind, Step};
 use crate::action;
 use crate::action::bounds::Bounds;
 use crate::action::reason::{Code, Reason};
-use crate::folders::NOISE;
 use crate::heartbeat::current;
-use crate::scan::{BadPattern, Globs};
 
 pub use by_folder::FolderPairs;
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
@@ -68,8 +66,6 @@ pub struct Settings {
     pub allows_managed: bool,
     /// Remove folders that will be empty, where [`Bounds`] allow it.
     pub remove_empty_folders: bool,
-    /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
-    pub noise: Option<Noise>,
 }
 
 impl Settings {
@@ -83,7 +79,6 @@ impl Settings {
             sidecars: Sidecars::default(),
             allows_managed: false,
             remove_empty_folders: false,
-            noise: None,
         }
     }
 
@@ -94,28 +89,6 @@ impl Settings {
             self.policy.action,
             ActionKind::Remove | ActionKind::Trash | ActionKind::Move
         )
-    }
-}
-
-/// Files that do not prevent the removal of a folder: they may be removed without a copy that stays. These are empty
-/// files, and files of certain names.
-#[derive(Clone, Debug)]
-pub struct Noise(Option<Globs>);
-
-impl Noise {
-    /// Files of these names, or by default of the names that `seekless folders` treats as noise.
-    pub fn named(globs: &[String]) -> Result<Self, BadPattern> {
-        let usual = NOISE.map(str::to_owned);
-        let globs = match globs {
-            [] => &usual,
-            given => given,
-        };
-        Globs::of_names(globs).map(Self)
-    }
-
-    /// True for a file of this name and length.
-    pub(super) fn is(&self, name: &[u8], size: u64) -> bool {
-        size == 0 || self.0.as_ref().is_some_and(|globs| globs.matches(name))
     }
 }
 
@@ -284,15 +257,5 @@ impl Plan {
     /// Folders that will be empty and are removed, each after the folders in it.
     pub fn empty_folders(&self) -> &[EmptyFolder] {
         &self.emptied
-    }
-
-    /// True if noise is removed from folders that are empty otherwise.
-    pub fn takes_noise(&self) -> bool {
-        self.settings.noise.is_some()
-    }
-
-    /// Noise that is removed from these folders.
-    pub fn noise(&self) -> impl Iterator<Item = &StepFile> {
-        self.emptied.iter().flat_map(|folder| &folder.noise)
     }
 }

@@ -167,7 +167,7 @@ fn can_share_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> bool {
 }
 
 /// True if a name on mergerfs has a file on more than one branch.
-pub(super) fn hides_files(path: &[u8]) -> bool {
+fn hides_files(path: &[u8]) -> bool {
     let branches = NameInFolder::of(path)
         .map_err(|_| Errno::NOENT)
         .and_then(|place| open::any_handle(&place.folder, &place.name, false))

@@ -369,7 +369,7 @@ impl SetPlan {
                 let (kept, name) = self.kept_for(file)?;
                 Some(Step {
                     action,
-                    keeper: Some(kept.target(self.size, name)),
+                    keeper: kept.target(self.size, name),
                     victim: file.target(self.size, victim),
                     digest: self.digest,
                 })

@@ -47,7 +47,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
 
 /// Makes the link of a step under this name in the victim's folder, and checks it.
 pub fn make(act: &Act, name: &CStr) -> Result<(), Reason> {
-    let keeper = act.pair.kept()?;
+    let keeper = &act.pair.keeper;
     let folder = &act.pair.victim.place.folder;
     let text = act.intent.link_text.as_ref().map(|text| text.0.as_slice());
     match text {
@@ -70,7 +70,7 @@ pub fn make(act: &Act, name: &CStr) -> Result<(), Reason> {
 }
 
 fn make_hard(act: &Act, name: &CStr) -> Result<(), Reason> {
-    let (keeper, folder) = (act.pair.kept()?, &act.pair.victim.place.folder);
+    let (keeper, folder) = (&act.pair.keeper, &act.pair.victim.place.folder);
     let linked = match names::link_open_file(&keeper.file, folder, name) {
         // Without /proc by its name, which is looked at again afterwards.
         Err(Errno::NOENT) => names::link(&keeper.place.folder, &keeper.place.name, folder, name),

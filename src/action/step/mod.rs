@@ -61,9 +61,8 @@ pub struct StepFile {
 pub struct Step {
     /// The action.
     pub action: ActionKind,
-    /// The file that stays. Without a keeper, the victim takes its content along, so only `trash` and `move` can do
-    /// without.
-    pub keeper: Option<StepFile>,
+    /// The file that stays.
+    pub keeper: StepFile,
     /// The file to act on.
     pub victim: StepFile,
     /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it

@@ -26,40 +26,27 @@ use crate::sys::{extents, open, page_cache, stat, statfs};
 /// Keeper and victim of one step, both checked.
 #[derive(Debug)]
 pub struct Pair {
-    /// The file that stays, if the step has one.
-    pub keeper: Option<Opened>,
+    /// The file that stays.
+    pub keeper: Opened,
     /// The file to act on.
     pub victim: Opened,
 }
 
 impl Pair {
-    /// Compares the two files byte by byte. Returns the digest of the compared bytes, if it is `wanted`. A victim
-    /// without a keeper is only read, for its digest.
+    /// Compares the two files byte by byte. Returns the digest of the compared bytes, if it is `wanted`.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
-        let Some(keeper) = &self.keeper else {
-            let read = wanted.then(|| bytes::digest(&self.victim.file, &self.victim.reads));
-            return read.transpose().map_err(unreadable);
-        };
         let mut hasher = wanted.then(blake3::Hasher::new);
-        bytes::compare(keeper, &self.victim, hasher.as_mut())?;
+        bytes::compare(&self.keeper, &self.victim, hasher.as_mut())?;
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
     /// Checks that the two files have the bytes that they had when they were opened for the comparison.
     pub fn as_compared(&mut self, ours: &OwnChanges) -> Result<(), Reason> {
         self.victim.look_again(true, ours)?;
-        let keeper = self.keeper.as_mut();
-        let there = keeper.map_or(Ok(()), |keeper| keeper.look_again(false, ours));
+        let there = self.keeper.look_again(false, ours);
         there.map_err(Reason::of_keeper)
-    }
-
-    /// The file that stays, for actions that replace the victim with a link to it or with its blocks.
-    pub fn kept(&self) -> Result<&Opened, Reason> {
-        self.keeper
-            .as_ref()
-            .ok_or_else(|| Reason::from(Code::Gone).of_keeper())
     }
 
     /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name now leads nowhere,
@@ -79,15 +66,12 @@ impl Pair {
                 None => why,
             }
         })?;
-        let Some(keeper) = &self.keeper else {
-            return Ok(());
-        };
         // A new link changes the change time of the file that it leads to.
         if action == ActionKind::Hardlink {
             return Ok(());
         }
-        let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
-        if now.map_err(Reason::of_keeper)?.ctime_ns == keeper.stat.ctime_ns {
+        let now = stat::fresh_descriptor(&self.keeper.file).map_err(unreadable);
+        if now.map_err(Reason::of_keeper)?.ctime_ns == self.keeper.stat.ctime_ns {
             Ok(())
         } else {
             Err(Reason::changed(STATUS).seems_one())
@@ -96,8 +80,7 @@ impl Pair {
 
     /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
     pub fn last_look(&self) -> Result<(), Reason> {
-        let there = self.keeper.as_ref().map_or(Ok(()), Opened::still_there);
-        there.map_err(Reason::of_keeper)?;
+        self.keeper.still_there().map_err(Reason::of_keeper)?;
         self.victim.unchanged()
     }
 }
@@ -169,13 +152,11 @@ const BLOCK: u64 = 4096;
 /// Checks for the keeper while the victim has its temporary name.
 pub fn look_without_victim(act: &Act) -> Result<(), Reason> {
     act.pair.look_without_victim(act.intent.action)?;
-    match &act.pair.keeper {
-        Some(keeper) if act.to_prove => {
-            name_is_elsewhere(act, keeper)?;
-            keeper_reads(keeper)
-        }
-        _ => Ok(()),
+    if act.to_prove {
+        name_is_elsewhere(act, &act.pair.keeper)?;
+        keeper_reads(&act.pair.keeper)?;
     }
+    Ok(())
 }
 
 /// Checks that the victim's temporary name does not appear beside the keeper.
@@ -217,10 +198,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Reason> {
 
 /// True if the keeper lost its last name while the victim lost its own: the bytes exist as long as a descriptor is open.
 pub fn is_last(act: &Act) -> bool {
-    // Without a keeper, what lost its name here was copied before.
-    let Some(keeper) = &act.pair.keeper else {
-        return false;
-    };
+    let keeper = &act.pair.keeper;
     let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
     let survives = has_name(keeper) && keeper.unchanged().is_ok();
     if survives && (!act.to_prove || keeper_reads(keeper).is_ok()) {
@@ -242,7 +220,7 @@ mod tests {
 
     fn pair(keeper: &Path, victim: &Path) -> Pair {
         Pair {
-            keeper: Some(opened(keeper)),
+            keeper: opened(keeper),
             victim: opened(victim),
         }
     }

@@ -33,7 +33,7 @@ pub fn prepare(keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
 
 /// Shares the blocks of the two files.
 pub fn perform(act: &Act) -> Result<Done, Reason> {
-    let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
+    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);
     let reference = Layout::of(keeper);

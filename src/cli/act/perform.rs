@@ -25,10 +25,7 @@ pub fn steps(
 ) -> (Result<ApplyTally, Reason>, bool) {
     let control = Arc::new(ApplyControl::default());
     let (action, totals) = (plan.action(), plan.totals());
-    let noise = plan.noise().map(|file| (1, file.expected.size));
-    let total = noise.fold((totals.steps, totals.bytes), |sum, file| {
-        (sum.0 + file.0, sum.1 + file.1)
-    });
+    let total = (totals.steps, totals.bytes);
     let [told, shown, left] = [0; 3].map(|_| Arc::clone(&control));
     let progress = move || {
         vec![ProgressLine {
@@ -122,7 +119,6 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         lines.push(format!("{}: {note}.", names(times)));
     }
     for (number, what) in [
-        (tally.noise, "of noise moved as well."),
         (tally.already, "needed no change."),
         (tally.skipped, "left alone, as reported above."),
         (tally.failed, "could not be changed, as reported above."),

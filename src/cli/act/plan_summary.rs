@@ -178,16 +178,7 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
 pub fn empty_folders(plan: &Plan) -> Option<String> {
     let folders = plan.empty_folders().len() as u64;
     let what = plural(folders, "folder that is", "folders that are");
-    let with = match plan.noise().count() as u64 {
-        0 => String::new(),
-        noise => format!(", with {} of noise", names(noise)),
-    };
-    let then = || {
-        format!(
-            "Then remove {} {what} empty afterwards{with}.",
-            count(folders)
-        )
-    };
+    let then = || format!("Then remove {} {what} empty afterwards.", count(folders));
     (folders > 0).then(then)
 }
 
@@ -232,10 +223,7 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
 /// The question whether the plan shall be carried out: it says what would happen to the files.
 pub fn question(plan: &Plan, acting: &action::Settings) -> String {
     let replaced = plan.totals().steps;
-    let files = match plan.noise().count() as u64 {
-        0 => names(replaced),
-        noise => format!("{} and {} of noise", names(replaced), names(noise)),
-    };
+    let files = names(replaced);
     let (act, _, how) = verbs(plan.action());
     let to = destination(acting);
     let folders = match plan.empty_folders().len() as u64 {

@@ -22,7 +22,7 @@ const BELOW: &str = "             ";
 const SETS: usize = 3;
 const NAMES: usize = 3;
 
-/// Folders that are shown there, and noise files in them.
+/// Folders that are shown there.
 const FOLDERS: usize = 2;
 
 /// Writes a plan.
@@ -125,15 +125,10 @@ impl Text<'_> {
         self.more(rows.len(), most)
     }
 
-    /// Writes the first of the folders that go, with their noise.
+    /// Writes the first of the folders that go.
     fn folders(&mut self, plan: &Plan, most: usize) -> io::Result<()> {
         let folders = plan.empty_folders();
         for folder in folders.iter().take(most) {
-            for file in folder.noise.iter().take(most) {
-                self.name(self.action.name(), &file.path)?;
-                self.line(&format!("{BELOW}noise"))?;
-            }
-            self.more(folder.noise.len(), most)?;
             self.name("remove", &folder.path)?;
         }
         self.more(folders.len(), most)

@@ -141,15 +141,7 @@ struct SetRecord<'a> {
 struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     empty_folders: Option<Vec<Name<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noise: Option<Vec<NoiseRecord<'a>>>,
     totals: TotalsRecord,
-}
-
-#[derive(Serialize)]
-struct NoiseRecord<'a> {
-    path: Name<'a>,
-    size: u64,
 }
 
 #[derive(Serialize)]
@@ -183,14 +175,9 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
     }
     let folders = plan.empty_folders().iter();
     let folders = folders.map(|folder| Name(&folder.path));
-    let noise = plan.noise().map(|file| NoiseRecord {
-        path: Name(&file.path),
-        size: file.expected.size,
-    });
     let totals = plan.totals();
     let tail = Tail {
         empty_folders: plan.removes_empty_folders().then(|| folders.collect()),
-        noise: plan.takes_noise().then(|| noise.collect()),
         totals: TotalsRecord {
             sets: totals.sets,
             steps: totals.steps,

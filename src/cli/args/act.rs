@@ -226,21 +226,6 @@ pub struct FolderArgs {
     /// --from a report of files, give a PATH.
     #[arg(long)]
     pub remove_empty_folders: bool,
-
-    /// Also move noise files out of folders that are otherwise empty, so that these folders can be removed
-    ///
-    /// Noise means empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It is moved to the trash
-    /// or to the destination of 'move', even if no copy of it stays. 'remove' without --trash refuses this option. A
-    /// noise file stays if it is the kept copy of a file that this run removes or moves. Undo restores the noise.
-    #[arg(long, requires = "remove_empty_folders")]
-    pub with_noise: bool,
-
-    /// With --with-noise, count files with these names as noise
-    ///
-    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated.
-    /// Empty files are always noise.
-    #[arg(long, value_name = "GLOB", requires = "with_noise")]
-    pub noise: Vec<String>,
 }
 
 /// What an action may do only if it is allowed.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use seekless::acting::{Asked, FoundFolder, NoFolder};
-use seekless::action::plan::{self, Noise};
+use seekless::action::plan;
 use seekless::action::{self, ActionKind, RunHeader};
 use seekless::engine::Config;
 use seekless::file::{OwnFolder, own_trash};
@@ -65,7 +65,6 @@ pub fn resolve(
         needs_path(&args, action)?;
         only_whole_paths(&args, action)?;
     }
-    let noise = noise(folders, action)?;
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let allows = |what| args.way.allow.contains(&what);
@@ -97,7 +96,6 @@ pub fn resolve(
     settings.sidecars = stay.sidecars;
     settings.allows_managed = allows(Allowed::Managed);
     settings.remove_empty_folders = folders.remove_empty_folders;
-    settings.noise = noise;
     settings.acting = action::Settings {
         across_owners: allows(Allowed::OtherOwners),
         shared: allows(Allowed::Shared),
@@ -227,19 +225,6 @@ fn paths(option: &str, given: &[OsString]) -> Result<Vec<PathBuf>, Stop> {
         return refuse(format!("--{option}: {EMPTY_PATH}"));
     }
     Ok(given.iter().map(PathBuf::from).collect())
-}
-
-/// The files that may go without a copy that stays, if any may.
-fn noise(folders: &FolderArgs, action: ActionKind) -> Result<Option<Noise>, Stop> {
-    if !folders.with_noise {
-        return Ok(None);
-    }
-    if !action.takes_content_along() {
-        return refuse(
-            "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
-        );
-    }
-    Ok(Some(Noise::named(&folders.noise)?))
 }
 
 /// The use of a plan.

@@ -230,12 +230,12 @@ fn a_keeper_that_is_no_safe_copy_saves_the_victim() {
     all_refuse(
         |scene, step| {
             symlink("dup", scene.tree().join("link")).expect("a link");
-            step.keeper = Some(target(&scene.tree().join("link/v")));
+            step.keeper = target(&scene.tree().join("link/v"));
         },
         |skip| codes(skip) == [Code::Keeper, Code::ThroughLink],
     );
     all_refuse(
-        |scene, step| step.keeper = Some(target(&scene.tree().join("keep/../keep/k"))),
+        |scene, step| step.keeper = target(&scene.tree().join("keep/../keep/k")),
         |skip| codes(skip) == [Code::Keeper, Code::BadPath],
     );
 }
@@ -246,7 +246,7 @@ fn bytes_decide_whatever_the_report_says() {
         let mut content = noise(1, SIZE);
         content[SIZE - 7] ^= 1;
         scene.file("tree/keep/k", &content, 0o644, 1_000_000_000);
-        step.keeper = Some(target(&scene.keeper()));
+        step.keeper = target(&scene.keeper());
     };
     all_refuse(differ, |skip| skip.facts().offset == Some(SIZE as u64 - 7));
 }

@@ -338,7 +338,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Copies below `x` of files below `keep`: one alone, beside noise, and two that belong together.
+/// Copies below `x` of files below `keep`: one alone, and two that belong together.
 fn stage(row: Row<'_>) -> Stage {
     let tree = match row.ground {
         Ground::On(volume) => Tree::inside(&volume.path()),
@@ -361,7 +361,6 @@ fn stage(row: Row<'_>) -> Stage {
             ["real/keep/IMG_1.MOV", "real/x/r/IMG_1.MOV"],
             noise(3, 7000),
         )
-        .file("real/x/p/q/.DS_Store", "noise")
         .mode("real/x/p/q/one", 0o744)
         .mode("real/x/r/IMG_1.HEIC", 0o744)
         .modified("real/x/p/q/one", 1_100_000_000)
@@ -406,11 +405,11 @@ macro_rules! rows {
 
 rows! {
     remove: "remove --remove-empty-folders", Here;
-    trash: "remove --trash --remove-empty-folders --with-noise", Here;
+    trash: "remove --trash --remove-empty-folders", Here;
     hardlink: "hardlink", Here;
     symlink: "symlink", Here;
-    moving: "move --to TO --remove-empty-folders --with-noise", Here;
-    moving_to_another_file_system: "move --to TO --remove-empty-folders --with-noise", Away;
+    moving: "move --to TO --remove-empty-folders", Here;
+    moving_to_another_file_system: "move --to TO --remove-empty-folders", Away;
 }
 
 /// The answer to each change is lost.

@@ -263,7 +263,7 @@ fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> 
         let mut wanted = step(action, &scene.keeper(), &scene.victim());
         // Only what a report knows.
         wanted.victim.expected.ctime_ns = None;
-        let kept = wanted.keeper.as_mut().expect("a kept file");
+        let kept = &mut wanted.keeper;
         kept.expected.ctime_ns = None;
         let header = RunHeader {
             started_ns: i64::try_from(round).expect("small") * 1_000_000_000,

@@ -185,7 +185,6 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         "protect=/a",
         "only-under=/a",
         "remove-empty-folders",
-        "with-noise",
         "min-size=1k",
         "exclude=.git",
         "hard-links",

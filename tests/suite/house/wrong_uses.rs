@@ -88,11 +88,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("--keep Newest t", "Newest", "use newest"),
     ("--from gen.py -o gen.py", "-o gen.py", "another file"),
-    (
-        "remove -n --with-noise t",
-        "--remove-empty-folders",
-        "--help",
-    ),
     // The whole system, however it is written. The filters would leave everything alone.
     (
         "remove --yes -d 1 --min-size 900T /",

@@ -150,7 +150,7 @@ fn who_owns_the_files_is_looked_at_again_before_each_step() {
         let scene = Scene::new();
         // As from a report that does not tell the change time.
         let mut step = step(action, &scene.keeper(), &scene.victim());
-        let kept = step.keeper.as_mut().expect("a kept file");
+        let kept = &mut step.keeper;
         kept.expected.ctime_ns = None;
         step.victim.expected.ctime_ns = None;
         give(&scene.keeper(), NOBODY, 0o644);

@@ -122,10 +122,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
         files.push(file(1, 10, names));
         let mut set = set(files);
         policy.decide(&mut set, &Choice::ByRule);
-        let relied_on = set.steps(ActionKind::Remove).flat_map(|step| {
-            let keepers = step.keeper.into_iter();
-            keepers.map(|keeper| keeper.path)
-        });
+        let relied_on = set.steps(ActionKind::Remove).map(|step| step.keeper.path);
         let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
         assert_eq!(relied_on, [b"/n/a".to_vec()].into(), "{hold:?}");
     }

@@ -3,6 +3,5 @@
 mod created;
 pub mod emptied;
 mod moved;
-mod noise;
 mod refused;
 mod reports;
