@@ -90,9 +90,8 @@ pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide, Difference,
     Error, ErrorKind, File, Filter, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
-    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, PartPlace, Places, Plan,
-    PlanTotals, PlannedFile, PlannedSet, Progress, Run, Search, Set, Sets, Step, Sum, Summary,
-    Undo, UndoPreview,
+    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, Places, Plan, PlanTotals,
+    PlannedFile, PlannedSet, Progress, Run, Search, Set, Sets, Step, Sum, Summary, Undo,
 };
 #[doc(inline)]
 pub use units::Bytes;

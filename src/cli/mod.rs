@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use args::common::DEFAULT;
 use args::{Cli, Command};
 use clap::FromArgMatches;
-use front::config;
+use clap::error::{ContextKind, ContextValue};
+use front::{config, is_near};
 use seekless::engine::make_room;
 
 use crate::cli::terminal::console;
@@ -87,16 +88,31 @@ fn in_one_line(error: &clap::Error, words: &[OsString], program: &clap::Command)
     let lines = text.lines().map(str::trim);
     let lines =
         lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    // Nobody should come to an option that takes a question or a check away by way of a slip.
-    let is_tip = |line: &str, words| line.starts_with("tip: ") && line.contains(words);
-    let lines = lines.filter(|line| {
-        let is_kept = |words| !is_tip(line, words);
-        !line.is_empty() && is_kept("to pass") && is_kept("'--yes'") && is_kept("'--allow'")
-    });
-    let lines: Vec<&str> = lines.collect();
+    let is_misleading = |line: &&str| {
+        line.starts_with("tip: to pass")
+            || line.starts_with("tip: a similar argument") && !may_be_meant(error)
+    };
+    let lines: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !is_misleading(line))
+        .collect();
     let said = lines.join(" ");
     let said = said.trim_start_matches("error: ").replace(" tip: ", "; ");
     format!("{said}; 'seekless {asked} --help' lists all options")
+}
+
+/// True if an option that the parser suggests differs from what was typed as by a slip. Nobody should come to an option
+/// that takes a question or a check away in this way.
+fn may_be_meant(error: &clap::Error) -> bool {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let typed = text(ContextKind::InvalidArg);
+    let near = text(ContextKind::SuggestedArg);
+    typed.zip(near).is_some_and(|(typed, near)| {
+        !["--yes", "--allow"].contains(&near)
+            && is_near(typed.trim_start_matches('-'), near.trim_start_matches('-'))
+    })
 }
 
 /// Does what a command says.

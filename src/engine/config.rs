@@ -185,9 +185,9 @@ pub const MECHANISMS: [(Mechanism, &str); 11] = [
     (Mechanism::Overlap, "overlap"),
 ];
 
-/// A root lies in another one.
+/// A root lies in another one, or is the same.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: lies in {}; compare it with what is outside that folder", inner.display(), outer.display())]
+#[error("{}: is in {}, or the same; compare it with what is outside that folder", inner.display(), outer.display())]
 pub struct Nested {
     inner: PathBuf,
     outer: PathBuf,
@@ -213,7 +213,7 @@ impl Place {
     }
 }
 
-/// Refuses roots of which one lies in another one. The same root twice is for the caller to see.
+/// Refuses roots of which one lies in another one, or is the same.
 pub fn check_nesting(roots: &[Root], patience: Duration) -> Result<(), Nested> {
     let mounts = Mounts::read();
     let place = |root: &Root| {
@@ -221,11 +221,11 @@ pub fn check_nesting(roots: &[Root], patience: Duration) -> Result<(), Nested> {
         Place::of(&root.path, &mounts, patience)
     };
     let places: Vec<Option<Place>> = roots.iter().map(place).collect();
-    for (outer, here) in roots.iter().zip(&places) {
-        for (inner, there) in roots.iter().zip(&places) {
+    for (first, (outer, here)) in roots.iter().zip(&places).enumerate() {
+        for (second, (inner, there)) in roots.iter().zip(&places).enumerate() {
             if let (Some(here), Some(there)) = (here, there)
+                && first != second
                 && here.holds(there)
-                && !there.holds(here)
             {
                 let (inner, outer) = (inner.path.clone(), outer.path.clone());
                 return Err(Nested { inner, outer });

@@ -317,7 +317,7 @@ impl Preference {
             () if self.in_trash != other.in_trash => "not in a trash",
             () if self.is_managed != other.is_managed => "not hidden or managed by a program",
             () if self.given != other.given => "in the folder given first",
-            () if self.marks != other.marks => "best-name",
+            () if self.marks != other.marks => "not named like a copy",
             () if self.mtime_ns != other.mtime_ns => "oldest",
             () => "first by path",
         }

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use super::going::Going;
 use super::left::Left;
 use super::seen::Seen;
-use super::shares::{Overlap, Search, Sharing, in_parts};
+use super::shares::{Overlap, Search, Sharing};
 use super::survey::{Finding, Forms, Survey, Tallies, Wanted};
 use super::verdict::{CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict};
 
 /// The answer of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldersAnswer {
     /// What can go first, and the largest gain first.
     pub entries: Vec<FolderEntry>,
@@ -136,7 +136,7 @@ fn others(survey: &Survey<'_>, going: &Going<'_>) -> Vec<Finding> {
             tell.then(|| not_fully_seen(seen, folder))
         } else if is_elsewhere && is_left_elsewhere(going, folder) {
             next = end;
-            Some(in_parts(&going.left, &survey.tallies, &mut sharing, folder))
+            Some(FolderVerdict::InParts)
         } else {
             let overlap = search.run(&mut sharing, folder).filter(|overlap| {
                 // What goes is no reason to let this one go.

@@ -114,23 +114,12 @@ fn of_copy(
     if let Some(identical) = identical(survey, left, copy) {
         return identical;
     }
-    let mut others = copies.iter().copied().filter(|&other| other != copy);
-    let places = Places {
-        number: copies.len() - 1,
-        at_least,
-    };
-    let seen = survey.seen;
-    match others
-        .clone()
-        .find(|&other| seen.have_same_contents(copy, other))
-    {
-        Some(other) => FolderVerdict::SameContents {
-            other: seen.path(other),
-            places,
-        },
-        None => FolderVerdict::Contained {
-            other: seen.path(others.next().unwrap_or(copy)),
-            places,
+    let other = copies.iter().copied().find(|&other| other != copy);
+    FolderVerdict::Contained {
+        other: survey.seen.path(other.unwrap_or(copy)),
+        places: Places {
+            number: copies.len() - 1,
+            at_least,
         },
     }
 }
@@ -146,19 +135,9 @@ fn of_one(
     if let Some(identical) = identical(survey, left, folder) {
         return Some(identical);
     }
-    let alike = homes.alike(left, folder);
-    Some(match alike.first() {
-        Some(&other) => FolderVerdict::SameContents {
-            other: survey.seen.path(other),
-            places: Places {
-                number: alike.len(),
-                at_least: homes.count.at_least,
-            },
-        },
-        None => FolderVerdict::Contained {
-            other: survey.seen.path(inside),
-            places: homes.count,
-        },
+    Some(FolderVerdict::Contained {
+        other: survey.seen.path(inside),
+        places: homes.count,
     })
 }
 

@@ -146,25 +146,6 @@ impl Homes {
         Self { folders, count }
     }
 
-    /// The lowest folders with the same contents as the folder, each as many times, that were seen as a whole. In order.
-    pub fn alike(&self, left: &Left<'_>, folder: u32) -> Vec<u32> {
-        let (seen, run) = (left.seen, left.seen.run());
-        let files = seen.files_below(folder).len();
-        // A home has a copy of each content. Further copies may lie above it.
-        let alike_above = |&home: &u32| {
-            let mut above = run
-                .upwards(home)
-                .take_while(|&at| !run.holds(at, folder) && seen.files_below(at).len() <= files);
-            above.find(|&at| {
-                seen.is_whole(at) && !left.is_touched(at) && seen.have_same_contents(folder, at)
-            })
-        };
-        let mut alike: Vec<u32> = self.folders.iter().filter_map(alike_above).collect();
-        alike.sort_unstable();
-        alike.dedup();
-        alike
-    }
-
     /// The smallest one, by bytes and then in order.
     pub fn smallest(&self, tallies: &Tallies) -> Option<u32> {
         let key = |folder: &u32| (tallies.get(*folder).bytes, *folder);

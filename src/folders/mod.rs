@@ -22,5 +22,5 @@ pub use answer::FoldersAnswer;
 pub use seen::{Content, Gap, NOISE, Seen};
 pub use survey::{Forms, Percent, Tallies, Tally, Wanted};
 pub use verdict::{
-    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
+    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, Places,
 };

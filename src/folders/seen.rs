@@ -182,15 +182,6 @@ impl<'t> Seen<'t> {
         contents
     }
 
-    /// True if two folders hold the same contents, each as many times.
-    pub fn have_same_contents(&self, one: u32, other: u32) -> bool {
-        let is_alike = |&content: &Content| {
-            self.copies_below(content, one) == self.copies_below(content, other)
-        };
-        self.files_below(one).len() == self.files_below(other).len()
-            && self.contents_below(one).iter().all(is_alike)
-    }
-
     /// What was not seen below a folder.
     pub fn gaps(&self, folder: u32) -> &[Gap] {
         let Range { start, end } = self.run.below(folder);

@@ -1,12 +1,10 @@
-//! How much of the contents of a folder lies in the folders beside it and beside those above it, and where the contents of
-//! a folder lie that is found elsewhere, but not in one folder.
+//! How much of the contents of a folder lies in the folders beside it and beside those above it.
 
 use std::cmp::Reverse;
 
 use super::left::Left;
 use super::seen::Content;
 use super::survey::{Percent, Tallies};
-use super::verdict::{FolderVerdict, PartPlace, Places};
 
 /// Places in which one content is looked up, at most: some contents have 100,000 copies.
 const PLACES: usize = 256;
@@ -15,7 +13,6 @@ const PLACES: usize = 256;
 #[derive(Debug)]
 pub struct Shares {
     /// In order: the highest folders that do not hold the folder, with the bytes of the contents that lie in each.
-    /// Contents directly in a folder above are counted for that one, which holds the folder.
     pub of: Vec<(u32, u64)>,
     /// True if a content has more places than were looked at.
     pub bounded: bool,
@@ -69,7 +66,7 @@ impl Sharing {
                     .take_while(|&above| !run.holds(above, folder));
                 match apart.last() {
                     Some(place) => (Some(place), run.below(place).end),
-                    None => (Some(at), at + 1),
+                    None => (None, at + 1),
                 }
             };
             if let Some(place) = place {
@@ -92,74 +89,6 @@ fn past(numbers: &[u32], limit: u32) -> usize {
         Some(count) => count,
         None => near.len() + numbers[near.len()..].partition_point(|&number| number < limit),
     }
-}
-
-/// Places of parts that are looked for, at most.
-const PARTS: usize = 16;
-
-/// So many of them are named.
-const NAMED: usize = 3;
-
-/// Finds places that together hold everything of a folder of which every content is also elsewhere in what is left: each
-/// the one that holds most of what those before it lack.
-pub fn in_parts(
-    left: &Left<'_>,
-    tallies: &Tallies,
-    sharing: &mut Sharing,
-    folder: u32,
-) -> FolderVerdict {
-    let (seen, run) = (left.seen, left.seen.run());
-    let mut lacking = seen.contents_below(folder);
-    let (mut largest, mut number, mut bounded) = (Vec::new(), 0, false);
-    while !lacking.is_empty() && number < PARTS {
-        let shares = sharing.shares(left, folder, &lacking);
-        bounded |= shares.bounded;
-        let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
-        let Some((place, bytes)) = most else { break };
-        let directly = run.holds(place, folder);
-        let part = if directly {
-            lacking.retain(|&content| seen.copies(content).binary_search(&place).is_err());
-            place
-        } else {
-            let part = narrow(left, tallies, &lacking, place, bytes);
-            lacking.retain(|&content| !left.has_below(content, part));
-            part
-        };
-        number += 1;
-        if number <= NAMED {
-            largest.push(PartPlace {
-                path: seen.path(part),
-                bytes,
-                directly,
-            });
-        }
-    }
-    FolderVerdict::InParts {
-        places: Places {
-            number,
-            at_least: bounded || !lacking.is_empty(),
-        },
-        largest,
-    }
-}
-
-/// The lowest folder in a place that holds as many bytes of the contents.
-fn narrow(left: &Left<'_>, tallies: &Tallies, contents: &[Content], place: u32, bytes: u64) -> u32 {
-    let here = contents.iter().copied();
-    let here: Vec<Content> = here
-        .filter(|&content| left.has_below(content, place))
-        .collect();
-    let run = left.seen.run();
-    let mut lowest = place;
-    // Most folders hold too little of anything.
-    while let Some(child) = run
-        .children(lowest)
-        .filter(|&child| tallies.get(child).bytes >= bytes)
-        .find(|&child| left.bytes_below(&here, child) == bytes)
-    {
-        lowest = child;
-    }
-    lowest
 }
 
 /// One folder shares contents with another one.
@@ -207,14 +136,11 @@ impl Search<'_> {
         if tally.bytes == 0 || !self.least.is_met(elsewhere, tally.bytes) {
             return None;
         }
-        let seen = self.left.seen;
-        let mut contents = seen.contents_below(folder);
+        let mut contents = self.left.seen.contents_below(folder);
         contents.retain(|&content| self.left.has_outside(content, folder));
         let shares = sharing.shares(self.left, folder, &contents);
         let mut places = shares.of;
-        places.retain(|&(place, shared)| {
-            self.least.is_met(shared, tally.bytes) && !seen.run().holds(place, folder)
-        });
+        places.retain(|&(_, shared)| self.least.is_met(shared, tally.bytes));
         places.sort_by_key(|&(place, shared)| (Reverse(shared), place));
         let mut best = None;
         for (place, shared) in places {

@@ -70,15 +70,6 @@ pub enum FolderVerdict {
         #[serde(flatten)]
         places: Places,
     },
-    /// Other folders have the same contents, each as many times, in another layout or under other names.
-    SameContents {
-        /// The first of them.
-        #[serde(serialize_with = "serialize_path")]
-        other: PathBuf,
-        /// The number of them.
-        #[serde(flatten)]
-        places: Places,
-    },
     /// Other folders hold a copy of every file.
     Contained {
         /// The smallest of them.
@@ -89,14 +80,7 @@ pub enum FolderVerdict {
         places: Places,
     },
     /// Every file has a copy elsewhere, but no single folder that stays holds all of them.
-    InParts {
-        /// The number of places that together hold all of it.
-        #[serde(flatten)]
-        places: Places,
-        /// The places that hold most of it.
-        #[serde(rename = "parts")]
-        largest: Vec<PartPlace>,
-    },
+    InParts,
     /// Enough of it is also in another folder, and something is nowhere else.
     Overlaps {
         /// The folder that is most like it.
@@ -117,21 +101,9 @@ impl FolderVerdict {
     pub fn other(&self) -> Option<&Path> {
         match self {
             Self::Identical { other, .. }
-            | Self::SameContents { other, .. }
             | Self::Contained { other, .. }
             | Self::Overlaps { other, .. } => Some(other),
-            Self::InParts { .. } | Self::NotFullySeen { .. } => None,
-        }
-    }
-
-    /// The number of places that were found, of folders whose files are all elsewhere.
-    pub fn places(&self) -> Option<Places> {
-        match self {
-            Self::Identical { places, .. }
-            | Self::SameContents { places, .. }
-            | Self::Contained { places, .. }
-            | Self::InParts { places, .. } => Some(*places),
-            Self::Overlaps { .. } | Self::NotFullySeen { .. } => None,
+            Self::InParts | Self::NotFullySeen { .. } => None,
         }
     }
 }
@@ -146,19 +118,6 @@ pub struct Places {
     /// True if there may be more: some content has more copies than were examined.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
-}
-
-/// A folder that holds a part of another one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct PartPlace {
-    /// Its path.
-    #[serde(serialize_with = "serialize_path")]
-    pub path: PathBuf,
-    /// Bytes of the other folder that it holds, and that the places before it lack.
-    pub bytes: u64,
-    /// True if only files directly in the folder count: it holds the other one.
-    pub directly: bool,
 }
 
 /// How much of a folder is also in another one, and what is nowhere else.

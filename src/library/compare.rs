@@ -5,11 +5,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::error::{Cause, Error};
+use super::roots;
 use super::watch::{Watch, built, check, classified, reading_settings};
 use crate::compare::{
     ComparedEntry, Comparison, ComparisonAnswer, EntryPlace, Mark, Question, Side,
 };
-use crate::engine::{Config, Root};
+use crate::engine::Config;
 use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::tree::Scope;
@@ -89,10 +90,7 @@ impl<'a> Compare<'a> {
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
-                roots: sides
-                    .into_iter()
-                    .map(|path| Root::from(path.into()))
-                    .collect(),
+                roots: roots(sides),
                 ..Config::default()
             },
             filter: FilterSpec {
@@ -145,7 +143,7 @@ impl<'a> Compare<'a> {
         }
         check(&self.config)?;
         let config = Config {
-            filter: built(&self.filter, false)?,
+            filter: built(self.filter, false, false)?,
             ..self.config
         };
         let (tree, problems) = classified(&config, Scope::AcrossRoots, self.watch)?;

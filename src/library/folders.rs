@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::error::{Cause, Error};
+use super::root_paths;
 use super::watch::{Watch, built, check, classified, reading_settings};
 use crate::acting::outermost;
-use crate::engine::{Config, Root};
+use crate::engine::Config;
 use crate::event::Problem;
 use crate::folders::{FolderEntry, FoldersAnswer, NOISE, Percent, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
@@ -62,10 +63,7 @@ impl<'a> Folders<'a> {
     pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
-                roots: roots
-                    .into_iter()
-                    .map(|path| Root::from(path.into()))
-                    .collect(),
+                roots: super::roots(roots),
                 ..Config::default()
             },
             noise: None,
@@ -113,12 +111,7 @@ impl<'a> Folders<'a> {
         if !(1..=100).contains(&self.min_overlap) {
             return Err(Cause::Overlap(self.min_overlap).into());
         }
-        let paths: Vec<PathBuf> = self
-            .config
-            .roots
-            .into_iter()
-            .map(|root| root.path)
-            .collect();
+        let paths = root_paths(&self.config);
         let is_other = |path: &&PathBuf| path.metadata().is_ok_and(|found| !found.is_dir());
         if let Some(file) = paths.iter().find(is_other) {
             return Err(Cause::NoPath(format!("{}: not a folder", file.display())).into());
@@ -135,33 +128,28 @@ impl<'a> Folders<'a> {
             ..FilterSpec::default()
         };
         let config = Config {
-            roots: outermost(paths).into_iter().map(Root::from).collect(),
-            filter: built(&every_file, false)?,
+            roots: super::roots(outermost(paths)),
+            filter: built(every_file, false, false)?,
             ..self.config
         };
         let cancel = self.watch.cancel.clone();
         let (run, problems) = classified(&config, Scope::AllFiles, self.watch)?;
-        if cancel.is_cancelled() {
-            return Ok(FoldersFound {
-                incomplete: true,
-                entries: Vec::new(),
-                folders: 0,
-                files: 0,
-                problems,
-            });
-        }
         let seen = Seen::new(&run, |name| {
             noise.as_ref().is_some_and(|noise| noise.matches(name))
         });
-        let answer = FoldersAnswer::of(
-            &seen,
-            &Wanted {
-                min_bytes: self.min_bytes,
-                min_overlap: Percent(self.min_overlap),
-            },
-        );
+        let wanted = Wanted {
+            min_bytes: self.min_bytes,
+            min_overlap: Percent(self.min_overlap),
+        };
+        // What was not read might be a reason against a verdict.
+        let is_cancelled = cancel.is_cancelled();
+        let answer = if is_cancelled {
+            FoldersAnswer::default()
+        } else {
+            FoldersAnswer::of(&seen, &wanted)
+        };
         Ok(FoldersFound {
-            incomplete: seen.has_gaps(),
+            incomplete: is_cancelled || seen.has_gaps(),
             entries: answer.entries,
             folders: answer.folders,
             files: answer.files,

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use super::error::{Cause, Error};
-use super::watch::{Cancel, reads};
+use super::watch::Cancel;
 use super::{Callback, time};
-use crate::action::{self, Back, Reversion, UndoTally, UndoneFile};
+use crate::action::{self, Back, Reads, Reversion, UndoTally, UndoneFile};
 
 /// A folder of journals: what each run did, so that it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,8 +119,6 @@ impl From<action::Run> for Run {
 #[must_use = "nothing is undone before `run`"]
 pub struct Undo<'a> {
     reversion: Reversion,
-    bytes_per_second: Option<u64>,
-    io_idle: bool,
     cancel: Cancel,
     on_file: Option<Callback<'a, UndoneFile>>,
 }
@@ -133,22 +131,10 @@ impl fmt::Debug for Undo<'_> {
     }
 }
 
-/// The expected results of an undo.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UndoPreview {
-    /// Each file, the last step first.
-    pub files: Vec<UndoneFile>,
-    /// The totals.
-    pub summary: UndoTally,
-}
-
 impl<'a> Undo<'a> {
     fn new(reversion: Reversion) -> Self {
         Self {
             reversion,
-            bytes_per_second: None,
-            io_idle: false,
             cancel: Cancel::default(),
             on_file: None,
         }
@@ -159,24 +145,10 @@ impl<'a> Undo<'a> {
         self.reversion.run_name()
     }
 
-    /// Limits reading to this many bytes per second and device.
-    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
-        self.bytes_per_second = Some(bytes);
-        self.by_these_rules()
-    }
-
     /// Only reads while no other program uses the disk. It sets the I/O priority of the calling thread until the undo
     /// has ended.
     pub fn io_idle(mut self, idle: bool) -> Self {
-        self.io_idle = idle;
-        self.by_these_rules()
-    }
-
-    fn by_these_rules(mut self) -> Self {
-        // What cannot be used is refused by `run`.
-        if let Ok(reads) = reads(self.bytes_per_second) {
-            self.reversion = self.reversion.reading(&reads, self.io_idle);
-        }
+        self.reversion = self.reversion.reading(&Reads::default(), idle);
         self
     }
 
@@ -192,22 +164,18 @@ impl<'a> Undo<'a> {
         self
     }
 
-    /// Returns what undo would do, and changes nothing.
-    pub fn preview(&self) -> UndoPreview {
+    /// Returns what undo would do to each file, the last step first, and the totals. It changes nothing.
+    pub fn preview(&self) -> (Vec<UndoneFile>, UndoTally) {
         let mut files = Vec::new();
         let tally = self.reversion.preview(&mut |step| files.push(step.clone()));
-        UndoPreview {
-            files,
-            summary: tally,
-        }
+        (files, tally)
     }
 
     /// Undoes the run. It leaves files alone that have changed since, each with its reason.
     ///
     /// # Errors
-    /// If another run that writes to these journals is active, or a setting cannot be used. Nothing was done then.
+    /// If another run that writes to these journals is active. Nothing was done then.
     pub fn run(self) -> Result<UndoTally, Error> {
-        reads(self.bytes_per_second)?;
         let mut on_file = self.on_file;
         let tell = &mut |step: &UndoneFile| {
             if let Some(tell) = &mut on_file {

@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use self::error::Cause;
 use crate::acting::own_way;
+use crate::engine::{Config, Root};
 
 /// Hears of something, on the calling thread. Its owner may be moved to another thread before the work begins.
 type Callback<'a, T> = Box<dyn FnMut(&T) + Send + 'a>;
@@ -25,14 +26,14 @@ pub use crate::compare::{ComparisonAnswer as CompareAnswer, Side as ComparedSide
 pub use crate::engine::ProgressLine as Progress;
 pub use crate::file::Kind;
 pub use crate::folders::{
-    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, PartPlace, Places,
+    CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, Places,
 };
 pub use crate::scan::FilterSpec as Filter;
 pub use action::Action;
 pub use compare::{Compare, Compared, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
-pub use journals::{Journals, Run, Undo, UndoPreview};
+pub use journals::{Journals, Run, Undo};
 pub use plan::{Applied, Plan, PlannedFile, PlannedSet, Step};
 pub use search::{File, Search, Set, Sets, Summary};
 pub use watch::Cancel;
@@ -42,6 +43,18 @@ fn real(path: &Path) -> Result<PathBuf, Error> {
     let way: std::io::Result<_> = own_way(path).map_err(Cause::from)?;
     let way = way.map_err(|cause| Cause::NoPath(format!("{}: {cause}", path.display())))?;
     Ok(way.real)
+}
+
+/// Given paths, as a search takes them.
+fn roots<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Vec<Root> {
+    let paths = paths.into_iter();
+    paths.map(|path| Root::from(path.into())).collect()
+}
+
+/// The given paths of a search.
+fn root_paths(config: &Config) -> Vec<PathBuf> {
+    let roots = config.roots.iter();
+    roots.map(|root| root.path.clone()).collect()
 }
 
 fn path(bytes: &[u8]) -> PathBuf {

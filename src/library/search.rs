@@ -9,9 +9,9 @@ use std::{env, io};
 
 use super::error::{Cause, Error};
 use super::watch::{Heard, Watch, built, check, reading_settings};
-use super::{nanoseconds, time};
+use super::{nanoseconds, root_paths, roots, time};
 use crate::decide::{self, DuplicateSet, Member};
-use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, Root, Trust};
+use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, Trust};
 use crate::event::Problem;
 use crate::hash::ContentDigest;
 use crate::scan::FilterSpec;
@@ -53,10 +53,7 @@ impl<'a> Search<'a> {
     pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
-                roots: paths
-                    .into_iter()
-                    .map(|path| Root::from(path.into()))
-                    .collect(),
+                roots: roots(paths),
                 digests: false,
                 ..Config::default()
             },
@@ -165,12 +162,7 @@ impl<'a> Search<'a> {
     pub fn run(self) -> Result<Sets, Error> {
         let origin = FoundIn {
             folder: env::current_dir().unwrap_or_default(),
-            roots: self
-                .config
-                .roots
-                .iter()
-                .map(|root| root.path.clone())
-                .collect(),
+            roots: root_paths(&self.config),
             started_ns: nanoseconds(SystemTime::now()),
             isolate: self.config.isolate,
             hard_links: self.config.hard_links,
@@ -247,12 +239,10 @@ impl<'a> Search<'a> {
             return Err(Cause::FewPaths.into());
         }
         let wants_empty = self.filter.keep_empty;
-        built(&self.filter, wants_empty)?;
-        // A set has its older files, too.
-        let newer_ns = self.filter.newer_ns.take();
         Ok(Config {
-            filter: built(&self.filter, wants_empty)?,
-            newer_ns,
+            // A set has its older files, too.
+            newer_ns: self.filter.newer_ns,
+            filter: built(self.filter.clone(), wants_empty, true)?,
             ..config
         })
     }

@@ -169,6 +169,7 @@ impl Experiment {
                 all.done += load.done;
                 all.cached += load.cached;
                 all.failed += load.failed;
+                all.failed_file = all.failed_file.or(load.failed_file);
                 (load.rate > 0.0).then_some(load.rate)
             },
         );
@@ -177,7 +178,13 @@ impl Experiment {
             return Err(match all {
                 _ if ground.control.is_cancelled() => "interrupted".to_owned(),
                 Load { cached: 1.., .. } => "all of it stays in the page cache".to_owned(),
-                Load { failed: 1.., .. } => "all reads failed".to_owned(),
+                Load {
+                    failed_file: Some(file),
+                    ..
+                } => format!(
+                    "all reads failed, the first of {}",
+                    ground.test_data.files[file].shown()
+                ),
                 _ => "no time was left: use more time".to_owned(),
             });
         }
@@ -197,9 +204,13 @@ impl Experiment {
                 "each place was read about {times} times: the cache of the disk may have answered"
             ));
         }
+        let failed = all.failed_file.map(|file| {
+            let file = ground.test_data.files[file].shown();
+            format!("failed (the first of {file})")
+        });
         for (count, what) in [
             (all.cached, "stayed in the page cache"),
-            (all.failed, "failed"),
+            (all.failed, failed.as_deref().unwrap_or_default()),
         ] {
             if count > 0 {
                 let reads = counted(count, "read", "reads");

@@ -87,6 +87,8 @@ pub struct Load {
     pub cached: u64,
     /// Reads that the system refused.
     pub failed: u64,
+    /// The first file, by its place in the test data, of which a read failed.
+    pub failed_file: Option<usize>,
 }
 
 impl TestData {
@@ -147,14 +149,17 @@ impl TestData {
             let left = window.saturating_sub(start.elapsed());
             let wait = left.clamp(SHORTEST_WAIT, LOOK_UP);
             for completion in completions.recv_timeout(wait).unwrap_or_default() {
-                match scheduler
-                    .completed(completion)
-                    .map(|finished| finished.outcome)
-                {
-                    Some(Outcome::Read { .. }) => load.done += 1,
-                    Some(Outcome::StaysCached) => load.cached += 1,
-                    Some(Outcome::Failed(Failure::Refused(Errno::CANCELED))) | None => {}
-                    Some(_) => load.failed += 1,
+                let Some(finished) = scheduler.completed(completion) else {
+                    continue;
+                };
+                match finished.outcome {
+                    Outcome::Read { .. } => load.done += 1,
+                    Outcome::StaysCached => load.cached += 1,
+                    Outcome::Failed(Failure::Refused(Errno::CANCELED)) => {}
+                    _ => {
+                        load.failed += 1;
+                        load.failed_file.get_or_insert(finished.job.want.file);
+                    }
                 }
             }
             if !is_over || meter.last.0 == 0 {

@@ -68,6 +68,11 @@ impl TestFile {
         let path = self.path.as_bytes();
         &path[folder_len(path)..]
     }
+
+    /// Its path, for messages.
+    pub fn shown(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
 }
 
 /// A span of a file.

@@ -160,21 +160,8 @@ fn head(entry: &FolderEntry) -> String {
 fn verdict(line: &FolderFinding) -> String {
     match &line.verdict {
         FolderVerdict::Identical { other, .. } => format!("identical to {}", shown(other)),
-        FolderVerdict::SameContents { other, .. } => format!("same contents as {}", shown(other)),
         FolderVerdict::Contained { other, .. } => format!("contained in {}", shown(other)),
-        FolderVerdict::InParts { largest, places } => {
-            let named = largest.iter().map(|place| {
-                let directly = if place.directly { " itself" } else { "" };
-                format!("{} in {}{directly}", Bytes(place.bytes), shown(&place.path))
-            });
-            let named: Vec<String> = named.collect();
-            let rest = match places.number - largest.len() {
-                0 if places.at_least => ", and elsewhere".to_owned(),
-                0 => String::new(),
-                rest => format!(", and in {}", more_folders(rest, places.at_least)),
-            };
-            format!("found elsewhere in parts: {}{rest}", named.join(", "))
-        }
+        FolderVerdict::InParts => "all of it is also elsewhere, in several folders".to_owned(),
         FolderVerdict::Overlaps { other, overlap } => format!(
             "{} of {}, {}, {} ONLY here; {} also in {}",
             count(overlap.only_here_files as u64),
@@ -202,9 +189,9 @@ fn verdict(line: &FolderFinding) -> String {
 fn remarks(line: &FolderFinding) -> Vec<String> {
     let mut remarks = Vec::new();
     match &line.verdict {
-        FolderVerdict::Identical { places, .. }
-        | FolderVerdict::SameContents { places, .. }
-        | FolderVerdict::Contained { places, .. } => remarks.extend(more(*places)),
+        FolderVerdict::Identical { places, .. } | FolderVerdict::Contained { places, .. } => {
+            remarks.extend(more(*places))
+        }
         FolderVerdict::Overlaps { overlap, .. } => {
             let named: Vec<_> = overlap.only_here.iter().map(|path| shown(path)).collect();
             if !named.is_empty() {
@@ -215,7 +202,7 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
                 remarks.push("another folder may have more of it".to_owned());
             }
         }
-        FolderVerdict::InParts { .. } | FolderVerdict::NotFullySeen { .. } => {}
+        FolderVerdict::InParts | FolderVerdict::NotFullySeen { .. } => {}
     }
     let is_identical = matches!(line.verdict, FolderVerdict::Identical { .. });
     let mut not_counted = Vec::new();
@@ -233,17 +220,14 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
 }
 
 fn more(places: Places) -> Option<String> {
-    match (places.number.saturating_sub(1), places.at_least) {
+    let more = places.number.saturating_sub(1);
+    let folders = counted(more as u64, "more folder", "more folders");
+    match (more, places.at_least) {
         (0, false) => None,
         (0, true) => Some("and possibly more".to_owned()),
-        (more, at_least) => Some(format!("and {}", more_folders(more, at_least))),
+        (_, true) => Some(format!("and at least {folders}")),
+        (_, false) => Some(format!("and {folders}")),
     }
-}
-
-fn more_folders(number: usize, at_least: bool) -> String {
-    let least = if at_least { "at least " } else { "" };
-    let folders = counted(number as u64, "more folder", "more folders");
-    format!("{least}{folders}")
 }
 
 /// Stands for what is not named.

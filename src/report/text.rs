@@ -155,7 +155,7 @@ impl Report for Text {
         }
         self.comment(
             out,
-            "* is kept unless a rule prefers another; = is a hard link to the file with that number; \
+            "* is kept unless a rule or sidecar files prefer another; = is a hard link to the file with that number; \
             delete a line to leave its file alone",
         )
     }

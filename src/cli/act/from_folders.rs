@@ -18,7 +18,6 @@ use seekless::report::read::{self, ReadError, ReadFolders};
 use seekless::report::{Header, Raw};
 use seekless::units::{count, counted};
 
-use super::folder_direction::directed;
 use super::from_report::{FromReport, tell_what_is_typed, with_command};
 use super::gather::planning;
 use crate::cli::resolve::act::ActRun;
@@ -175,8 +174,8 @@ fn take_over(
             ),
         };
         return Err(format!(
-            "{}: all but one of these folders can go: {}{more}: say which side stays: --reference DIR or --keep RULE; \
-            nothing was done",
+            "{}: all but one of these folders can go: {}{more}: say which side stays with --reference DIR, or \
+             delete it from the report; nothing was done",
             report.name,
             names.join(", "),
         ));
@@ -195,9 +194,10 @@ fn take_over(
     if let more @ 1.. = places.bad.len().saturating_sub(NAMED) {
         console::complain(format!("… and {} more folders", count(more as u64)));
     }
-    let exit = match places.bad.is_empty() {
-        true => Exit::Done,
-        false => Exit::SomeLeft,
+    let exit = if places.bad.is_empty() {
+        Exit::Done
+    } else {
+        Exit::SomeLeft
     };
     if pairs.is_empty() && !places.bad.is_empty() {
         return Err("no folder of the report can go now; nothing was done".to_owned());
@@ -212,6 +212,47 @@ fn take_over(
     settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
     run.source = Source::Search(config);
     Ok(exit)
+}
+
+/// A folder, and the one because of which it can go.
+type Pair = (PathBuf, PathBuf);
+
+/// Lets folders that hold the same go because of the one that stays; the folders if nobody said which one stays.
+fn directed(group: Vec<Pair>, settings: &Settings) -> Result<Vec<Pair>, Vec<PathBuf>> {
+    let bounds = &settings.bounds;
+    let is_near = |folder: &Path, place: &Below| {
+        let place = Path::new(OsStr::from_bytes(place.path()));
+        folder.starts_with(place) || place.starts_with(folder)
+    };
+    let is_kept = |(folder, _): &&Pair| {
+        let is_near = |place| is_near(folder, place);
+        let is_out = !bounds.only_under.is_empty() && !bounds.only_under.iter().any(is_near);
+        is_out || bounds.reference.iter().any(is_near)
+    };
+    if ends_outside(&group) {
+        // Somebody took the one that stays out of the report.
+        return Ok(group);
+    }
+    let stays = group.iter().find(is_kept).map(|(folder, _)| folder.clone());
+    let folders = group.into_iter().map(|(folder, _)| folder);
+    match stays {
+        Some(stays) => Ok(folders
+            .filter(|folder| *folder != stays)
+            .map(|folder| (folder, stays.clone()))
+            .collect()),
+        None => Err(folders.collect()),
+    }
+}
+
+/// True if from each folder the way from one to the next ends in one that is not in the group.
+fn ends_outside(group: &[Pair]) -> bool {
+    group.iter().all(|(_, other)| {
+        let next = |at: &&Path| group.iter().find(|(folder, _)| at.starts_with(folder));
+        let way = std::iter::successors(Some(other.as_path()), |at| {
+            next(at).map(|(_, other)| other.as_path())
+        });
+        way.take(group.len() + 1).count() <= group.len()
+    })
 }
 
 /// Where the folders of a report are now.
@@ -236,10 +277,11 @@ impl Places {
             .iter()
             .filter_map(|root| Some((root, rest_below(path, root)?)))
             .collect();
-        let mut why = match above.is_empty() {
+        let mut why = if above.is_empty() {
             // Only paths that somebody chose are searched.
-            true => "not below a path that the report compared",
-            false => "a symbolic link leads there now",
+            "not below a path that the report compared"
+        } else {
+            "a symbolic link leads there now"
         };
         if !above.is_empty() {
             let Some(real) = self.real(path, links)? else {

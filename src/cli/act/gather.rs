@@ -69,7 +69,7 @@ fn search(run: &ActRun, config: &Config, mut planner: Planner) -> Result<Gathere
              use --exclude; nothing was done",
         ),
         (Ok(summary), found) => {
-            if run.talk.summary {
+            if !run.quiet {
                 let trash = skipped_trash(summary.left_out.trash);
                 trash.iter().for_each(|line| console::line(line));
             }
@@ -122,12 +122,12 @@ fn report(report: &mut FromReport, mut planner: Planner, run: &ActRun) -> Result
     Ok((planner.finish(), Exit::Done, Vec::new()))
 }
 
-/// Does work that reads a report, and draws for how many files it has planned.
+/// Does work that reads a report, and draws how many of its files were looked at.
 pub fn planning<T>(files: &Arc<AtomicU64>, work: impl FnOnce() -> T) -> T {
     let files = Arc::clone(files);
     let progress = move || {
         vec![ProgressLine {
-            stage: "plan",
+            stage: "report",
             files_done: files.load(Ordering::Relaxed),
             ..ProgressLine::default()
         }]

@@ -1,7 +1,6 @@
 //! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
 
 pub mod ask;
-pub mod folder_direction;
 pub mod from_folders;
 pub mod from_report;
 pub mod gather;
@@ -70,11 +69,9 @@ pub fn relocate(args: MoveArgs) -> Result<Exit, Stop> {
 }
 
 fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> {
-    watch::wait_for(args.patience.time());
-    let mut run = begin(
-        |around| resolve(args, asked, folders, around),
-        |run: &ActRun| run.talk,
-    )?;
+    let mut run = begin(args.talk, args.reads.patience(), |around| {
+        resolve(args, asked, folders, around)
+    })?;
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
     let place = match JournalPlace::of(run.journal.as_deref()) {
         Ok(place) => Some(place),
@@ -166,7 +163,7 @@ impl Caller<'_> {
         let Some(place) = self.place else {
             return Exit::Nothing;
         };
-        let has_summary = self.run.talk.summary;
+        let has_summary = !self.run.quiet;
         perform::told(has_summary, place, done, self.is_stopped, &self.limit)
     }
 }
@@ -190,7 +187,7 @@ impl Host for Caller<'_> {
 
     fn look_around(&mut self, plan: &mut Plan) {
         // Links are named in the plan and in the summary.
-        if self.run.talk.summary || self.output.is_some() {
+        if !self.run.quiet || self.output.is_some() {
             plan.look_for_links(&self.links);
         }
         plan.look_for_empty_folders();
@@ -210,15 +207,15 @@ impl Host for Caller<'_> {
         // Whoever is asked needs to know what the report is about.
         let tells = |report: &&FromReport| {
             let is_untrusted = report.about.untrusted.is_some();
-            asks || run.talk.summary && is_untrusted && run.use_of_plan != Use::Confirm
+            asks || !run.quiet && is_untrusted && run.use_of_plan != Use::Confirm
         };
         console::lines(report.filter(tells).map(FromReport::sentence));
         // A plan names the links itself.
         let is_written = self.output.is_some();
-        if asks || run.talk.summary && !is_written && run.links.any_untrusted() {
+        if asks || !run.quiet && !is_written && run.links.any_untrusted() {
             console::lines(run.links.lines());
         }
-        if run.talk.summary {
+        if !run.quiet {
             if asks {
                 let mut preview = Vec::new();
                 // Writing to memory cannot fail.

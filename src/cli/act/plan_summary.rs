@@ -94,11 +94,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     };
     if totals.steps == 0 {
         let why = untouched(totals);
-        let nothing = match totals.left_managed() {
-            0 => "Nothing",
-            _ => "Nothing else",
-        };
-        return format!("{nothing} to {verb}{why}.");
+        return format!("Nothing to {verb}{why}.");
     }
     let effect = match plan.action() {
         ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
@@ -130,7 +126,7 @@ pub fn verbs(action: ActionKind) -> (&'static str, &'static str, &'static str) {
 fn untouched(totals: &Totals) -> String {
     let reasons = totals.untouched.iter().map(|(&code, &number)| {
         let place = match code {
-            Code::Reference => "below --reference".to_owned(),
+            Code::Reference => "in a --reference folder".to_owned(),
             code => typed(&code.into()),
         };
         let are = plural(number, "is", "are");
@@ -168,8 +164,8 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
     let sets = totals.without_reference;
     let what = plural(
         sets,
-        "set left alone because it has no file below a --reference",
-        "sets left alone because none has a file below a --reference",
+        "set left alone because it has no file in a --reference folder",
+        "sets left alone because none has a file in a --reference folder",
     );
     (sets > 0).then(|| format!("{} {what}.", count(sets)))
 }

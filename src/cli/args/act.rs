@@ -8,7 +8,7 @@ use seekless::action::keep::RULES;
 use seekless::action::plan::Sidecars;
 
 use super::common::{ConfigArgs, DocumentFormat, TalkArgs, at_least_one, ids};
-use super::search::{FilterArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::search::{FilterArgs, PathArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
@@ -38,9 +38,6 @@ pub struct ActArgs {
 
     #[command(flatten)]
     pub reads: ReadArgs,
-
-    #[command(flatten, next_help_heading = "Where to search")]
-    pub patience: PatienceArgs,
 
     #[command(flatten)]
     pub stay: StayArgs,

@@ -4,24 +4,20 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, Args, Command, Id, ValueEnum};
+use clap::{Arg, ArgAction, Args, ColorChoice, Command, Id, ValueEnum};
 
-use crate::cli::terminal::console::{ColorChoice, Progress, Terminal};
+use crate::cli::terminal::console::{Progress, Terminal};
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct TalkArgs {
-    /// When to use colors
+    /// When to use colors: auto means on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_short_help = true)]
     pub color: ColorChoice,
 
     /// How to show progress on standard error
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Draw, overrides_with = "no_progress", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Draw, hide_short_help = true)]
     pub progress: Progress,
-
-    /// Do not show progress, like --progress never
-    #[arg(long, overrides_with = "progress", hide_short_help = true)]
-    pub no_progress: bool,
 
     /// Do not show progress or the summary (compare: nor the result); still name problems
     #[arg(short = 'q', long)]
@@ -32,29 +28,14 @@ pub struct TalkArgs {
     pub verbose: u8,
 }
 
-/// How much is told on stderr while a run goes on, decided.
-#[derive(Clone, Copy, Debug)]
-pub struct Talk {
-    /// How progress is told.
-    pub progress: Progress,
-    /// Print the summary.
-    pub summary: bool,
-    /// How much of the decisions is told: 0 to 3.
-    pub verbose: u8,
-}
-
 impl TalkArgs {
-    /// Decides, for this terminal.
-    pub fn on(&self, stderr: Terminal) -> Talk {
+    /// How progress is told on this terminal.
+    pub fn progress_on(self, stderr: Terminal) -> Progress {
         let is_lively = stderr.is_terminal && !stderr.is_dumb;
-        Talk {
-            progress: match self.progress {
-                _ if self.no_progress || self.quiet => Progress::Never,
-                Progress::Draw if !is_lively => Progress::Never,
-                chosen => chosen,
-            },
-            summary: !self.quiet,
-            verbose: self.verbose,
+        match self.progress {
+            _ if self.quiet => Progress::Never,
+            Progress::Draw if !is_lively => Progress::Never,
+            chosen => chosen,
         }
     }
 }
@@ -117,11 +98,6 @@ pub fn ids<A: Args>() -> Vec<Id> {
     let command = A::augment_args(Command::new(""));
     let ids = command.get_arguments().map(|arg| arg.get_id().clone());
     ids.collect()
-}
-
-/// A whole number.
-pub fn number<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "write a whole number")
 }
 
 /// A whole number that is not 0.

@@ -9,7 +9,7 @@ use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
 use seekless::units::Bytes;
 
 use super::common::{ConfigArgs, TalkArgs, named};
-use super::search::{FilterArgs, PatienceArgs, ReadArgs};
+use super::search::{FilterArgs, ReadArgs};
 
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
@@ -63,11 +63,8 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub relative: bool,
 
-    #[command(flatten, next_help_heading = "How to read disks")]
+    #[command(flatten)]
     pub reads: ReadArgs,
-
-    #[command(flatten, next_help_heading = "How to read disks")]
-    pub patience: PatienceArgs,
 
     #[command(flatten)]
     pub talk: TalkArgs,
@@ -102,9 +99,6 @@ pub struct FoldersArgs {
     /// A folder that contains a mount point then counts as not fully seen.
     #[arg(short = 'x', long, help_heading = "Where to search")]
     pub one_file_system: bool,
-
-    #[command(flatten, next_help_heading = "Where to search")]
-    pub patience: PatienceArgs,
 
     #[command(flatten)]
     pub reads: ReadArgs,
@@ -176,10 +170,4 @@ Examples:
                                                 write a report, which you can edit and act on
 
 All folders that can go may go at once: a copy of each of their files stays. To remove from a
-folder X what another folder Y has: seekless remove --reference Y X
-
-Exit status:
-  0    everything was seen
-  1    done, but some files could not be read, or were changed during the run; stderr names them
-  2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); no report is written";
+folder X what another folder Y has: seekless remove --reference Y X";

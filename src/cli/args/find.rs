@@ -8,7 +8,7 @@ use seekless::report::{FORMATS, Format};
 
 use super::act::keep_help;
 use super::common::{ConfigArgs, TalkArgs, at_least_one, named};
-use super::search::{FilterArgs, NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::search::{FilterArgs, NamesArgs, PathArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
@@ -22,7 +22,7 @@ pub struct FindArgs {
         long,
         value_name = "REPORT",
         conflicts_with_all = [
-            "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
+            "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
             "threads", "depth_random", "cache", "memory",
             "io_idle", "bwlimit", "page_cache", "hard_links", "unique",
         ],
@@ -41,9 +41,6 @@ pub struct FindArgs {
 
     #[command(flatten)]
     pub reads: ReadArgs,
-
-    #[command(flatten, next_help_heading = "Where to search")]
-    pub patience: PatienceArgs,
 
     #[command(flatten)]
     pub names: NamesArgs,
@@ -70,7 +67,7 @@ pub struct FindArgs {
         long,
         value_name = "RULE",
         help = "List first the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
-        long_help = keep_help("List first the file that RULE prefers, marked with * in text; an action with the same rules keeps it"),
+        long_help = keep_help("List first the file that RULE prefers, marked with * in text; an action with the same rules keeps it, unless more sidecar files belong to another"),
     )]
     pub keep: Vec<String>,
 
@@ -129,7 +126,7 @@ pub struct FindArgs {
 
     /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
     ///
-    /// The exit status is also 2 if the list of --stdin or -0 is empty, because then nothing was searched.
+    /// The exit status is also 2 if the list of -0 is empty, because then nothing was searched.
     #[arg(long)]
     pub exit_code: bool,
 

@@ -16,7 +16,7 @@ use self::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use self::common::DocumentArgs;
 use self::compare::{CompareArgs, FOLDERS_EXAMPLES, FoldersArgs};
 use self::find::FindArgs;
-use self::search::{PatienceArgs, ReadArgs};
+use self::search::ReadArgs;
 use self::tools::{CACHE_EXAMPLES, CacheArgs, ProbeArgs};
 
 /// Find duplicate files
@@ -57,8 +57,8 @@ pub enum Command {
     /// Find folders whose content is also in another folder
     ///
     /// seekless compares the contents of all files below the given folders, regardless of path and name. It reports the
-    /// topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
-    /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden files
+    /// topmost folders that have a verdict, largest reclaimable space first: identical, contained in another folder,
+    /// elsewhere in several folders, or overlapping. Many copies of one tree are one entry. Hidden files
     /// are included. A folder that seekless could not read completely gets no verdict. seekless changes nothing.
     #[command(
         after_help = "'seekless folders --help' shows all options, details and examples.",
@@ -162,9 +162,6 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
-    #[command(flatten)]
-    pub document: DocumentArgs,
-
     /// Only restore files that a killed run left unfinished, from RUN or from all such runs
     ///
     /// Steps that the run finished stay done. An action in the same folders does this first; it asks unless --yes is
@@ -183,9 +180,6 @@ pub struct UndoArgs {
     /// Read the journals from DIR; use it if the run was given --journal DIR
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub patience: PatienceArgs,
 
     #[command(flatten)]
     pub reads: ReadArgs,
@@ -236,14 +230,7 @@ Examples:
   seekless undo --list                          list all runs
   seekless undo 20261121T045702Z                undo this run
   seekless undo --dry-run                       show what undo would do to each file
-  seekless undo --sweep                         only restore files that a killed run left unfinished
-
-Exit status:
-  0    done
-  1    done, but files were left alone, or lack their owner or permissions; stderr names them
-  2    usage error, no such run, a run is still active, the last run is unknown, or nothing could
-       be undone
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); run 'seekless undo' again to continue";
+  seekless undo --sweep                         only restore files that a killed run left unfinished";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
@@ -251,12 +238,7 @@ Examples:
   seekless devices ~/Pictures /mnt/backup       show the disks under these two folders
   seekless devices /dev/sdb                     show the file systems on this disk
   seekless devices -f json | jq '.volumes[].class'
-                                                print the classes only
-
-Exit status:
-  0    done
-  1    done, but some paths could not be examined; stderr names them
-  2    usage error, or no path could be examined";
+                                                print the classes only";
 
 const ACT_HINT: &str = "--help shows all options, details and examples.";
 
@@ -273,13 +255,7 @@ Examples:
 
 Before each step, seekless checks both files again and compares them byte by byte. It names
 files that have changed, and leaves them alone. 'seekless undo' undoes a run, except a removal
-without --trash. Reflinked files stay separate, so there is nothing to undo.
-
-Exit status:
-  0    done
-  1    done, but some steps were not possible; stderr names the files
-  2    usage error, another run is active in the same folders, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); finished steps stay done";
+without --trash. Reflinked files stay separate, so there is nothing to undo.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -294,13 +270,7 @@ Examples:
   seekless -f json -o report.json ~/Pictures    write a report for scripts
   seekless --keep newest ~/Pictures             list first the file to keep
 
-Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.
-
-Exit status:
-  0    done
-  1    done, but some files could not be read, or were changed during the run; stderr names them
-  2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
+Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -334,16 +304,28 @@ Examples:
   seekless probe --only random,order /mnt/backup
                                                 run two experiments
 
-Measure while nothing else uses the disk: other load changes the result.
+Measure while nothing else uses the disk: other load changes the result.";
+
+/// Follows the examples of each command that has no answer to give.
+const EXIT_STATUS: &str = "
 
 Exit status:
-  0    done; the report names what could not be measured
-  2    usage error, or the charts could not be written
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report contains the results so far";
+  0    done
+  1    done, but something could not be read or done; stderr names it
+  2    usage error, or nothing could be done
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); what was done or found so far stays";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {
-    Cli::command()
+    with_exit_status(Cli::command()).mut_subcommands(with_exit_status)
+}
+
+fn with_exit_status(command: clap::Command) -> clap::Command {
+    let examples = command.get_after_long_help().map(ToString::to_string);
+    match examples.filter(|examples| !examples.contains("Exit status:")) {
+        Some(examples) => command.after_long_help(examples + EXIT_STATUS),
+        None => command,
+    }
 }
 
 #[cfg(test)]

@@ -26,44 +26,10 @@ pub struct PathArgs {
     pub roots: Vec<OsString>,
 }
 
-/// How long a run waits.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct PatienceArgs {
-    /// Give up on a disk, server or daemon that does not answer for SECONDS
-    ///
-    /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. If nothing
-    /// else makes progress for another SECONDS, a search skips what it could not read. An action or undo stops, and
-    /// prints the command that continues it or restores the files. The exit status is then 1, or 2 if nothing was done;
-    /// for compare it is always 2. Files on tape or in a cloud may need more time.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 60,
-        value_parser = at_least_one::<u32>,
-        hide_short_help = true
-    )]
-    patience: u32,
-}
-
-impl PatienceArgs {
-    /// The time.
-    pub fn time(self) -> Duration {
-        Duration::from_secs(self.patience.into())
-    }
-}
-
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Where to search")]
 pub struct SearchArgs {
-    /// Also read paths from standard input, one path per line
-    ///
-    /// Actions do not take lines, because a name may contain line breaks: use -0.
-    #[arg(long, hide_short_help = true)]
-    pub stdin: bool,
-
-    /// Read NUL-separated paths from standard input (implies --stdin)
-    ///
-    /// 'find -print0' and 'fd -0' print such paths. Use this option if file names may contain line breaks.
+    /// Also read paths from standard input, each ended by NUL, as 'find -print0' and 'fd -0' print them
     #[arg(short = '0', long)]
     pub null: bool,
 
@@ -267,14 +233,13 @@ pub struct FilterArgs {
     #[arg(long = "ext", value_name = "LIST", value_delimiter = ',', value_parser = extension)]
     pub extensions: Vec<String>,
 
-    /// Only report sets with a file modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
+    /// Only report sets with a file modified after WHEN: 3d, '2 weeks', today, 2024-05-01
     ///
     /// The older copies of that file are in the set. An action only changes newer files; older ones are kept. In
     /// 'seekless compare', only files modified after WHEN take part.
     ///
     /// A time span counts back from now. A date means midnight in the local time zone. A full timestamp
-    /// (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and means its modification time; write
-    /// ./today for a file with such a name.
+    /// (2024-05-01T12:00:00Z) is exact.
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub newer: Option<OsString>,
 
@@ -330,24 +295,8 @@ fn expression(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// How much may be read in a second.
-#[derive(Args, Clone, Copy, Debug)]
-#[command(next_help_heading = "How to read disks")]
-pub struct LimitArgs {
-    /// Limit the read rate per device, in bytes per second: 50M
-    ///
-    /// The limit does not apply to cached data or to listing folders.
-    #[arg(
-        long,
-        value_name = "RATE",
-        value_parser = rate,
-        hide_short_help = true
-    )]
-    pub bwlimit: Option<Bytes>,
-}
-
 /// A rate that is meant: nobody wants a few bytes a second.
-fn rate(text: &str) -> Result<Bytes, String> {
+pub fn rate(text: &str) -> Result<Bytes, String> {
     match text.parse().map_err(|error: BadSize| error.to_string())? {
         Bytes(0) => Err("allows no reads: use 1M or more".to_owned()),
         Bytes(bytes) if bytes < LEAST_RATE.0 => Err(format!(
@@ -369,8 +318,11 @@ pub struct ReadArgs {
     #[arg(long, hide_short_help = true)]
     pub io_idle: bool,
 
-    #[command(flatten)]
-    limit: LimitArgs,
+    /// Limit the read rate per device, in bytes per second: 50M
+    ///
+    /// The limit does not apply to cached data or to listing folders.
+    #[arg(long, value_name = "RATE", value_parser = rate, hide_short_help = true)]
+    bwlimit: Option<Bytes>,
 
     /// Set how to treat pages in the page cache after reading: auto, keep or drop
     ///
@@ -387,6 +339,21 @@ pub struct ReadArgs {
         hide_short_help = true
     )]
     pub page_cache: PageCache,
+
+    /// Give up on a disk, server or daemon that does not answer for SECONDS
+    ///
+    /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. If nothing
+    /// else makes progress for another SECONDS, a search skips what it could not read. An action or undo stops, and
+    /// prints the command that continues it or restores the files. The exit status is then 1, or 2 if nothing was done;
+    /// for compare it is always 2. Files on tape or in a cloud may need more time.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = at_least_one::<u32>,
+        hide_short_help = true
+    )]
+    patience: u32,
 }
 
 /// How to treat pages after reading.
@@ -401,13 +368,18 @@ pub enum PageCache {
 }
 
 impl ReadArgs {
+    /// How long to wait for a file system that does not answer.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience.into())
+    }
+
     /// A configuration with these rules.
-    pub fn config(&self, patience: PatienceArgs) -> Config {
+    pub fn config(&self) -> Config {
         Config {
             io_idle: self.io_idle,
-            bytes_per_second: self.limit.bwlimit,
+            bytes_per_second: self.bwlimit,
             page_use: self.page_use(false),
-            patience: patience.time(),
+            patience: self.patience(),
             ..Config::default()
         }
     }
@@ -424,7 +396,7 @@ impl ReadArgs {
 
     /// The rules for a run that compares files and changes them.
     pub fn of_a_change(&self) -> Reads {
-        let rate = self.limit.bwlimit.map(|rate| rate.0);
+        let rate = self.bwlimit.map(|rate| rate.0);
         Reads::new(rate, self.page_use(true))
     }
 }

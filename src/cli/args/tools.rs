@@ -7,8 +7,8 @@ use clap::Args;
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
-use super::common::{DocumentArgs, named, number};
-use super::search::LimitArgs;
+use super::common::{DocumentArgs, named};
+use super::search::rate;
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What to measure")]
@@ -45,24 +45,12 @@ pub struct ProbeArgs {
     )]
     pub only: Vec<&'static Experiment>,
 
-    /// Set the seed that selects the positions to read; the same seed selects the same positions
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = number::<u64>,
-    )]
-    pub seed: u64,
-
-    #[command(flatten)]
-    pub limit: LimitArgs,
+    /// Limit the read rate, in bytes per second: 50M
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub bwlimit: Option<Bytes>,
 
     #[command(flatten)]
     pub document: DocumentArgs,
-
-    /// Do not show progress
-    #[arg(long, help_heading = "Output")]
-    pub no_progress: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -100,21 +88,12 @@ pub struct CacheArgs {
     ///
     /// Other files in the folder stay, and so does a cache that a search is using. To remove the cache of one file
     /// system, remove its file.
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long)]
     pub clear: bool,
-
-    #[command(flatten)]
-    pub document: DocumentArgs,
 }
 
 pub const CACHE_EXAMPLES: &str = "\
 Examples:
   seekless cache                                show the cache of each file system
   seekless cache --cache /mnt/backup/.seekless  show the cache in another folder
-  seekless cache --clear                        remove the whole cache
-
-Exit status:
-  0    done
-  1    done, but something could not be read or removed; stderr names it
-  2    usage error, or the folder cannot be used, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";
+  seekless cache --clear                        remove the whole cache";

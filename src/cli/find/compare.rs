@@ -12,7 +12,6 @@ use seekless::tree::{Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
 use super::watched;
-use crate::cli::args::common::Talk;
 use crate::cli::args::compare::CompareArgs;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::filter_spec;
@@ -20,7 +19,6 @@ use crate::cli::resolve::search::meant;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
-use crate::cli::terminal::watch;
 
 /// All decisions of one `seekless compare`.
 struct ComparisonRun {
@@ -30,16 +28,13 @@ struct ComparisonRun {
     /// Where relative paths start.
     folder: PathBuf,
     args: CompareArgs,
-    talk: Talk,
 }
 
 /// Compares, reports and answers by the exit status.
 pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
-    watch::wait_for(args.patience.time());
-    let run = begin(
-        |around| resolve(args, around),
-        |run: &ComparisonRun| run.talk,
-    )?;
+    let run = begin(args.talk, args.reads.patience(), |around| {
+        resolve(args, around)
+    })?;
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
     let nothing = Arc::<Mutex<Option<()>>>::default();
     let tree = watched(words, &nothing, |control, listener| {
@@ -115,7 +110,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             filter: filter.build()?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,
-            ..args.reads.config(args.patience)
+            ..args.reads.config()
         },
         question: Question {
             one_way: args.one_way,
@@ -123,7 +118,6 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
         },
         is_filtered,
         folder: around.folder.clone(),
-        talk: args.talk.on(around.stderr),
         args,
     })
 }
@@ -136,10 +130,6 @@ fn words(tree: &Tree, remark: &Remark, is_filtered: bool) -> (String, &'static s
         Remark::Side(side, unseen) => {
             let words = format!("{}: {}", path(side), unseen.words());
             (words, "", UNCHANGED)
-        }
-        Remark::NoFiles(side) if tree.root_gaps().contains(&(*side, Unseen::ListedBefore)) => {
-            let same = "the same folder as another side: compare needs different folders";
-            (format!("{}: {same}", path(side)), "", "")
         }
         Remark::NoFiles(side) => {
             let check = "no files to compare: check the path, and whether its disk is mounted";

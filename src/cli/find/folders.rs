@@ -18,15 +18,14 @@ use seekless::units::{Bytes, count, counted};
 
 use super::watched;
 use crate::cli::act::gather;
-use crate::cli::args::common::Talk;
 use crate::cli::args::compare::FoldersArgs;
 use crate::cli::front::problems::Listener;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::meant;
+use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::OutputStream;
-use crate::cli::terminal::{console, watch};
 
 /// All decisions of one `seekless folders`.
 struct FoldersRun {
@@ -36,13 +35,13 @@ struct FoldersRun {
     style: Style,
     /// Where relative paths start.
     folder: PathBuf,
-    talk: Talk,
 }
 
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs) -> Result<Exit, Stop> {
-    watch::wait_for(args.patience.time());
-    let run = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk)?;
+    let run = begin(args.talk, args.reads.patience(), |around| {
+        resolve(args, around)
+    })?;
     // Before any work is done.
     let place = OutputStream::open(run.args.output.as_deref());
     let place = place.or_else(refuse)?;
@@ -72,12 +71,11 @@ fn resolve(mut args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
             roots: roots(&args.roots)?,
             filter: every_file.build()?,
             one_file_system: args.one_file_system,
-            ..args.reads.config(args.patience)
+            ..args.reads.config()
         },
         is_noise: Globs::of_names(&args.noise)?,
         style: sink.style(args.talk.color),
         folder: around.folder.clone(),
-        talk: args.talk.on(around.stderr),
         args,
     })
 }
@@ -159,7 +157,7 @@ fn drive(
         ));
         exit = exit.worse(Exit::SomeLeft);
     }
-    if run.talk.summary {
+    if !run.args.talk.quiet {
         let reported = answer.entries.iter().map(|entry| entry.folders.len());
         lines.push(format!(
             "Reported {} of {}, compared {}.",

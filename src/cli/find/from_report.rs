@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting::{self, Absent, Reported, Selection};
 use seekless::action::plan::{LeftName, Ranking};
-use seekless::engine::ProgressLine;
 use seekless::report::Header;
 use seekless::report::escape::escape;
 use seekless::report::read::ReadReport;
@@ -13,6 +12,7 @@ use seekless::report::read::ReadReport;
 use super::report_output::{ReportOutput, told};
 use super::resolve::FindRun;
 use crate::cli::act::from_report::{FromReport, tell_what_is_typed, with_command};
+use crate::cli::act::gather::planning;
 use crate::cli::front::problems::{ProblemLimit, typed};
 use crate::cli::resolve::search::Source;
 use crate::cli::terminal::console;
@@ -37,22 +37,15 @@ pub fn select(
     // Before the report is read, which may take long if it comes through a pipe.
     let place = OutputStream::open(run.args.output.as_deref());
     let place = place.or_else(refuse)?;
-    let progress = Arc::<LookUps>::default();
-    let shown = Arc::clone(&progress);
-    let reported = watch::during(
-        End::NOTHING,
-        move || shown.lines(),
-        || {
-            let read = ReadReport::read(report.input).map_err(|error| with_command(&error))?;
-            let files = read.sets.iter().map(|read| read.set.members.len() as u64);
-            progress.all.store(files.sum(), Ordering::Relaxed);
-            let looked_up = |files| {
-                progress.done.fetch_add(files as u64, Ordering::Relaxed);
-            };
-            let reported = acting::reported(read, &selection, ranking, &looked_up);
-            reported.map_err(|error| error.to_string())
-        },
-    );
+    let files = Arc::new(AtomicU64::new(0));
+    let reported = planning(&files, || {
+        let read = ReadReport::read(report.input).map_err(|error| with_command(&error))?;
+        let looked_up = |number| {
+            files.fetch_add(number as u64, Ordering::Relaxed);
+        };
+        let reported = acting::reported(read, &selection, ranking, &looked_up);
+        reported.map_err(|error| error.to_string())
+    });
     let reported = reported.or_else(|error: String| refuse(format!("{}: {error}", report.name)))?;
     let Reported {
         header,
@@ -82,27 +75,6 @@ pub fn select(
     let is_whole = left.is_empty() && absent.is_empty() && !summary.interrupted;
     let exit = if is_whole { Exit::Done } else { Exit::SomeLeft };
     Ok(told(&run, &summary, || (), exit))
-}
-
-/// How many files of a report were looked up.
-#[derive(Debug, Default)]
-struct LookUps {
-    all: AtomicU64,
-    done: AtomicU64,
-}
-
-impl LookUps {
-    /// The line to draw.
-    fn lines(&self) -> Vec<ProgressLine> {
-        let all = self.all.load(Ordering::Relaxed);
-        vec![ProgressLine {
-            stage: "report",
-            files_done: self.done.load(Ordering::Relaxed),
-            files_total: all,
-            total_is_final: all > 0,
-            ..ProgressLine::default()
-        }]
-    }
 }
 
 /// Names what cannot be in the answer; files that were removed are only counted.

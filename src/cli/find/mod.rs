@@ -32,8 +32,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Result<Exit, Stop> {
-    watch::wait_for(args.patience.time());
-    let mut run = begin(|around| resolve(args, around), |run: &FindRun| run.talk)?;
+    let mut run = begin(args.talk, args.reads.patience(), |around| {
+        resolve(args, around)
+    })?;
     if run.config.roots.is_empty() {
         console::complain("the list of paths on standard input is empty: nothing to search");
         // A question about nothing has no answer: the program that writes the list has probably failed.

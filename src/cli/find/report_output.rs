@@ -84,7 +84,7 @@ impl ReportOutput {
 
 /// Says how a search or a selection went; `notes` are behind its summary. Decides on the exit status.
 pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) -> Exit {
-    if run.talk.summary {
+    if !run.args.talk.quiet {
         console::lines(summary_lines(summary, SummaryOf::of(run)));
         notes();
         console::lines(reported(run, summary));
@@ -144,7 +144,7 @@ impl SummaryOf {
         Self {
             copies: run.config.copies,
             isolate: run.config.isolate,
-            verbose: run.talk.verbose > 0,
+            verbose: run.args.talk.verbose > 0,
         }
     }
 }
@@ -188,12 +188,14 @@ fn found(summary: &Summary, of: SummaryOf) -> String {
         ("set of duplicates", "sets of duplicates", String::new())
     } else if copies == Copies::UNIQUE && !of.isolate {
         ("unique file", "unique files", String::new())
-    } else if of.isolate {
+    } else if of.isolate && copies == Copies::UNIQUE {
         (
             "content",
             "contents",
-            format!(" under {copies} of the paths"),
+            " in only one of the paths".to_owned(),
         )
+    } else if of.isolate {
+        ("content", "contents", format!(" in {copies} of the paths"))
     } else {
         ("content", "contents", format!(" with {copies} copies"))
     };
@@ -327,14 +329,14 @@ mod tests {
             ("5..", false, 1, "Found 1 content with 5.. copies."),
             ("3", false, 5, "Found 5 contents with 3 copies."),
             ("3..5", false, 5, "Found 5 contents with 3..5 copies."),
-            ("1", true, 1, "Found 1 content under 1 of the paths."),
+            ("1", true, 1, "Found 1 content in only one of the paths."),
             (
                 "1",
                 true,
                 0,
-                "Found no contents under 1 of the paths in 0 files.",
+                "Found no contents in only one of the paths in 0 files.",
             ),
-            ("3..", true, 5, "Found 5 contents under 3.. of the paths."),
+            ("3..", true, 5, "Found 5 contents in 3.. of the paths."),
         ] {
             let summary = Summary {
                 sets,

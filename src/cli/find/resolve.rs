@@ -5,7 +5,6 @@ use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Header, Style};
 
-use crate::cli::args::common::Talk;
 use crate::cli::args::find::FindArgs;
 use crate::cli::resolve::environment::Environment;
 use crate::cli::resolve::root_links::RootLinks;
@@ -30,8 +29,6 @@ pub struct FindRun {
     pub delivery: Delivery,
     /// A report, and what is wanted of it, in place of a search.
     pub wanted: Option<(Source, Selection)>,
-    /// How much is told on the way.
-    pub talk: Talk,
 }
 
 /// Decides everything.
@@ -42,7 +39,6 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         &args.search,
         &args.reads,
         args.names.hard_links,
-        args.patience,
         around,
     )?;
     config.copies = if args.unique {
@@ -85,7 +81,6 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
             ..sink.style(args.talk.color)
         },
         delivery,
-        talk: args.talk.on(around.stderr),
         args,
     })
 }
@@ -140,14 +135,17 @@ mod tests {
     use crate::cli::terminal::console::Progress;
     use crate::cli::terminal::console::Terminal;
 
-    fn resolved(line: &str) -> Result<FindRun, Stop> {
-        let words = ["seekless"].into_iter().chain(line.split_whitespace());
-        let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
-        let terminal = Terminal {
+    fn terminal() -> Terminal {
+        Terminal {
             is_terminal: true,
             no_color: false,
             is_dumb: false,
-        };
+        }
+    }
+
+    fn resolved(line: &str) -> Result<FindRun, Stop> {
+        let words = ["seekless"].into_iter().chain(line.split_whitespace());
+        let cli = Cli::try_parse_from(words).expect("a line that can be parsed");
         let mut around = Environment {
             stdin: &mut &b""[..],
             command: vec!["seekless".into(), line.into()],
@@ -155,8 +153,8 @@ mod tests {
             now: "2024-05-10T12:00:00Z".parse().expect("a time"),
             zone: || TimeZone::UTC,
             can_ask: true,
-            stdout: terminal,
-            stderr: terminal,
+            stdout: terminal(),
+            stderr: terminal(),
         };
         resolve(cli.find, &mut around)
     }
@@ -191,12 +189,13 @@ mod tests {
             ("-o x", false, true, true),
             ("-o x --color always", true, true, true),
             ("--color never", false, true, true),
-            ("--no-progress", true, false, true),
+            ("--progress never", true, false, true),
             ("-q", true, false, false),
         ] {
             let run = resolved(line)?;
-            let draws = run.talk.progress == Progress::Draw;
-            let decided = (run.style.color, draws, run.talk.summary);
+            let talk = run.args.talk;
+            let draws = talk.progress_on(terminal()) == Progress::Draw;
+            let decided = (run.style.color, draws, !talk.quiet);
             assert_eq!(decided, (color, progress, summary), "{line}");
         }
         Ok(())

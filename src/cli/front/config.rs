@@ -15,7 +15,7 @@ use crate::cli::terminal::console;
 
 /// The options that a file may set for every command that has them. An action changes only what its command line says:
 /// its paths, its filters and all that it is allowed to do are typed each time.
-const FOR_ALL: [&str; 20] = [
+const FOR_ALL: [&str; 19] = [
     "absolute",
     "bwlimit",
     "cache",
@@ -25,7 +25,6 @@ const FOR_ALL: [&str; 20] = [
     "keep",
     "keep-n",
     "memory",
-    "no-progress",
     "page-cache",
     "patience",
     "progress",
@@ -79,7 +78,7 @@ pub fn untyped(matches: &ArgMatches, program: &Command) -> Result<Untyped, Strin
     let mut untyped = Untyped::default();
     let mut sources = Vec::new();
     for layer in layers(name, matches)? {
-        let mut options = layer.options(name, command)?;
+        let mut options = layer.options(name, command, program)?;
         options.retain(|(arg, _)| !taken.iter().any(|other| exclude(command, arg, other)));
         taken.extend(options.iter().map(|(arg, _)| *arg));
         if !options.is_empty() {
@@ -140,6 +139,7 @@ impl Layer {
         &self,
         name: &str,
         command: &'c Command,
+        program: &Command,
     ) -> Result<Vec<(&'c Arg, String)>, String> {
         let mut options = Vec::new();
         for (number, line) in self.text.lines().map(str::trim).enumerate() {
@@ -157,6 +157,10 @@ impl Layer {
             };
             let is_for_all = FOR_ALL.contains(&option);
             let arg = arg_of(command, option);
+            let mut commands = program.get_subcommands();
+            if !commands.any(|command| arg_of(command, option).is_some()) {
+                return wrong(&format!("there is no option --{option}"));
+            }
             let is_typed = TYPED.contains(&option) || line == "--cache=mtime";
             if is_typed || !is_for_all && !self.is_of_find {
                 return wrong(&format!(

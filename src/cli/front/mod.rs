@@ -33,19 +33,39 @@ pub fn file_or_option(words: &[OsString]) -> Result<(), Stop> {
     ))
 }
 
-/// Refuses a search of what has the name of a command, and is no file here.
+/// Refuses a search of what has the name of a command, and is no file here; and of a first word that is neither.
 pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), Stop> {
     let roots = matches.get_many::<OsString>("roots").into_iter().flatten();
-    for word in roots.filter_map(|root| root.to_str()) {
-        let mut commands = program.get_subcommands().map(Command::get_name);
-        let meant = commands.find(|name| word.eq_ignore_ascii_case(name));
-        if let Some(meant) = meant.filter(|_| first_here([word]).is_none()) {
+    for (nth, word) in roots.filter_map(|root| root.to_str()).enumerate() {
+        let command = |is_meant: fn(&str, &str) -> bool| {
+            let mut commands = program.get_subcommands().map(Command::get_name);
+            commands.find(|name| is_meant(word, name))
+        };
+        let meant = command(str::eq_ignore_ascii_case);
+        let is_first = nth == 0 && matches.subcommand().is_none() && !word.contains(['/', '.']);
+        if meant.is_none() && !is_first || !is_nowhere(word) {
+            continue;
+        }
+        if let Some(meant) = meant {
             return refuse(format!(
                 "no such file: {word}. Did you mean the command 'seekless {meant}'? The command is the first word"
             ));
         }
+        let way_out = match command(is_near) {
+            Some(near) => format!(". Did you mean 'seekless {near}'?"),
+            None => "; 'seekless --help' lists all commands".to_owned(),
+        };
+        let word = console::path(Path::new(word));
+        return refuse(format!(
+            "{word}: neither a command nor a path that exists{way_out}"
+        ));
     }
     Ok(())
+}
+
+/// True if two words differ in a letter or two, as a slip makes them.
+pub fn is_near(typed: &str, word: &str) -> bool {
+    strsim::damerau_levenshtein(typed, word) <= typed.len() / 3
 }
 
 /// Refuses a path that begins with `~/`: a shell replaces the tilde only at the beginning of a word without quotes.
@@ -72,6 +92,13 @@ pub fn no_tilde(words: &[OsString]) -> Result<(), Stop> {
         folder with the name ~",
         console::path(Path::new(word))
     ))
+}
+
+/// True if the current folder says that it has no such name.
+fn is_nowhere(name: &str) -> bool {
+    let name = name.to_owned();
+    let found = within(Some(ANSWER), move || Path::new(&name).symlink_metadata());
+    found.is_ok_and(|found| found.is_err())
 }
 
 /// The first of these names that the current folder has.

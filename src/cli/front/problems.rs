@@ -204,13 +204,13 @@ pub fn typed(reason: &Reason) -> String {
     const FAILED: &str = "cannot {what}: {cause}; ";
     let same = reason.code.row().words;
     let (words, more) = match reason.code {
-        Code::Outside => ("not below --only-under", ""),
+        Code::Outside => ("not in an --only-under folder", ""),
         Code::Older => ("older than --newer", ""),
         Code::SamePath => (same, " (--isolate)"),
         Code::Managed => (same, " (--allow managed includes it)"),
-        Code::NoReference => ("has no copy below a --reference", ""),
+        Code::NoReference => ("has no copy in a --reference folder", ""),
         Code::ReferenceElsewhere => (
-            "has its copy below a --reference on another file system or mount, and hard links cannot cross them",
+            "has its copy in a --reference folder on another file system or mount, and hard links cannot cross them",
             "",
         ),
         Code::Apart => (same, OWNERS),

@@ -15,7 +15,7 @@ use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
 use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, WayArgs};
-use crate::cli::args::common::{DocumentFormat, Talk};
+use crate::cli::args::common::DocumentFormat;
 use crate::cli::resolve::{meant_as_file, not_onto_report};
 use crate::cli::terminal::exit::{Stop, refuse};
 
@@ -46,8 +46,8 @@ pub struct ActRun {
     pub header: RunHeader,
     /// The links on the way to the given paths.
     pub links: RootLinks,
-    /// How much is told on the way.
-    pub talk: Talk,
+    /// The summary is not shown.
+    pub quiet: bool,
 }
 
 /// Decides everything: what one command `asked` for, what becomes of the folders that files go from, and the options that
@@ -63,7 +63,6 @@ pub fn resolve(
     let rules = keep_rules(&args.stay.keep)?;
     if args.from.is_none() {
         needs_path(&args, action)?;
-        only_whole_paths(&args, action)?;
     }
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
@@ -76,8 +75,8 @@ pub fn resolve(
             let given: Vec<_> = given.cloned().collect();
             let mut config = searched(&given, &args, around)?;
             links.tie(&mut config, &args.paths.roots, args.stay.reference.len())?;
-            if args.stay.only_under.is_empty() && matches!(use_of_plan, Use::Act | Use::Confirm) {
-                links.spare_the_system(action.name())?;
+            if args.stay.only_under.is_empty() {
+                links.spare_the_system(words(action))?;
             }
             Source::Search(Box::new(config))
         }
@@ -133,7 +132,7 @@ pub fn resolve(
             command: around.header(&Config::default()).command,
         },
         links,
-        talk: args.talk.on(around.stderr),
+        quiet: args.talk.quiet,
     })
 }
 
@@ -150,22 +149,10 @@ fn home_trash(around: &Environment<'_>) -> Option<Vec<u8>> {
 
 /// Checks that an action was given something to search.
 fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), Stop> {
-    if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
+    if args.paths.roots.is_empty() && !args.search.null {
         return refuse(format!(
             "{} needs a PATH (. for the current folder) or --from REPORT",
             words(action)
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses a list of lines: a line break in the name of a folder would make another path of the rest.
-fn only_whole_paths(args: &ActArgs, action: ActionKind) -> Result<(), Stop> {
-    if args.search.stdin && !args.search.null {
-        let action = words(action);
-        return refuse(format!(
-            "--stdin: a line break in a name would split a path in two, so an action takes no lines: find ... -print0 | \
-             seekless {action} -0"
         ));
     }
     Ok(())
@@ -190,7 +177,6 @@ fn searched(
         &args.search,
         &args.reads,
         false,
-        args.patience,
         around,
     )?;
     // What is found is read again, to compare it.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -12,10 +13,11 @@ use seekless::engine::Config;
 use seekless::report::{Header, Options, Raw};
 use tracing::level_filters::LevelFilter;
 
-use crate::cli::args::common::Talk;
+use crate::cli::args::common::TalkArgs;
 use crate::cli::terminal::console;
 use crate::cli::terminal::console::Terminal;
 use crate::cli::terminal::exit::Stop;
+use crate::cli::terminal::watch;
 
 /// The environment of the program; a parameter, so that decisions can be tested.
 pub struct Environment<'a> {
@@ -95,18 +97,20 @@ impl<'a> Environment<'a> {
 
 /// Decides, and begins to tell.
 pub fn begin<T>(
+    talk: TalkArgs,
+    patience: Duration,
     resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, Stop>,
-    talk: impl FnOnce(&T) -> Talk,
 ) -> Result<T, Stop> {
-    let run = resolve(&mut Environment::look(&mut io::stdin().lock()))?;
-    let talk = talk(&run);
-    console::begin(talk.progress);
+    watch::wait_for(patience);
+    let mut stdin = io::stdin().lock();
+    let mut around = Environment::look(&mut stdin);
+    let run = resolve(&mut around)?;
+    console::begin(talk.progress_on(around.stderr));
     start_log(talk.verbose);
     Ok(run)
 }
 
-/// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
-/// `-vvv` everything, with the time since the start, level and place.
+/// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps; `-vvv` everything.
 fn start_log(verbose: u8) {
     let level = match verbose {
         0 => return,
@@ -117,15 +121,10 @@ fn start_log(verbose: u8) {
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(false)
-        .with_level(verbose > 1)
-        .with_target(verbose > 1)
-        .with_writer(|| console::Log);
-    let started = if verbose > 1 {
-        log.with_timer(tracing_subscriber::fmt::time::uptime())
-            .try_init()
-    } else {
-        log.without_time().try_init()
-    };
+        .with_level(false)
+        .with_target(false)
+        .with_writer(|| console::Log)
+        .without_time();
     // Only a second start_log could fail, and then there is a log already.
-    debug_assert!(started.is_ok());
+    let _ = log.try_init();
 }

@@ -1,20 +1,14 @@
 //! From what was typed about files to the filter that chooses them, with points in time as people write them: `3d`,
-//! `2024-05-01`, a timestamp, or a file's own time.
+//! `2024-05-01`, or a timestamp.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
-use seekless::heartbeat::current;
 use seekless::scan::{FilterSpec, NoFile};
 
 use super::environment::Environment;
 use crate::cli::args::search::FilterArgs;
-use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
 
 /// Decides which files to search; `wants_empty` says that --empty was typed.
@@ -26,11 +20,10 @@ pub fn filter_spec(
 ) -> Result<FilterSpec, Stop> {
     let moment = |option, text: &Option<OsString>| {
         let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.local_time()))
+        text.map(|text| moment(text, &around.local_time()))
             .transpose()
             .map_err(|cause| Stop::Refused(format!("--{option}: {cause}")))
     };
-    let newer = moment("newer", &args.newer)?;
     let spec = FilterSpec {
         names: args.name.clone(),
         paths: args.path.clone(),
@@ -43,63 +36,35 @@ pub fn filter_spec(
         keep_empty,
         min_size: args.min_size,
         max_size: args.max_size,
-        newer_ns: newer.map(Moment::newer_ns),
-        older_ns: moment("older", &args.older)?.map(Moment::older_ns),
+        newer_ns: moment("newer", &args.newer)?,
+        older_ns: moment("older", &args.older)?,
         working_folder: around.folder.clone(),
     };
-    // A file may be of the future, by another clock, and files may be newer.
-    let now = match newer {
-        Some(Moment::At(_)) => around.started_ns(),
-        _ => i64::MAX,
-    };
-    spec.check(now, wants_empty).or_else(|none| {
-        let options = match none {
-            NoFile::Sizes(..) => "--min-size, --max-size",
-            NoFile::OnlyEmpty => "--max-size, --empty",
-            NoFile::NoEmpty => "--min-size, --empty",
-            NoFile::Future => "--newer",
-            NoFile::Times => "--newer, --older",
-        };
-        refuse(format!("{options}: {none}"))
-    })?;
+    spec.check(around.started_ns(), wants_empty)
+        .or_else(|none| {
+            let options = match none {
+                NoFile::Sizes(..) => "--min-size, --max-size",
+                NoFile::OnlyEmpty => "--max-size, --empty",
+                NoFile::NoEmpty => "--min-size, --empty",
+                NoFile::Future => "--newer",
+                NoFile::Times => "--newer, --older",
+            };
+            refuse(format!("{options}: {none}"))
+        })?;
     Ok(spec)
 }
 
-/// A point in time that the user wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// Nanoseconds since 1970.
-    At(i64),
-    /// When a file was last modified: "newer" means newer than that file.
-    OfFile(i64),
-}
-
-impl Moment {
-    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
-    ///
-    /// # Errors
-    /// Why it is no point in time.
-    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, String> {
-        match text.to_str().and_then(|text| time(text, now)) {
-            Some(time) => time.map(Self::At),
-            None => file_time(Path::new(text)).map(Self::OfFile),
-        }
-    }
-
-    /// The first nanosecond that is newer.
-    pub fn newer_ns(self) -> i64 {
-        match self {
-            Self::At(ns) => ns,
-            Self::OfFile(ns) => ns.saturating_add(1),
-        }
-    }
-
-    /// The first nanosecond that is not older.
-    pub fn older_ns(self) -> i64 {
-        match self {
-            Self::At(ns) | Self::OfFile(ns) => ns,
-        }
-    }
+/// Nanoseconds since 1970 of a point in time that the user wrote; `now` is the time from which spans count back, in the
+/// user's zone.
+fn moment(text: &OsStr, now: &Zoned) -> Result<i64, String> {
+    let time = text.to_str().and_then(|text| time(text, now));
+    time.unwrap_or_else(|| {
+        let text = text.to_string_lossy();
+        Err(format!(
+            "{text:?} is not a time: write a span (3d, '2 weeks'), a date (today, 2024-05-01) or a timestamp \
+             (2024-05-01T12:00:00Z)"
+        ))
+    })
 }
 
 /// `None` if the text is no time at all.
@@ -125,26 +90,6 @@ fn time(text: &str, now: &Zoned) -> Option<Result<i64, String>> {
     Some(ns.ok_or_else(too_far))
 }
 
-fn file_time(path: &Path) -> Result<i64, String> {
-    let _call = current::call(path);
-    match fs::metadata(path) {
-        Ok(found) => {
-            let seconds = found.mtime().saturating_mul(1_000_000_000);
-            Ok(seconds.saturating_add(found.mtime_nsec()))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!(
-            "{:?} is not a time, and no such file exists: write a span (3d, '2 weeks'), a date (today, 2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path",
-            path.to_string_lossy()
-        )),
-        Err(error) => {
-            let path = console::path(path);
-            Err(format!(
-                "{path} is not a time, and cannot be read as a file: {error}"
-            ))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,8 +98,8 @@ mod tests {
         "2024-05-10T12:00:00+02:00[+02:00]".parse().expect("a time")
     }
 
-    fn parse(text: &str) -> Result<Moment, String> {
-        Moment::parse(OsStr::new(text), &now())
+    fn parse(text: &str) -> Result<i64, String> {
+        moment(OsStr::new(text), &now())
     }
 
     #[test]
@@ -176,9 +121,7 @@ mod tests {
         ] {
             let expected: Timestamp = expected.parse().expect("a time");
             let expected = i64::try_from(expected.as_nanosecond()).expect("in range");
-            let moment = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-            assert_eq!(moment, Moment::At(expected), "{text}");
-            assert_eq!(moment.newer_ns(), moment.older_ns());
+            assert_eq!(parse(text), Ok(expected), "{text}");
         }
     }
 }

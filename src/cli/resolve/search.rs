@@ -12,7 +12,7 @@ use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 
 use super::environment::Environment;
 use super::filter::filter_spec;
-use crate::cli::args::search::{FilterArgs, PatienceArgs, ReadArgs, SearchArgs, is_cache_word};
+use crate::cli::args::search::{FilterArgs, ReadArgs, SearchArgs, is_cache_word};
 use crate::cli::front::config;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Stop, refuse};
@@ -24,13 +24,12 @@ pub fn search(
     args: &SearchArgs,
     reads: &ReadArgs,
     hard_links: bool,
-    patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, Stop> {
     let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
-    let mut config = reads.config(patience);
+    let mut config = reads.config();
     config.overrides.rows.clone_from(&args.threads);
     config.overrides.depth_random = args.depth_random;
     config.overrides.check(&SystemRoot::default())?;
@@ -121,11 +120,10 @@ fn roots(
     args: &SearchArgs,
     around: &mut Environment<'_>,
 ) -> Result<Vec<Root>, Stop> {
-    let listed = args.stdin || args.null;
     let mut paths = given.to_vec();
     meant(&paths)?;
-    if listed {
-        paths.extend(listed_paths(&mut *around.stdin, args.null)?);
+    if args.null {
+        paths.extend(listed_paths(&mut *around.stdin)?);
     } else if paths.is_empty() {
         paths.push(OsString::from("."));
     }
@@ -133,20 +131,21 @@ fn roots(
     Ok(roots.map(Root::from).collect())
 }
 
-/// Reads a list of paths, in any bytes, one a line or ended by NUL.
-fn listed_paths(input: &mut dyn Read, ends_with_nul: bool) -> Result<Vec<OsString>, Stop> {
+/// Reads a list of paths, in any bytes, each ended by NUL.
+fn listed_paths(input: &mut dyn Read) -> Result<Vec<OsString>, Stop> {
     let mut bytes = Vec::new();
-    let read = input.read_to_end(&mut bytes);
-    read.map_err(|error| {
-        Stop::Refused(format!(
+    if let Err(error) = input.read_to_end(&mut bytes) {
+        return refuse(format!(
             "cannot read the list of paths on standard input: {error}"
-        ))
-    })?;
-    if !ends_with_nul && bytes.contains(&0) {
-        return refuse("the list of paths on standard input contains NUL bytes: use -0");
+        ));
     }
-    let end = if ends_with_nul { 0 } else { b'\n' };
-    let paths = bytes.split(|&byte| byte == end);
+    if !bytes.contains(&0) && bytes.contains(&b'\n') {
+        return refuse(
+            "-0: the paths on standard input are lines, and a name may contain a line break: end each path with NUL, as \
+             in find ... -print0 | seekless -0",
+        );
+    }
+    let paths = bytes.split(|&byte| byte == 0);
     let paths = paths.filter(|path| !path.is_empty());
     Ok(paths
         .map(|path| OsString::from_vec(path.to_vec()))

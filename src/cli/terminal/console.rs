@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use clap::ValueEnum;
+use clap::{ColorChoice, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use seekless::heartbeat::current;
 use seekless::report::Style;
@@ -24,8 +24,6 @@ pub enum Progress {
     /// Draw it on a terminal
     #[value(name = "auto")]
     Draw,
-    /// Print a line every 10 seconds, for logs
-    Plain,
     /// Print a JSON object every second, for scripts
     Json,
     /// Do not show it
@@ -148,17 +146,6 @@ impl Write for Log {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// When the result is colored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Also in files and pipes
-    Always,
-    /// Never
-    Never,
 }
 
 /// The properties of a terminal that decide on colours.

@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use seekless::engine::ProgressLine;
-use seekless::units::{Bytes, counted};
 use serde::Serialize;
 
 use super::console::{self, Progress, message};
+
+/// The time between two objects for programs.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How far a run is, for whoever watches it.
 #[derive(Debug)]
@@ -56,35 +58,15 @@ impl Draw {
             line.clone_from(now);
             show(now, bar);
         }
-        let pause = match console::progress() {
-            Progress::Draw | Progress::Never => return,
-            Progress::Plain => Duration::from_secs(10),
-            Progress::Json => Duration::from_secs(1),
-        };
-        if self.told.is_none_or(|told| told.elapsed() >= pause) && !progress.is_empty() {
+        let is_due = self.told.is_none_or(|told| told.elapsed() >= PAUSE);
+        if console::progress() == Progress::Json && is_due && !progress.is_empty() {
             self.told = Some(Instant::now());
-            self.tell();
-        }
-    }
-
-    fn tell(&self) {
-        let seconds = self.start.elapsed().as_millis() as f64 / 1e3;
-        let stages = self.lines.iter().map(|(line, _)| line);
-        if console::progress() == Progress::Json {
-            let stages = stages.collect();
-            let object = serde_json::to_string(&Record { seconds, stages });
-            return object.iter().for_each(|object| console::line(object));
-        }
-        for now in stages {
-            let done = format!(
-                "{}, {}",
-                counted(now.files_done, "file", "files"),
-                Bytes(now.bytes_done)
-            );
-            console::line(&format!(
-                "{seconds:.0} s: {} {}: {done}",
-                now.stage, now.device
-            ));
+            let record = Record {
+                seconds: self.start.elapsed().as_millis() as f64 / 1e3,
+                stages: self.lines.iter().map(|(line, _)| line).collect(),
+            };
+            let object = serde_json::to_string(&record);
+            object.iter().for_each(|object| console::line(object));
         }
     }
 

@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::cache::{CacheFolder, StoredVolume};
-use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{Bytes, count, counted};
-use serde::Serialize;
 
-use crate::cli::args::common::DocumentFormat;
 use crate::cli::args::tools::CacheArgs;
 use crate::cli::front::config;
 use crate::cli::terminal::console;
@@ -24,13 +21,8 @@ pub fn cache(args: CacheArgs) -> Result<Exit, Stop> {
         return Ok(clear(&place));
     }
     let mut stdout = io::stdout().lock();
-    let written = match args.document.format {
-        DocumentFormat::Json => write_json(&mut stdout, &place.path, &place.kept),
-        DocumentFormat::Text => {
-            let mut lines = place.lines().into_iter();
-            lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)))
-        }
-    };
+    let mut lines = place.lines().into_iter();
+    let written = lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)));
     console::printed(written)?;
     Ok(unreadable(&place.path, &place.kept))
 }
@@ -143,43 +135,6 @@ fn clear(place: &CachePlace) -> Exit {
         Exit::Done
     } else {
         Exit::of_part(files)
-    }
-}
-
-#[derive(Serialize)]
-struct KeptRecord<'a> {
-    file: &'a str,
-    bytes: u64,
-    last_used: String,
-    files: Option<u64>,
-    searched: Option<Name<'a>>,
-    problem: Option<String>,
-}
-
-/// Writes what is kept in a folder as one document for programs.
-fn write_json(out: &mut dyn Write, folder: &Path, kept: &[StoredVolume]) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Keys<'a> {
-        folder: Name<'a>,
-        file_systems: Vec<KeptRecord<'a>>,
-    }
-    let keys = Keys {
-        folder: Name::of_path(folder),
-        file_systems: kept.iter().map(record).collect(),
-    };
-    write_document(out, "seekless-cache", SCHEMA, &keys)
-}
-
-fn record(kept: &StoredVolume) -> KeptRecord<'_> {
-    let contents = kept.contents.as_ref();
-    let folder = contents.ok().and_then(|contents| contents.folder.as_ref());
-    KeptRecord {
-        file: &kept.name,
-        bytes: kept.bytes,
-        last_used: time(kept).to_string(),
-        files: contents.ok().map(|contents| contents.files),
-        searched: folder.map(|folder| Name::of_path(folder)),
-        problem: contents.err().map(ToString::to_string),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cli::terminal::watch::{self, End, Stops};
 /// Measures and reports.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Stop> {
     let stderr = Terminal::of(&io::stderr());
-    let draws = !args.no_progress && stderr.is_terminal && !stderr.is_dumb;
+    let draws = stderr.is_terminal && !stderr.is_dumb;
     let progress = if draws {
         Progress::Draw
     } else {
@@ -31,8 +31,8 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Stop> {
         } else {
             args.only.clone()
         },
-        seed: args.seed,
-        bytes_per_second: args.limit.bwlimit,
+        seed: 1,
+        bytes_per_second: args.bwlimit,
         system: SystemRoot::default(),
     };
     // What cannot be examined is named by the measurement.

@@ -6,86 +6,30 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::action::{self, Found, Run};
 use seekless::heartbeat::current;
-use seekless::report::{Name, SCHEMA, write_document};
 use seekless::units::{count, counted, plural};
-use serde::Serialize;
 
 use super::journal_place::{JournalPlace, command_line};
-use crate::cli::args::common::DocumentFormat;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(place: &JournalPlace, format: DocumentFormat) -> Result<Exit, Stop> {
+pub fn list(place: &JournalPlace) -> Result<Exit, Stop> {
     let found = place.said(action::journals(&place.folder))?;
     // Whoever reads the lines may take any time.
     current::rest();
     let mut stdout = io::stdout().lock();
-    let written = match format {
-        DocumentFormat::Json => {
-            let keys = Keys {
-                folder: Name::of_path(&place.folder),
-                runs: found.iter().map(Record::from).collect(),
-            };
-            write_document(&mut stdout, "seekless-runs", SCHEMA, &keys)
-        }
-        DocumentFormat::Text => {
-            let mut found = found.iter();
-            found.try_for_each(|found| writeln!(stdout, "{}", console::message(&line(found))))
-        }
-    };
+    let mut lines = found.iter().map(line);
+    let written = lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)));
     console::printed(written)?;
     let mut exit = Exit::Done;
     for found in &found {
         if let Some(flaw) = flaw(found) {
             exit = Exit::SomeLeft;
-            if format == DocumentFormat::Text {
-                let path = place.folder.join(&found.name);
-                console::complain(format!("journal {}: {flaw}", path.display()));
-            }
+            let path = place.folder.join(&found.name);
+            console::complain(format!("journal {}: {flaw}", path.display()));
         }
     }
     Ok(exit)
-}
-
-/// The keys of the document. `docs/reference/formats.md` says what they promise.
-#[derive(Serialize)]
-struct Keys<'a> {
-    folder: Name<'a>,
-    runs: Vec<Record<'a>>,
-}
-
-#[derive(Serialize)]
-struct Record<'a> {
-    name: &'a str,
-    started: Option<String>,
-    command: Option<Vec<Name<'a>>>,
-    state: &'static str,
-    steps: usize,
-    done: usize,
-    damaged: usize,
-    why: Option<String>,
-}
-
-impl<'a> From<&'a Found> for Record<'a> {
-    fn from(found: &'a Found) -> Self {
-        let run = found.run.as_ref().ok();
-        let words = run.map(|run| run.header.command.iter());
-        Self {
-            name: &found.name,
-            started: run.map(|run| time(run).to_string()),
-            command: words.map(|words| words.map(|word| Name(&word.0)).collect()),
-            state: run.map_or("unreadable", state),
-            steps: run.map_or(0, |run| run.steps),
-            done: run.map_or(0, |run| run.done),
-            damaged: run.map_or(0, |run| run.damaged),
-            why: found
-                .run
-                .as_ref()
-                .err()
-                .and_then(|why| why.facts().cause.clone()),
-        }
-    }
 }
 
 /// Why not all of a journal can be read.

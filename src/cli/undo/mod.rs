@@ -16,7 +16,6 @@ use seekless::heartbeat::current;
 
 use self::journal_place::{JournalPlace, command_line};
 use crate::cli::args::UndoArgs;
-use crate::cli::args::common::DocumentFormat;
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::terminal;
 use crate::cli::terminal::console;
@@ -26,7 +25,7 @@ use crate::cli::terminal::watch::{self, End};
 /// Undoes what was asked for, or lists.
 pub fn undo(args: &UndoArgs) -> Result<Exit, Stop> {
     let place = JournalPlace::of(args.journal.as_deref())?;
-    watch::wait_for(args.patience.time());
+    watch::wait_for(args.reads.patience());
     let is_missing = |folder: &&Path| {
         current::ask_about(folder.as_os_str().as_bytes());
         !folder.exists()
@@ -37,9 +36,6 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Stop> {
             console::path(folder)
         ));
     }
-    if args.document.format == DocumentFormat::Json && !args.list {
-        return refuse("--format json applies to the list of runs: add --list");
-    }
     let recovery = Recovery {
         place: &place,
         reads: &args.reads.of_a_change(),
@@ -47,7 +43,7 @@ pub fn undo(args: &UndoArgs) -> Result<Exit, Stop> {
         names_all: args.verbose,
     };
     if args.list {
-        list::list(&place, args.document.format)
+        list::list(&place)
     } else if args.sweep {
         sweep::command(&recovery, args)
     } else {

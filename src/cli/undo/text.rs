@@ -15,9 +15,10 @@ pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
     let words = match &step.outcome {
         Undone::Refused(why) => format!("{why}; left alone"),
         Undone::RestoredWithout(missing) => {
-            let why = match missing.contains(&SET_ID) {
-                true => "the mount that it was on ignored these (nosuid)",
-                false => "only root can set that",
+            let why = if missing.contains(&SET_ID) {
+                "the mount that it was on ignored these (nosuid)"
+            } else {
+                "only root can set that"
             };
             format!("restored without its {}: {why}", missing.join(", "))
         }

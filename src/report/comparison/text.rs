@@ -90,15 +90,23 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// What the signs mean.
 fn legend(shown: &Shown<'_>) -> String {
-    let roots = shown.comparison.tree().roots();
-    let missing = match roots {
+    let tree = shown.comparison.tree();
+    let missing = match tree.roots() {
         [first, second] => {
             let [first, second] = [first, second].map(|root| escape(&root.path));
             format!("- only in {first}, + only in {second}")
         }
-        _ => "= the same, - not there".to_owned(),
+        _ => "- not there".to_owned(),
     };
-    format!("Signs: > at another path, * other content at the path, {missing}, ! not compared")
+    // Two sides have a line for what is the same only if its metadata differs.
+    let same = if tree.has_metadata() || !shown.has_two_sides() {
+        "= the same content at the path, "
+    } else {
+        ""
+    };
+    format!(
+        "Signs: {same}> at another path, * other content at the path, {missing}, ! not compared"
+    )
 }
 
 /// One line for the files that moved with their folder.

@@ -93,28 +93,28 @@ fn what_counts_more_replaces_what_counts_less() {
             "config",
             "--verify\n--patience=50\n--keep=newest\n--keep=deepest\n--cache=/c\n",
         ),
-        ("config.find", "--patience=51\n--unique\n--no-progress\n"),
+        ("config.find", "--patience=51\n--unique\n--progress=never\n"),
         ("preset.x", "--copies=2..\n--keep=oldest\n--cache=off\n"),
-        ("preset.y", "--patience=52\n--progress=plain\n"),
+        ("preset.y", "--patience=52\n--progress=json\n"),
     ]);
     for (line, options) in [
         (
             "--cache off .",
-            "from config.find: --patience=51, --unique, --no-progress; from config: --verify, --keep=newest, \
+            "from config.find: --patience=51, --unique, --progress=never; from config: --verify, --keep=newest, \
              --keep=deepest",
         ),
         (
             "--preset x .",
             "from preset.x: --copies=2.., --keep=oldest, --cache=off; from config.find: --patience=51, \
-             --no-progress; from config: --verify",
+             --progress=never; from config: --verify",
         ),
         (
             "--preset y --cache a --unique --keep newest .",
-            "from preset.y: --patience=52, --progress=plain; from config.find: --no-progress; from config: --verify",
+            "from preset.y: --patience=52, --progress=json; from config: --verify",
         ),
         (
             "remove -n --cache off --preset y .",
-            "from preset.y: --patience=52, --progress=plain; from config: --verify, --keep=newest, --keep=deepest",
+            "from preset.y: --patience=52, --progress=json; from config: --verify, --keep=newest, --keep=deepest",
         ),
     ] {
         let said = run(&tree, line).run().exits(0).stderr_text();
@@ -193,7 +193,6 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         "from=r",
         "one-way",
         "preset=nas",
-        "nope",
     ];
     for option in typed {
         let tree = tree(&[("config", &format!("--quiet\n--{option}\n"))]);
@@ -214,10 +213,11 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         ("--cache=mtime\n", ":1: --cache must"),
         ("--preset=nas\n", ":1: --preset must"),
         ("--no-config\n", ":1: --no-config must"),
-        ("--nope\n", ":1: find has no option --nope"),
-        ("--min-siz=1\n", "find has no option --min-siz"),
+        ("--nope\n", ":1: there is no option --nope"),
+        ("--min-siz=1\n", "there is no option --min-siz"),
+        ("--to=x\n", ":1: find has no option --to"),
         ("--quiet\n-x\n", ":2: -x: write one option"),
-        ("--min-size 1k\n", "find has no option --min-size 1k"),
+        ("--min-size 1k\n", "there is no option --min-size 1k"),
         ("[find]\n", "--name=value"),
         // A value that is missing would be the next word.
         ("--exclude\n", ":1: --exclude needs a value"),

@@ -90,7 +90,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--from gen.py -o gen.py", "-o gen.py", "another file"),
     // The whole system, however it is written. The filters would leave everything alone.
     (
-        "remove --yes -d 1 --min-size 900T /",
+        "remove -n -d 1 --min-size 900T /",
         "/ is the whole system",
         "--only-under",
     ),
@@ -140,7 +140,18 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("cache --cache t/a", "is not a folder", "--cache DIR"),
     ("undo nope", "nope", "seekless undo --list"),
     ("undo --journal none", "none", "no such folder"),
-    ("none", "none", "no such file"),
+    ("none", "none: neither a command nor", "lists all commands"),
+    (
+        "remvoe t",
+        "remvoe: neither a command nor",
+        "'seekless remove'",
+    ),
+    ("./none", "none", "no such file"),
+    (
+        "compare t t",
+        "t: is in t, or the same",
+        "outside that folder",
+    ),
     ("devices none", "none", "without a PATH"),
     ("probe none", "none", "No such file"),
     // Words of other programs and of other commands.
@@ -182,7 +193,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("--ext jpg;png .", "", "write extensions as jpg,png"),
     ("-f JSON .", "'JSON' for '--format", "possible values: text"),
-    ("remove --from x --stdin", "", "cannot be used with"),
+    ("remove --from x -0", "", "cannot be used with"),
 ];
 
 #[test]

@@ -58,7 +58,7 @@ fn with_references_only_what_they_hold_is_acted_on() {
     stage
         .run("remove --yes --reference lib phone card")
         .exits(0)
-        .says("1 set left alone because it has no file below a --reference");
+        .says("1 set left alone because it has no file in a --reference folder");
     assert_eq!(stage.names(), alone);
     for format in ["text", "json", "ndjson"] {
         let stage = library_and_phone();

@@ -91,10 +91,10 @@ fn text_and_tables_say_the_same() {
          \n\
          all but one of these 2 folders can go, 5.0 kB:\n  \
            ./a b\n    \
-             5.0 kB, 1 file, same contents as ./c/x\n    \
+             5.0 kB, 1 file, contained in ./c/x\n    \
              # not counted: 1 file of noise, 1 symbolic link\n  \
            ./c/x\n    \
-             5.0 kB, 1 file, same contents as ./a b\n"
+             5.0 kB, 1 file, contained in ./a b\n"
     );
     let lines = seekless(tree.root(), "folders -f ndjson .").run().exits(0);
     let kinds: Vec<Value> = lines

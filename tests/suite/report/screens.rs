@@ -70,7 +70,7 @@ fn screen(stage: &Stage, arguments: &str, asked: Asked) -> String {
 fn a_plan_ends_with_its_totals_and_the_question() {
     let shown = screen(
         &stage(),
-        "remove --no-progress --protect *.raw --keep best-name Pictures",
+        "remove --progress never --protect *.raw --keep best-name Pictures",
         NO,
     );
     let (above, _) = shown.split_once("[y/N]").expect("a question");
@@ -82,13 +82,13 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
-    let arguments = "remove --trash --no-progress .";
+    let arguments = "remove --trash --progress never .";
     insta::assert_snapshot!(screen(&stage(), arguments, NO));
 }
 
 #[test]
 fn a_plan_is_shown() {
-    let arguments = "remove --dry-run --no-progress .";
+    let arguments = "remove --dry-run --progress never .";
     insta::assert_snapshot!(screen(&stage(), arguments, None));
 }
 
@@ -96,7 +96,7 @@ fn a_plan_is_shown() {
 fn each_set_is_asked_about() {
     let stage = stage();
     let asked = Some(("help] ", "?\na\nq\n"));
-    let shown = screen(&stage, "remove --ask --no-progress Pictures", asked);
+    let shown = screen(&stage, "remove --ask --progress never Pictures", asked);
     let shown = shown.replace("help] ", "help]\n");
     let at = shown.find("Set 1 ").expect("a set");
     insta::assert_snapshot!(&shown[at..]);
@@ -105,19 +105,19 @@ fn each_set_is_asked_about() {
 #[test]
 fn runs_are_listed_and_undone_after_a_question() {
     let stage = stage();
-    screen(&stage, "hardlink --yes --no-progress Pictures", None);
+    screen(&stage, "hardlink --yes --progress never Pictures", None);
     insta::assert_snapshot!("undo_list", screen(&stage, "undo --list", None));
     insta::assert_snapshot!("undo", screen(&stage, "undo", NO));
 }
 
 #[test]
 fn folders_are_compared() {
-    insta::assert_snapshot!(screen(&stage(), "folders --no-progress .", None));
+    insta::assert_snapshot!(screen(&stage(), "folders --progress never .", None));
 }
 
 #[test]
 fn sides_are_compared() {
-    let arguments = "compare --no-progress --one-way Pictures backup";
+    let arguments = "compare --progress never --one-way Pictures backup";
     // Whether two folders are on one disk depends on the machine.
     let disk = Regex::new(r"Note: \w+ and \w+ are on one\s+physical disk .*\n").expect("a pattern");
     let shown = screen(&stage(), arguments, None);

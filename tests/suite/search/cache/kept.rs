@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use seekless::cache::{CacheFolder, VolumeKey};
-use serde_json::Value;
 
 use crate::common::{Run, Tree, seekless};
 
@@ -47,12 +46,6 @@ pub fn left(tree: &Tree, uuids: &[u8]) -> Vec<u8> {
     uuids.iter().copied().filter(is_there).collect()
 }
 
-fn document(run: &Run) -> (Value, Vec<Value>) {
-    let document = run.json();
-    let rows = document["file_systems"].as_array().cloned();
-    (document, rows.expect("a list"))
-}
-
 #[test]
 fn the_table_has_a_row_for_each_file_system_and_the_last_used_at_the_end() {
     let tree = with_cache([(1, 3), (2, 40)]);
@@ -62,16 +55,6 @@ fn the_table_has_a_row_for_each_file_system_and_the_last_used_at_the_end() {
     assert!(lines[0].starts_with("last used"), "{said}");
     assert!(lines[1] < lines[2], "{said}");
     assert!(lines[3].contains("of 2 file systems in "), "{said}");
-    let (document, rows) = document(&cache(&tree, "-f json").exits(0));
-    assert_eq!(document["format"], "seekless-cache");
-    assert_eq!(document["schema"], 1);
-    let files: Vec<_> = rows.iter().map(|row| row["file"].as_str()).collect();
-    assert_eq!(
-        files,
-        [Some(&*key(2).file_name()), Some(&*key(1).file_name())]
-    );
-    assert_eq!(rows[0]["files"], 0);
-    assert_eq!(rows[0]["problem"], Value::Null);
 }
 
 #[test]

@@ -213,7 +213,7 @@ c: 2 files, 12 B; also on another side: 2 files, 12 B; only here: 0 files, 0 B
 =-= 2
 -=- 3
 
-Signs: > at another path, * other content at the path, = the same, - not there, ! not compared
+Signs: = the same content at the path, > at another path, * other content at the path, - not there, ! not compared
 
 Something is on one side only.
 ";

@@ -10,26 +10,18 @@ fn find(tree: &Tree, arguments: &str, list: impl Into<Vec<u8>>) -> Run {
 }
 
 #[test]
-fn lines_are_paths_beside_those_of_the_arguments() {
+fn listed_paths_are_searched_beside_those_of_the_arguments() {
     let tree = photos();
     for (arguments, list, expected) in [
         (
-            "--stdin",
-            "photos/b.jpg\nbackup\n",
+            "-0",
+            "photos/b.jpg\0backup\0",
             &["photos/b.jpg backup/b.jpg"][..],
         ),
-        // The last line needs no end.
-        (
-            "--stdin",
-            "photos/b.jpg\nbackup",
-            &["photos/b.jpg backup/b.jpg"],
-        ),
-        (
-            "--stdin photos/b.jpg",
-            "backup\n",
-            &["photos/b.jpg backup/b.jpg"],
-        ),
-        ("--stdin photos/b.jpg", "photos/b.jpg\n", &[]),
+        // The last path needs no end.
+        ("-0", "photos/b.jpg\0backup", &["photos/b.jpg backup/b.jpg"]),
+        ("-0 photos/b.jpg", "backup", &["photos/b.jpg backup/b.jpg"]),
+        ("-0 photos/b.jpg", "photos/b.jpg\0", &[]),
     ] {
         let run = find(&tree, arguments, list).exits(0);
         assert_eq!(
@@ -38,9 +30,6 @@ fn lines_are_paths_beside_those_of_the_arguments() {
             "{list:?} {run}"
         );
     }
-    let tree = Tree::new().copies([" x ", "y"], "same");
-    let run = find(&tree, "--stdin", " x \ny\n").exits(0);
-    assert_eq!(run.sets().first().map(|set| set.len()), Some(2), "{run}");
 }
 
 #[test]
@@ -49,7 +38,7 @@ fn with_null_any_name_can_be_listed() {
         .file(b"two\nlines", "same")
         .file(b"\xff\xfe", "same")
         .file("plain", "same");
-    let run = find(&tree, "--stdin --null", b"two\nlines\0\xff\xfe\0plain\0").exits(0);
+    let run = find(&tree, "--null", b"two\nlines\0\xff\xfe\0plain\0").exits(0);
     let expected = [&b"two\nlines"[..], b"\xff\xfe", b"plain"].map(<[u8]>::to_vec);
     assert_eq!(run.sets(), [expected.into()].into(), "{run}");
     let short = find(&tree, "-0", b"two\nlines\0plain").exits(0);
@@ -62,7 +51,7 @@ fn with_null_any_name_can_be_listed() {
 
 /// A list of lines has two paths for a folder whose name has a line break, and the second may be any path.
 #[test]
-fn actions_take_no_lines() {
+fn lines_are_refused() {
     let names = ["a/x", "a/y", "in\nb/x", "in\nb/y", "b/x", "b/y"];
     let tree = Tree::new().copies(names, "the same");
     let before = crate::common::scene::picture(tree.root());
@@ -76,25 +65,21 @@ fn actions_take_no_lines() {
     ] {
         for how in ["--yes", "--dry-run"] {
             for paths in ["", " a"] {
-                let command = action.split(" --to").next().expect("a word");
-                seekless(tree.root(), &format!("{action} {how} --stdin{paths}"))
+                seekless(tree.root(), &format!("{action} {how} -0{paths}"))
                     .stdin("in\nb\n")
                     .run()
                     .exits(2)
-                    .says(&format!("-print0 | seekless {command} -0"));
+                    .says("-print0 | seekless -0");
             }
         }
     }
     assert!(crate::common::scene::picture(tree.root()) == before);
-    for list in ["remove --yes -0", "remove --yes --stdin -0"] {
-        let tree = Tree::new().copies(names, "the same");
-        let state = tree.path("state");
-        seekless(tree.root(), list)
-            .env("XDG_STATE_HOME", state.to_str().expect("plain"))
-            .stdin("in\nb\0")
-            .run()
-            .exits(0);
-        assert!(!tree.path("in\nb/x").exists() || !tree.path("in\nb/y").exists());
-        assert!(tree.path("b/x").exists() && tree.path("b/y").exists());
-    }
+    let state = tree.path("state");
+    seekless(tree.root(), "remove --yes -0")
+        .env("XDG_STATE_HOME", state.to_str().expect("plain"))
+        .stdin("in\nb\0")
+        .run()
+        .exits(0);
+    assert!(!tree.path("in\nb/x").exists() || !tree.path("in\nb/y").exists());
+    assert!(tree.path("b/x").exists() && tree.path("b/y").exists());
 }
