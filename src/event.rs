@@ -64,9 +64,7 @@ pub enum ProblemKind {
     Vanished,
     /// A file that is not the one, or not in the state, that the scan saw.
     Changed,
-    /// A line of an ignore file that is no pattern.
-    BadIgnoreFile,
-    /// An ignore file that cannot be read, is no regular file, is too long, or whose patterns cannot be used.
+    /// An ignore file that cannot be read, is no regular file, is too long, or has lines that cannot be used.
     UnusableIgnoreFile,
     /// A symbolic link that leads back to a folder above it.
     LinkLoop,
@@ -139,7 +137,6 @@ impl ProblemKind {
             Self::UnreadableFile => "cannot read",
             Self::Vanished => "removed since the scan",
             Self::Changed => "changed since the scan; skipped",
-            Self::BadIgnoreFile => "not a pattern; ignored",
             Self::UnusableIgnoreFile => "cannot use this ignore file",
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",

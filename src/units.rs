@@ -13,22 +13,14 @@ pub struct Bytes(pub u64);
 /// Says why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSize {
-    /// The text does not start with a number.
+    /// The text does not start with a number, or is a fraction of a byte.
     #[error(
-        "{0:?} is not a size: write a number with an optional unit, as in 500, 10k, 4MiB or 1GB"
+        "{0:?} is not a size: write a number of bytes, or a number with a unit, as in 500, 10k, 4MiB or 1.5G"
     )]
     NoNumber(String),
-    /// The commas may separate thousands, or a fraction.
-    #[error("{0:?} can be read in two ways: write 1500000 or 1.5M, without commas")]
-    Commas(String),
-    /// The point may separate thousands, or a fraction.
-    #[error(
-        "{0:?} can be read in two ways: write 1500000 or 1.5M, without points between thousands"
-    )]
-    Points(String),
-    /// A fraction of a byte.
-    #[error("{0:?} is not a whole number of bytes: write a unit, as in 1.5k or 1.5M")]
-    Fraction(String),
+    /// The comma or the point may separate thousands, or a fraction.
+    #[error("{0:?} can be read in two ways: write 1500000 or 1.5M")]
+    Ambiguous(String),
     /// The number is followed by something that is no unit.
     #[error(
         "unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)"
@@ -54,38 +46,26 @@ impl FromStr for Bytes {
             .unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(digits);
         let unit = unit.trim();
-        let number = &match number.split_once(',') {
-            None => number.to_owned(),
-            // Three digits could be thousands.
-            Some((whole, part)) if matches!(part.len(), 1 | 2) && !part.contains([',', '.']) => {
-                format!("{whole}.{part}")
-            }
-            Some(_) => return Err(BadSize::Commas(text.to_owned())),
-        };
-        if let Some((whole, part)) = number.split_once('.')
+        let may_be_thousands = |(whole, part): (&str, &str)| {
             // No number of thousands begins with a zero.
-            && (part.len() == 3 && !whole.starts_with('0') || part.contains('.'))
-        {
-            return Err(BadSize::Points(text.to_owned()));
+            part.contains('.') || part.len() == 3 && !whole.starts_with('0')
+        };
+        if number.contains(',') || number.split_once('.').is_some_and(may_be_thousands) {
+            return Err(BadSize::Ambiguous(text.to_owned()));
         }
         let factor = unit_factor(unit).ok_or_else(|| BadSize::UnknownUnit {
             text: text.to_owned(),
             unit: unit.to_owned(),
         });
+        let too_large = || BadSize::TooLarge(text.to_owned());
         if let Ok(whole) = number.parse::<u64>() {
-            return whole
-                .checked_mul(factor?)
-                .map(Bytes)
-                .ok_or_else(|| BadSize::TooLarge(text.to_owned()));
+            return whole.checked_mul(factor?).map(Bytes).ok_or_else(too_large);
         }
         match number.parse::<f64>() {
-            Ok(_) if number.contains('.') && factor == Ok(1) => {
-                Err(BadSize::Fraction(text.to_owned()))
-            }
-            Ok(fraction) if number.contains('.') => Ok(Bytes((fraction * factor? as f64) as u64)),
             // Digits only, yet no u64.
-            Ok(_) => Err(BadSize::TooLarge(text.to_owned())),
-            Err(_) => Err(BadSize::NoNumber(text.to_owned())),
+            Ok(_) if !number.contains('.') => Err(too_large()),
+            Ok(fraction) if factor != Ok(1) => Ok(Bytes((fraction * factor? as f64) as u64)),
+            _ => Err(BadSize::NoNumber(text.to_owned())),
         }
     }
 }
@@ -186,7 +166,6 @@ mod tests {
             ("4Mi", 4 << 20),
             ("1GB", 1_000_000_000),
             ("1.5G", 1_500_000_000),
-            ("1,5M", 1_500_000),
             ("2TiB", 2 << 40),
         ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
@@ -200,12 +179,12 @@ mod tests {
             ("big", "not a size"),
             ("-5", "not a size"),
             (".", "not a size"),
-            ("1,500", "1.5M, without commas"),
-            ("1,500,000k", "without commas"),
-            ("1.500", "without points"),
-            ("1.500M", "without points"),
-            ("1.500.000", "without points"),
-            ("1.5", "1.5k or 1.5M"),
+            ("1,5M", "write 1500000 or 1.5M"),
+            ("1,500,000k", "two ways"),
+            ("1.500", "two ways"),
+            ("1.500M", "two ways"),
+            ("1.500.000", "two ways"),
+            ("1.5", "with a unit"),
             ("10x", "unknown size unit \"x\""),
             ("99999999T", "more than 16 EiB"),
             ("99999999999999999999999", "more than 16 EiB"),

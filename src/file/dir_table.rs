@@ -351,31 +351,18 @@ impl DirTable {
             let above_b = self.upwards(b).skip(of_b.saturating_sub(of_a));
             last_apart(above_a.zip(above_b))
         });
-        let by_name = match met {
-            Some(Some((x, y))) => self.name(x).cmp(self.name(y)),
-            // One of them holds the other.
-            Some(None) => {
-                let next = |dir, above| {
-                    let below = self.upwards(dir).take_while(move |&at| at != above);
-                    let next = below.last().into_iter();
-                    next.flat_map(|dir| self.name(dir).iter().chain(b"\0"))
-                };
-                if self.holds(a, b) {
-                    name.iter().cmp(next(b, a))
-                } else {
-                    next(a, b).cmp(other)
-                }
-            }
-            None => Ordering::Equal,
-        };
-        by_name.then_with(|| {
-            let paths = [(a, name), (b, other)].map(|(dir, name)| {
-                let mut path = Vec::new();
-                self.path_of(dir, name, &mut path);
-                path
-            });
-            ByParts(&paths[0]).cmp(&ByParts(&paths[1]))
-        })
+        // Without such a pair, one of them holds the other, or their roots differ.
+        if let Some(Some((x, y))) = met
+            && let order @ (Ordering::Less | Ordering::Greater) = self.name(x).cmp(self.name(y))
+        {
+            return order;
+        }
+        let paths = [(a, name), (b, other)].map(|(dir, name)| {
+            let mut path = Vec::new();
+            self.path_of(dir, name, &mut path);
+            path
+        });
+        ByParts(&paths[0]).cmp(&ByParts(&paths[1]))
     }
 
     /// The folder, the one that holds it, and so on up to a root.

@@ -143,7 +143,7 @@ impl<'a> Compare<'a> {
         }
         check(&self.config)?;
         let config = Config {
-            filter: built(self.filter, false, false)?,
+            filter: built(self.filter, false)?,
             ..self.config
         };
         let (tree, problems) = classified(&config, Scope::AcrossRoots, self.watch)?;

@@ -129,7 +129,7 @@ impl<'a> Folders<'a> {
         };
         let config = Config {
             roots: super::roots(outermost(paths)),
-            filter: built(every_file, false, false)?,
+            filter: built(every_file, false)?,
             ..self.config
         };
         let cancel = self.watch.cancel.clone();

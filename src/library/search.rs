@@ -238,11 +238,10 @@ impl<'a> Search<'a> {
         if config.isolate && places.len() < 2 {
             return Err(Cause::FewPaths.into());
         }
-        let wants_empty = self.filter.keep_empty;
         Ok(Config {
             // A set has its older files, too.
             newer_ns: self.filter.newer_ns,
-            filter: built(self.filter.clone(), wants_empty, true)?,
+            filter: built(self.filter.clone(), true)?,
             ..config
         })
     }

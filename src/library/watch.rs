@@ -161,15 +161,11 @@ impl Watch<'_> {
 
 /// The filter, unless no file can pass it. Relative patterns start in the current folder. In a search, files that are
 /// older than asked for take part: they may be copies.
-pub(super) fn built(
-    mut spec: FilterSpec,
-    wants_empty: bool,
-    is_search: bool,
-) -> Result<Filter, Error> {
+pub(super) fn built(mut spec: FilterSpec, is_search: bool) -> Result<Filter, Error> {
     if spec.working_folder.as_os_str().is_empty() {
         spec.working_folder = env::current_dir().unwrap_or_default();
     }
-    let checked = spec.check(nanoseconds(SystemTime::now()), wants_empty);
+    let checked = spec.check(nanoseconds(SystemTime::now()));
     checked.map_err(Cause::from)?;
     spec.newer_ns.take_if(|_| is_search);
     Ok(spec.build().map_err(Cause::from)?)

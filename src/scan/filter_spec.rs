@@ -62,55 +62,30 @@ impl FilterSpec {
 /// Why no file can pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFile {
-    /// The least size is larger than the largest.
-    #[error("no file has {0} or more and {1} or less: swap the two sizes")]
-    Sizes(Bytes, Bytes),
-    /// Only empty files are small enough.
-    #[error("only empty files have 0 bytes, and these are left out: include them")]
-    OnlyEmpty,
-    /// Empty files are asked for, and there is a least size.
-    #[error("empty files are included, and a least size leaves them out: omit one of the two")]
-    NoEmpty,
-    /// The earliest time is not before the latest.
+    /// The least size is larger than the largest. Without empty files it is 1 byte.
     #[error(
-        "no file is newer than the later time and older than the earlier one: swap the two times, or omit one"
+        "no file that takes part has {0} or more and {1} or less: swap the two sizes, change one, or include empty files"
+    )]
+    Sizes(Bytes, Bytes),
+    /// The earliest time is not before the latest, or before now.
+    #[error(
+        "no file is newer than the one time and older than the other, or than now: swap the two times, or omit one"
     )]
     Times,
-    /// The earliest time is in the future.
-    #[error("files modified in the future are asked for: give a time in the past")]
-    Future,
 }
 
 impl FilterSpec {
-    /// The default, for paths that start in the current folder.
-    pub fn from_current_folder() -> Self {
-        Self {
-            working_folder: std::env::current_dir().unwrap_or_default(),
-            ..Self::default()
-        }
-    }
-
-    /// Refuses bounds that no file keeps to, at this time (nanoseconds since 1970). `wants_empty` says that empty files
-    /// were asked for, so that a least size contradicts.
+    /// Refuses bounds that no file keeps to, at this time (nanoseconds since 1970).
     ///
     /// # Errors
     /// The contradiction.
-    pub fn check(&self, now_ns: i64, wants_empty: bool) -> Result<(), NoFile> {
-        let (min, max) = (self.min_size, self.max_size);
-        if max.is_some_and(|max| max.0 == 0) && !self.keep_empty {
-            return Err(NoFile::OnlyEmpty);
-        }
-        if wants_empty && min.is_some_and(|min| min.0 > 0) {
-            return Err(NoFile::NoEmpty);
-        }
-        if let Some((min, max)) = min.zip(max).filter(|(min, max)| min > max) {
-            return Err(NoFile::Sizes(min, max));
-        }
-        if self.newer_ns.is_some_and(|newer| newer > now_ns) {
-            return Err(NoFile::Future);
-        }
-        match self.newer_ns.zip(self.older_ns) {
-            Some((newer, older)) if newer >= older => Err(NoFile::Times),
+    pub fn check(&self, now_ns: i64) -> Result<(), NoFile> {
+        let least = self.min_size.unwrap_or_default();
+        let least = least.max(Bytes(u64::from(!self.keep_empty)));
+        let latest_ns = self.older_ns.unwrap_or(now_ns);
+        match self.max_size {
+            Some(most) if least > most => Err(NoFile::Sizes(least, most)),
+            _ if self.newer_ns.is_some_and(|newer| newer >= latest_ns) => Err(NoFile::Times),
             _ => Ok(()),
         }
     }

@@ -259,8 +259,7 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         }
         ProblemKind::MemoryShort => Some(Unseen::MemoryShort),
         ProblemKind::Unanswered => Some(Unseen::Unanswered),
-        ProblemKind::BadIgnoreFile
-        | ProblemKind::UnusableIgnoreFile
+        ProblemKind::UnusableIgnoreFile
         | ProblemKind::LinkLoop
         | ProblemKind::BrokenLink
         | ProblemKind::UnusableCache

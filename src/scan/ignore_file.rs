@@ -8,10 +8,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
-use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::FileType;
 
@@ -38,87 +36,49 @@ pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The rules that apply in one folder: those of its own ignore file and of all ignore files above it.
-#[derive(Debug)]
+/// The rules that apply in one folder: those of all ignore files above it and of its own, which count most.
+#[derive(Clone, Debug, Default)]
 pub struct IgnoreRules {
-    own: Gitignore,
-    above: Option<Arc<IgnoreRules>>,
-}
-
-/// A part of an ignore file that is skipped.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadPart {
-    /// A line that is not a pattern.
-    #[error("line {number}: {reason}")]
-    Line {
-        /// Number of the line, from 1.
-        number: usize,
-        /// The defect.
-        reason: String,
-    },
-    /// All patterns: together they need more memory than the matcher may use.
-    #[error("its patterns are too many or too long together: use fewer or shorter patterns")]
-    Whole,
+    levels: Vec<Arc<Gitignore>>,
 }
 
 impl IgnoreRules {
-    /// Adds the contents of an ignore file found in `folder` to the rules that apply there.
+    /// Adds the contents of an ignore file found in `folder` to the rules that apply there. Returns what is wrong with
+    /// it, in words: lines that are no patterns are skipped, and all of them if they are too much.
     ///
     /// With several ignore files in one folder, call it for each: later ones win.
-    pub fn push(
-        above: Option<Arc<Self>>,
-        folder: &[u8],
-        contents: &[u8],
-    ) -> (Arc<Self>, Vec<BadPart>) {
-        let folder = Path::new(OsStr::from_bytes(folder));
-        let mut builder = GitignoreBuilder::new(folder);
+    pub fn push(&mut self, folder: &[u8], contents: &[u8]) -> Vec<String> {
+        let mut builder = GitignoreBuilder::new(OsStr::from_bytes(folder));
         let mut bad = Vec::new();
         let contents = contents.strip_prefix(b"\xef\xbb\xbf").unwrap_or(contents);
-        for (index, line) in contents.split(|&byte| byte == b'\n').enumerate() {
+        for (number, line) in (1..).zip(contents.split(|&byte| byte == b'\n')) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let added = match std::str::from_utf8(line) {
-                Ok(line) => builder
-                    .add_line(None, line)
-                    .map(drop)
-                    .map_err(|e| e.to_string()),
+            let added = match str::from_utf8(line) {
+                Ok(line) => builder.add_line(None, line).map_err(|e| e.to_string()),
                 Err(_) => Err("not UTF-8".to_owned()),
             };
             if let Err(reason) = added {
-                bad.push(BadPart::Line {
-                    number: index + 1,
-                    reason,
-                });
+                bad.push(format!("line {number} is not used: {reason}"));
             }
         }
-        let own = builder.build().unwrap_or_else(|_| {
-            bad.push(BadPart::Whole);
-            Gitignore::empty()
-        });
-        (Arc::new(Self { own, above }), bad)
+        match builder.build() {
+            Ok(rules) => self.levels.push(Arc::new(rules)),
+            Err(_) => bad.push(
+                "its patterns are too many or too long together: use fewer or shorter patterns"
+                    .to_owned(),
+            ),
+        }
+        bad
     }
 
     /// True if the rules ignore this path, which is relative to the same root as the folders of the rules.
     pub fn is_ignored(&self, path: &[u8], is_folder: bool) -> bool {
-        let path = Path::new(OsStr::from_bytes(path));
-        let mut rules = Some(self);
-        while let Some(level) = rules {
-            match level.own.matched(path, is_folder) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => rules = level.above.as_deref(),
-            }
-        }
-        false
-    }
-}
-
-impl Drop for IgnoreRules {
-    /// Drops long chains one by one: ten thousand nested folders must not exhaust the stack.
-    fn drop(&mut self) {
-        let mut above = self.above.take();
-        while let Some(mut level) = above.and_then(Arc::into_inner) {
-            above = level.above.take();
-        }
+        let path = OsStr::from_bytes(path);
+        let levels = self.levels.iter().rev();
+        let mut matches = levels.map(|rules| rules.matched(path, is_folder));
+        matches
+            .find(|found| !found.is_none())
+            .is_some_and(|found| found.is_ignore())
     }
 }
 
@@ -126,9 +86,10 @@ impl Drop for IgnoreRules {
 mod tests {
     use super::*;
 
-    fn rules(above: Option<Arc<IgnoreRules>>, folder: &str, lines: &str) -> Arc<IgnoreRules> {
-        let (rules, bad) = IgnoreRules::push(above, folder.as_bytes(), lines.as_bytes());
-        assert_eq!(bad, []);
+    fn rules(above: &IgnoreRules, folder: &str, lines: &str) -> IgnoreRules {
+        let mut rules = above.clone();
+        let bad = rules.push(folder.as_bytes(), lines.as_bytes());
+        assert!(bad.is_empty(), "{bad:?}");
         rules
     }
 
@@ -136,12 +97,12 @@ mod tests {
     fn the_deepest_opinion_decides() {
         for root in ["/r", "r", ".", "./r"] {
             let at = |rest: &str| format!("{root}/{rest}").into_bytes();
-            let top = rules(None, root, "*.log\n/only-here\nbuild/\n# no\n");
-            let below = rules(
-                Some(top.clone()),
-                &format!("{root}/sub"),
-                "!keep.log\r\n*.o\r\n",
+            let top = rules(
+                &IgnoreRules::default(),
+                root,
+                "*.log\n/only-here\nbuild/\n# no\n",
             );
+            let below = rules(&top, &format!("{root}/sub"), "!keep.log\r\n*.o\r\n");
             assert!(top.is_ignored(&at("a.log"), false), "{root}");
             assert!(top.is_ignored(&at("x/y/a.log"), false));
             assert!(top.is_ignored(&at("only-here"), false));
@@ -156,12 +117,11 @@ mod tests {
 
     #[test]
     fn odd_lines_are_named_and_passed_over() {
-        let (rules, bad) = IgnoreRules::push(None, b"r", b"\xef\xbb\xbfa\n[z-a]\n\xff*\nb");
-        let numbers = bad.iter().map(|part| match part {
-            BadPart::Line { number, .. } => *number,
-            BadPart::Whole => 0,
-        });
-        assert_eq!(numbers.collect::<Vec<_>>(), [2, 3]);
+        let mut rules = IgnoreRules::default();
+        let bad = rules.push(b"r", b"\xef\xbb\xbfa\n[z-a]\n\xff*\nb");
+        let begins = bad.iter().map(|words| words.split(':').next());
+        let expected = ["line 2 is not used", "line 3 is not used"].map(Some);
+        assert_eq!(begins.collect::<Vec<_>>(), expected);
         assert!(rules.is_ignored(b"r/a", false));
         assert!(rules.is_ignored(b"r/b", false));
         assert!(!rules.is_ignored(b"r/\xff", false));
@@ -169,17 +129,7 @@ mod tests {
 
     #[test]
     fn names_in_no_encoding_match_globs() {
-        let rules = rules(None, "r", "*.bak");
+        let rules = rules(&IgnoreRules::default(), "r", "*.bak");
         assert!(rules.is_ignored(b"r/\xff\xfe.bak", false));
-    }
-
-    #[test]
-    fn deep_chains_are_let_go_without_recursion() {
-        let mut chain = None;
-        for _ in 0..200_000 {
-            let own = Gitignore::empty();
-            chain = Some(Arc::new(IgnoreRules { own, above: chain }));
-        }
-        drop(chain);
     }
 }

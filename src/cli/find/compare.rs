@@ -98,7 +98,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
             "-f nul lists names without their signs: add --only here, there, moved or changed",
         );
     }
-    let filter = filter_spec(&args.filter, true, false, around)?;
+    let filter = filter_spec(&args.filter, true, around)?;
     let is_filtered = filter.has_tests();
     Ok(ComparisonRun {
         config: Config {

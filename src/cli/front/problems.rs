@@ -100,10 +100,7 @@ impl Tally {
             self.gave_up.store(true, Ordering::Relaxed);
         }
         // A line that is no pattern may list files, too.
-        if matches!(
-            kind,
-            ProblemKind::UnusableIgnoreFile | ProblemKind::BadIgnoreFile
-        ) {
+        if kind == ProblemKind::UnusableIgnoreFile {
             self.missed_ignore_file.store(true, Ordering::Relaxed);
         }
         if kind.is_of_root() {

@@ -11,11 +11,10 @@ use super::environment::Environment;
 use crate::cli::args::search::FilterArgs;
 use crate::cli::terminal::exit::{Stop, refuse};
 
-/// Decides which files to search; `wants_empty` says that --empty was typed.
+/// Decides which files to search.
 pub fn filter_spec(
     args: &FilterArgs,
     keep_empty: bool,
-    wants_empty: bool,
     around: &Environment<'_>,
 ) -> Result<FilterSpec, Stop> {
     let moment = |option, text: &Option<OsString>| {
@@ -40,17 +39,13 @@ pub fn filter_spec(
         older_ns: moment("older", &args.older)?,
         working_folder: around.folder.clone(),
     };
-    spec.check(around.started_ns(), wants_empty)
-        .or_else(|none| {
-            let options = match none {
-                NoFile::Sizes(..) => "--min-size, --max-size",
-                NoFile::OnlyEmpty => "--max-size, --empty",
-                NoFile::NoEmpty => "--min-size, --empty",
-                NoFile::Future => "--newer",
-                NoFile::Times => "--newer, --older",
-            };
-            refuse(format!("{options}: {none}"))
-        })?;
+    spec.check(around.started_ns()).or_else(|none| {
+        let options = match none {
+            NoFile::Sizes(..) => "--min-size, --max-size, --empty",
+            NoFile::Times => "--newer, --older",
+        };
+        refuse(format!("{options}: {none}"))
+    })?;
     Ok(spec)
 }
 

@@ -26,7 +26,7 @@ pub fn search(
     hard_links: bool,
     around: &mut Environment<'_>,
 ) -> Result<Config, Stop> {
-    let mut spec = filter_spec(filters, args.empty, args.empty, around)?;
+    let mut spec = filter_spec(filters, args.empty, around)?;
     // A set has its older files, too.
     let newer_ns = spec.newer_ns.take();
     let mut config = reads.config();

@@ -13,7 +13,7 @@ use crate::file::{DirId, is_managed_folder, may_tell_folder};
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
 use crate::scan::found::{FoundIn, OtherEntry};
-use crate::scan::ignore_file::{self, BadPart, IgnoreRules};
+use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::listing::{self, Listing};
 use crate::sys::{dirent, names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
@@ -282,15 +282,15 @@ impl Walker {
                 Ok(contents) => {
                     let mut path = Vec::new();
                     self.walk.dirs.read().path(dir, &mut path);
-                    let (pushed, bad) = IgnoreRules::push(rules.take(), &path, &contents);
-                    rules = Some(pushed);
-                    for part in bad {
-                        let kind = match part {
-                            BadPart::Line { .. } => ProblemKind::BadIgnoreFile,
-                            BadPart::Whole => ProblemKind::UnusableIgnoreFile,
-                        };
-                        let cause = std::io::Error::other(part);
-                        self.tell(dir, Some(&name), kind, Some(cause));
+                    let bad = Arc::make_mut(rules.get_or_insert_default()).push(&path, &contents);
+                    for words in bad {
+                        let cause = std::io::Error::other(words);
+                        self.tell(
+                            dir,
+                            Some(&name),
+                            ProblemKind::UnusableIgnoreFile,
+                            Some(cause),
+                        );
                     }
                 }
                 // It may be among those that are listed later.
