@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
 
-use crate::sys::{open, parent, stat};
+use crate::sys::{open, stat, way};
 
 use super::{DirId, DirTable, SharedDirs};
 
@@ -116,7 +116,7 @@ fn go((start, steps, follow): Way<'_>) -> Result<OwnedFd> {
             open::folder_handle(at, &step)?
         } else {
             // What was a folder when it was listed may be a link by now, which leads anywhere.
-            parent::open_below(at, &step)?
+            way::open_below(at, &step)?
         });
     }
     reached.ok_or(Errno::BADF)

@@ -13,7 +13,7 @@ use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
 use crate::sys::attributes;
 use crate::sys::open;
-use crate::sys::{names, parent, sync};
+use crate::sys::{names, sync, way};
 
 /// A folder that belongs to the effective user, with a way to it that nobody else can change.
 ///
@@ -59,9 +59,9 @@ impl OwnFolder {
             RouteError::from(Untrusted { path, why })
         };
         if make {
-            parent::make_folder(&above, &name, 0o700)?;
+            way::make_folder(&above, &name, 0o700)?;
         }
-        let handle = match parent::step(&above, &name) {
+        let handle = match way::step(&above, &name) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 return Err(untrusted(match names::read_link(&above, &name) {
                     Ok(_) => Distrust::Link,

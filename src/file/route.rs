@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::trust::{self, Distrust};
 use crate::sys::way::{PathPart, Way};
-use crate::sys::{attributes, parent};
+use crate::sys::{attributes, way};
 
 /// A file or folder that another user could have created or changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,7 +83,7 @@ pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, RouteError> {
     while let Some(name) = way.part() {
         let part = match way.look(&name) {
             Err(Errno::NOENT) if make => {
-                parent::make_folder(way.here(), &name, 0o700)?;
+                way::make_folder(way.here(), &name, 0o700)?;
                 way.look(&name)?
             }
             part => part?,

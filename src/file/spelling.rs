@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::sys::{dirent, open, stat};
+use crate::sys::{names, open, stat};
 
 /// Listed names that are kept in memory, in all folders together; a guess, about 100 MB.
 const NAMES: usize = 1 << 20;
@@ -104,8 +104,8 @@ fn look(folder: &[u8], other: &[u8]) -> Option<Case> {
             .push((name.to_vec(), ino));
         names.len() < NAMES
     };
-    let mut buffer = dirent::Buffer::default();
-    let all = dirent::Entries::of(opened, &mut buffer).each(each).ok()?;
+    let mut buffer = names::EntryBuffer::default();
+    let all = names::Entries::of(opened, &mut buffer).each(each).ok()?;
     all.then_some(Case::Listed(names))
 }
 

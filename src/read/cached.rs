@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::sys::{extents, page_cache, pread};
+use crate::sys::{extents, page_cache, reads};
 
 use super::access::PIECE;
 use super::open_file::uncached_bytes;
@@ -28,7 +28,7 @@ impl Reader {
         for (digest, span) in digests.iter_mut().zip(task.spans) {
             if span.len > 0 {
                 let len = span.len as usize;
-                match pread::cached(fd, self.piece(len), span.offset) {
+                match reads::cached(fd, self.piece(len), span.offset) {
                     Ok(true) => {}
                     Ok(false) => return None,
                     Err(_) => return self.read_if_cached(task, fd),
@@ -98,6 +98,6 @@ impl Reader {
             && task.spans.iter().any(|span| is_whole(task, *span))
             && (self.settings.access)
                 .goes_past_cache(task.expect.size, || self.uncached_bytes(task, fd))
-            && pread::begin_direct(fd)
+            && reads::begin_direct(fd)
     }
 }

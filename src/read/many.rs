@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::device::VolumeId;
 use crate::hash::{Digest, Running};
 use crate::heartbeat::current;
-use crate::sys::ring::Ring;
+use crate::sys::reads::Ring;
 
 use super::reader::{Reader, finished, is_whole, refused};
 use super::task::Source;

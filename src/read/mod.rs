@@ -27,7 +27,7 @@ pub use open_file::{Device, OpenFile, Unequal, Which, equal};
 pub use page_use::PageUse;
 pub use reader::ReadSettings;
 
-pub use crate::sys::ring::is_available as has_rings;
+pub use crate::sys::reads::is_available as has_rings;
 pub use scheduler::{Finished, Job, Lane, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket};

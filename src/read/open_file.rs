@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::device::VolumeId;
 use crate::sys::memory::{ALIGNMENT, aligned};
 use crate::sys::page_cache::{self, Advice};
-use crate::sys::pread;
+use crate::sys::reads;
 
 use super::access::{Access, COUNTED_FROM, LARGE, LONG, PIECE, ReadSoFar, ask};
 use super::page_use::PageUse;
@@ -96,7 +96,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_direct = is_long
             && device.may_go_past_cache
             && access.goes_past_cache(size, || missing)
-            && pread::begin_direct(&fd);
+            && reads::begin_direct(&fd);
         let turn = match (is_direct, is_long && device.has_head && is_mostly_cold) {
             (_, true) => Some(TURN),
             (true, false) => Some(LARGE),
@@ -117,7 +117,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             return self;
         }
         if self.is_direct {
-            pread::end_direct(&self.fd);
+            reads::end_direct(&self.fd);
         }
         Self {
             is_direct: false,
@@ -145,9 +145,9 @@ impl<Fd: AsFd> OpenFile<Fd> {
         }
         ask(self.volume, &self.fd);
         let read = if self.is_direct {
-            pread::read_direct(&self.fd, buffer, len, offset)
+            reads::read_direct(&self.fd, buffer, len, offset)
         } else {
-            pread::full(&self.fd, &mut buffer[..len], offset)
+            reads::full(&self.fd, &mut buffer[..len], offset)
         }?;
         if offset >= COUNTED_FROM {
             let so_far = || access.in_progress.begin(self.volume);
@@ -193,7 +193,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             page_cache::advise(&self.fd, 0, len, Advice::DontNeed);
         }
         if self.is_direct {
-            pread::end_direct(&self.fd);
+            reads::end_direct(&self.fd);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use crossbeam_channel::{Receiver, Sender};
 
 use crate::heartbeat::{Subject, current};
-use crate::sys::ring::Ring;
+use crate::sys::reads::Ring;
 
 use super::compare;
 use super::many::Many;

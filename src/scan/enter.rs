@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::file::{DirId, FolderId, FolderPlace, Numbering, SharedDirs};
 use crate::scan::listing::ALIKE;
 use crate::sys::stat::{self, Stat};
-use crate::sys::{dirent, open, statfs};
+use crate::sys::{names, open, statfs};
 
 /// The result of opening a folder for listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,8 +146,8 @@ fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
         entries.push((name.to_owned(), ino));
         entries.len() < COMPARED
     };
-    let mut buffer = dirent::Buffer::default();
-    if !dirent::Entries::of(folder, &mut buffer).each(each).ok()? {
+    let mut buffer = names::EntryBuffer::default();
+    if !names::Entries::of(folder, &mut buffer).each(each).ok()? {
         return None;
     }
     entries.sort_unstable();

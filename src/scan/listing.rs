@@ -7,8 +7,8 @@ use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
-use crate::sys::dirent;
 use crate::sys::memory::{self, Memory};
+use crate::sys::names;
 
 /// Maximum number of entries in memory. The walk processes the entries in memory in the order of inode numbers, so up
 /// to a million entries come in the order of the disk; a folder may have any number.
@@ -67,7 +67,7 @@ impl Listing {
 
     /// The name of an entry.
     pub fn name(&self, entry: Entry) -> &CStr {
-        dirent::first_name(&self.names[entry.start as usize..])
+        names::first_name(&self.names[entry.start as usize..])
     }
 
     /// True if there is an entry of this name.

@@ -3,17 +3,14 @@
 //! Where a kernel lacks something, "unsupported" is a value, not an error.
 
 pub mod attributes;
-pub mod dirent;
 pub mod extents;
 pub mod fault;
 pub mod memory;
 pub mod names;
 pub mod open;
 pub mod page_cache;
-pub mod parent;
-pub mod pread;
 pub mod process;
-pub mod ring;
+pub mod reads;
 pub mod stat;
 pub mod statfs;
 pub mod sync;

@@ -16,7 +16,7 @@ use crate::action::ways::folder_entry::{NameInFolder, bare, parent};
 use crate::file::as_listed;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Time};
-use crate::sys::dirent::{Buffer, Entries};
+use crate::sys::names::{Entries, EntryBuffer};
 use crate::sys::{open, stat};
 
 /// A folder that is removed after its files.
@@ -72,7 +72,7 @@ impl EmptySearch<'_> {
             .keys()
             .map(|path| (depth(path), path.clone()))
             .collect();
-        let mut buffer = Buffer::default();
+        let mut buffer = EntryBuffer::default();
         let mut empty = Vec::new();
         while let Some((_, path)) = waiting.pop_first() {
             let going = self.going.get(&path).copied().unwrap_or(0);
@@ -91,7 +91,7 @@ impl EmptySearch<'_> {
     }
 
     /// The folder, if it has only removed names, and nothing is mounted there.
-    fn look(&self, path: &[u8], going: u64, buffer: &mut Buffer) -> Option<EmptyFolder> {
+    fn look(&self, path: &[u8], going: u64, buffer: &mut EntryBuffer) -> Option<EmptyFolder> {
         let place = NameInFolder::of(path).ok()?;
         let folder = open::folder(&place.folder, &place.name).ok()?;
         let (now, was) = attributes::both(&folder).ok()?;

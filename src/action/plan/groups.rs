@@ -15,7 +15,7 @@ use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role};
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
-use crate::sys::dirent::{Buffer, Entries};
+use crate::sys::names::{Entries, EntryBuffer};
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 
@@ -117,7 +117,7 @@ impl Groups {
     /// Finds all groups of a folder.
     fn list(&mut self, handle: &OwnedFd, folder: &[u8]) -> Result<()> {
         let listed = open::folder(handle, c".")?;
-        let mut buffer = Buffer::default();
+        let mut buffer = EntryBuffer::default();
         let mut members: Vec<(u64, Role, Box<[u8]>)> = Vec::new();
         let mut names = 0;
         let ended = Entries::of(&listed, &mut buffer).each(|name, _, kind| {

@@ -22,7 +22,7 @@ use crate::action::ways::folder_entry::{NameInFolder, join, nearest, parent as a
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::heartbeat::current;
-use crate::sys::{attributes, dirent, names, open, parent, stat, sync};
+use crate::sys::{attributes, names, open, stat, sync, way};
 
 /// Opens the folder with this absolute path, and creates missing folders on the path; follows no link. If root guards a
 /// file of the `guarded` owner, nobody else may change the folders that are there.
@@ -51,8 +51,8 @@ pub fn open_or_make(path: &[u8], guarded: Option<u32>) -> Result<OwnedFd, Reason
         here = join(&here, part);
         current::ask_about(&here);
         let name = CString::new(part).map_err(|_| failed(CREATE)(Errno::INVAL))?;
-        let is_new = parent::make_folder(&at, &name, 0o700).map_err(failed(CREATE))?;
-        let next = parent::step(&at, &name).map_err(failed("open the folder"))?;
+        let is_new = way::make_folder(&at, &name, 0o700).map_err(failed(CREATE))?;
+        let next = way::step(&at, &name).map_err(failed("open the folder"))?;
         if !is_new {
             closed(&here)?;
         }
@@ -84,8 +84,8 @@ pub fn remove<'a>(folders: impl Iterator<Item = &'a [u8]>) {
 /// True if one of these folders is there, and empty.
 pub fn are_left<'a>(mut folders: impl Iterator<Item = &'a [u8]>) -> bool {
     folders.any(|path| {
-        let folder = parent::open(path).and_then(|folder| open::folder(&folder, c"."));
-        folder.is_ok_and(|folder| dirent::is_empty(&folder) == Ok(true))
+        let folder = way::open(path).and_then(|folder| open::folder(&folder, c"."));
+        folder.is_ok_and(|folder| names::is_empty_folder(&folder) == Ok(true))
     })
 }
 
@@ -179,7 +179,7 @@ enum Refused {
 
 /// Checks a trash for files at this location, and the two folders in it. Missing folders will be created.
 fn look(trash: &[u8], volume: Location) -> Result<(), Refused> {
-    let at = match parent::open(trash) {
+    let at = match way::open(trash) {
         Err(Errno::NOENT) => return can_be_made(trash),
         Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
         Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
@@ -188,7 +188,7 @@ fn look(trash: &[u8], volume: Location) -> Result<(), Refused> {
     own(&at, trash, volume)?;
     for name in [c"files", c"info"] {
         let path = join(trash, name.to_bytes());
-        match parent::step(&at, name) {
+        match way::step(&at, name) {
             Err(Errno::NOENT) => writable(&at, trash)?,
             // A link, as well.
             Err(Errno::NOTDIR | Errno::LOOP) => {
@@ -277,7 +277,7 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
     let mut here = path;
     while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
         here = &here[..slash];
-        let location = parent::open(here).and_then(Location::of_folder);
+        let location = way::open(here).and_then(Location::of_folder);
         if location.map_err(failed("look for the trash"))? != volume {
             break;
         }
@@ -289,7 +289,7 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
 /// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
 /// is none.
 fn is_shared(path: &[u8]) -> Result<bool, String> {
-    let opened = parent::open(path);
+    let opened = way::open(path);
     let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
     let why = match opened {
         Err(Errno::LOOP) => Distrust::Link,

@@ -24,7 +24,7 @@ use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{NameInFolder, parent};
 use crate::action::ways::folder_identity::{FolderIdentity, Parents};
 use crate::file::trust;
-use crate::sys::{attributes, dirent, names, open, parent as way, process, stat};
+use crate::sys::{attributes, names, open, process, stat, way};
 
 /// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
 const MOST: usize = 256;
@@ -178,7 +178,7 @@ fn open_certain(
     let born_ns = stat::birth_ns(&folder, c".", false);
     let is_young = born_ns.map_or(!certain, |born_ns| born_ns >= since_ns) || made_up();
     let is_own = is_ours && is_young && (!trust::is_root() || is_closed());
-    if is_own && dirent::is_empty(&folder)? {
+    if is_own && names::is_empty_folder(&folder)? {
         Ok(folder)
     } else {
         Err(Errno::STALE)

@@ -8,7 +8,7 @@ use rustix::io::{Errno, Result};
 use crate::action::reason::{Code, Reason};
 use crate::heartbeat::current;
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{parent, stat};
+use crate::sys::{stat, way};
 
 /// A name in a folder that stays open.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl NameInFolder {
     pub fn of(path: &[u8]) -> std::result::Result<Self, Reason> {
         let (folder, name) = split(path).ok_or(Code::BadPath)?;
         current::ask_about(path);
-        let folder = parent::open(folder).map_err(|error| match error {
+        let folder = way::open(folder).map_err(|error| match error {
             Errno::LOOP => Code::ThroughLink.into(),
             Errno::NOENT | Errno::NOTDIR => Code::Gone.into(),
             error => Reason::unreadable(&error.into()),
@@ -79,7 +79,7 @@ pub fn bare(path: &[u8]) -> &[u8] {
 /// The nearest existing folder of this one and those above it, with its path. No link is followed.
 pub fn nearest(mut path: &[u8]) -> Result<(OwnedFd, &[u8])> {
     loop {
-        match parent::open(path) {
+        match way::open(path) {
             Err(Errno::NOENT) if !path.is_empty() => path = self::parent(path),
             folder => return Ok((folder?, path)),
         }

@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use self::folder_entry::parent;
 use crate::device::Mounts;
 use crate::file::trust;
-use crate::sys::parent as folder;
 use crate::sys::statfs::{self, ServedBy};
 use crate::sys::way::{self, Way};
 use crate::sys::{attributes, open, stat};
@@ -89,7 +88,7 @@ impl Ways {
 
     /// Adds the users who may change this folder.
     fn with(&mut self, path: &[u8], above: Changers) -> rustix::io::Result<Changers> {
-        let opened = folder::open(path)?;
+        let opened = way::open(path)?;
         let now = attributes::get(&opened)?;
         // With the sticky bit, only the owners of files and folders may rename them.
         if trust::others_may_write(&opened, &now) && !trust::is_sticky(&now) {

@@ -10,8 +10,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::hash::Digest;
-use crate::sys::ring::Ring;
-use crate::sys::{page_cache, pread};
+use crate::sys::reads::Ring;
+use crate::sys::{page_cache, reads};
 
 use super::{Wanted, add_task, bytes, failure, forget_pages, in_time, settings, wanted};
 use crate::hash::Fold;
@@ -363,7 +363,7 @@ fn past_cache(size: usize, spans: [(u64, u64); 2], page_use: PageUse) -> Option<
     let path = folder.path().join("f");
     fs::write(&path, bytes(7, size)).expect("written");
     let file = File::open(&path).expect("is there");
-    if !pread::begin_direct(&file) || !forget_pages(&path) {
+    if !reads::begin_direct(&file) || !forget_pages(&path) {
         return None;
     }
     let settings = ReadSettings {

@@ -15,7 +15,7 @@ use crate::scan::filter::Verdict;
 use crate::scan::found::{FoundIn, OtherEntry};
 use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::listing::{self, Listing};
-use crate::sys::{dirent, names, stat};
+use crate::sys::{names, stat};
 use crate::tree::{EntryKind, Special, Unseen};
 
 use super::walker::Walker;
@@ -52,7 +52,7 @@ impl Walker {
         let walk = Arc::clone(&self.walk);
         let mut listing = std::mem::take(&mut self.listing);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut entries = dirent::Entries::of(fd, &mut buffer);
+        let mut entries = names::Entries::of(fd, &mut buffer);
         let (mut listed, mut here) = (0, None);
         let mut may_be_managed = false;
         loop {

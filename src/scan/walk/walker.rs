@@ -22,7 +22,7 @@ use crate::scan::enter::{Entered, Stamp, enter, is_placeholder};
 use crate::scan::found::{OtherEntry, Outbox, ScanMessage, unseen_by_problem};
 use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
-use crate::sys::dirent::{self, Entries};
+use crate::sys::names::{self, Entries};
 use crate::sys::stat::{self, Stat};
 use crate::sys::{open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
@@ -39,7 +39,7 @@ pub struct Walker {
     queue: Arc<Queue<Job>>,
     pub(super) outbox: Outbox,
     handles: DirHandles,
-    pub(super) buffer: dirent::Buffer,
+    pub(super) buffer: names::EntryBuffer,
     pub(super) listing: Listing,
     pub(super) below: Vec<Job>,
     pub(super) path: Vec<u8>,
@@ -77,7 +77,7 @@ impl Walker {
             queue: Arc::clone(queue),
             outbox: Outbox::new(to),
             handles: DirHandles::new(walk.open_folders),
-            buffer: dirent::Buffer::default(),
+            buffer: names::EntryBuffer::default(),
             listing: Listing::default(),
             below: Vec::new(),
             path: Vec::new(),
@@ -391,9 +391,9 @@ impl Walker {
 /// True if a folder has no entries, or only such folders.
 fn holds_nothing(folder: impl AsFd, levels: u32) -> Result<bool> {
     if levels == 0 {
-        return dirent::is_empty(folder);
+        return names::is_empty_folder(folder);
     }
-    let mut buffer = dirent::Buffer::default();
+    let mut buffer = names::EntryBuffer::default();
     Entries::of(&folder, &mut buffer).each(|name, _, kind| {
         let may_be_folder = matches!(kind, FileType::Directory | FileType::Unknown);
         let below =
