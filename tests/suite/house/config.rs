@@ -58,7 +58,7 @@ fn what_a_file_sets_is_followed_and_named() {
     run(&tree, "--max-size 10 .")
         .run()
         .exits(2)
-        .says("--min-size, --max-size: no file has 1.0 kB or more and 10 B or less")
+        .says("no file that takes part has 1.0 kB or more and 10 B or less")
         .says("config.find: --min-size=1k");
     // The file of find is not for other commands.
     let other = run(&tree, "remove -n .").run().exits(0);
