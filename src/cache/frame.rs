@@ -13,7 +13,7 @@ use super::row::{Rest, Row};
 pub const WORD: [u8; 8] = *b"seekless";
 
 /// The version of the format, and the kind of the digests. Frames of another version count as damaged.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Length of the head of a frame, bytes.
 pub const HEAD: usize = 24;
@@ -57,12 +57,10 @@ fn head_of(kind: u8, payload: &[u8], seed: u64) -> [u8; HEAD] {
     head[..8].copy_from_slice(&WORD);
     head[8..10].copy_from_slice(&[VERSION, kind]);
     head[12..16].copy_from_slice(&(payload.len() as u32).to_le_bytes());
-    let mut check = blake3::Hasher::new();
-    check
-        .update(&seed.to_le_bytes())
-        .update(&[kind])
-        .update(payload);
-    head[16..].copy_from_slice(&check.finalize().as_bytes()[..8]);
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8] = kind;
+    head[16..].copy_from_slice(&blake3::keyed_hash(&key, payload).as_bytes()[..8]);
     head
 }
 

@@ -25,7 +25,7 @@ mod writer;
 
 pub use folder::{CacheFolder, Choice};
 pub use kept::{Contents, StoredVolume};
-pub use row::{FileState, Row, RowPart};
+pub use row::{FileState, Row};
 pub use rows::Rows;
 pub use rule::{MARGIN, Trust};
 pub use run::{Cache, CacheUse, RowKey};

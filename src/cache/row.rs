@@ -31,22 +31,6 @@ impl FileState {
     }
 }
 
-/// One result of a read of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowPart {
-    /// Digest of its first bytes.
-    Head(SampleDigest),
-    /// Digest of its last bytes.
-    Tail(SampleDigest),
-    /// Digest of all of it.
-    Content(ContentDigest),
-    /// When it was created, nanoseconds since 1970. A file that gets its inode number later has another time, which no call
-    /// sets.
-    Birth(i64),
-    /// The result of the last comparison of the file, or of a file that is equal to it.
-    Token(ContentToken),
-}
-
 /// All stored data of a file in one state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -60,9 +44,10 @@ pub struct Row {
     pub tail: Option<SampleDigest>,
     /// Digest of all of it.
     pub content: Option<ContentDigest>,
-    /// When it was created, if it was requested.
+    /// When it was created, nanoseconds since 1970, if it was requested. A file that gets its inode number later has another
+    /// time, which no call sets.
     pub birth_ns: Option<i64>,
-    /// The result of the last comparison of its content.
+    /// The result of the last comparison of the file, or of a file that is equal to it.
     pub token: Option<ContentToken>,
 }
 
@@ -79,17 +64,6 @@ impl Row {
             state,
             began_ns,
             ..Self::default()
-        }
-    }
-
-    /// Adds a part.
-    pub fn add(&mut self, part: RowPart) {
-        match part {
-            RowPart::Head(digest) => self.head = Some(digest),
-            RowPart::Tail(digest) => self.tail = Some(digest),
-            RowPart::Content(digest) => self.content = Some(digest),
-            RowPart::Birth(birth_ns) => self.birth_ns = Some(birth_ns),
-            RowPart::Token(token) => self.token = Some(token),
         }
     }
 
@@ -195,19 +169,19 @@ mod tests {
             ctime_ns: 1_700_000_000_000_000_001,
         };
         let nothing = Row::new(state, 17);
-        let parts = [
-            RowPart::Head(sample(1)),
-            RowPart::Tail(sample(2)),
-            RowPart::Content(ContentDigest::of_nothing()),
-            RowPart::Birth(i64::MIN),
-            RowPart::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
+        let mut all = nothing.clone();
+        let parts: [fn(&mut Row); 5] = [
+            |row| row.head = Some(sample(1)),
+            |row| row.tail = Some(sample(2)),
+            |row| row.content = Some(ContentDigest::of_nothing()),
+            |row| row.birth_ns = Some(i64::MIN),
+            |row| row.token = Some(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
         ];
         let mut rows = vec![nothing.clone()];
-        let mut all = nothing.clone();
-        for part in parts {
+        for add in parts {
             let mut one = nothing.clone();
-            one.add(part);
-            all.add(part);
+            add(&mut one);
+            add(&mut all);
             rows.extend([one, all.clone()]);
         }
         rows

@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use crate::sys::{sync, write};
 
 /// Number of frames of sorted rows in memory: rows are mostly requested folder by folder, so in the order of their inode
 /// numbers. A guess.
-const SLOTS: usize = 64;
+const SLOTS: usize = 32;
 
 /// Maximum length of a log that is used.
 const LONGEST: u64 = 1 << 30;
@@ -46,8 +47,8 @@ pub struct Rows {
     /// Length of the log in the file, as far as it is whole.
     pub(super) log_len: u64,
     searched: Option<PathBuf>,
-    /// Payloads of frames, each in the slot that its number leads to.
-    slots: Vec<Option<(usize, Vec<u8>)>>,
+    /// Frames with their numbers, each in the slot that its number leads to.
+    slots: Vec<(Option<usize>, Vec<u8>)>,
     /// The place of the sorted row that was requested last, and the number of its frame. Mostly the next one is near.
     next: (usize, usize),
 }
@@ -261,29 +262,28 @@ impl Rows {
     /// The payload of a frame of sorted rows; empty if it is damaged.
     fn block(&mut self, nth: usize) -> &[u8] {
         if self.slots.is_empty() {
-            self.slots
-                .resize_with(SLOTS.min(self.blocks.len()), || None);
+            let slots = SLOTS.min(self.blocks.len());
+            self.slots.resize_with(slots, Default::default);
         }
         let at = nth % self.slots.len();
-        if self.slots[at].as_ref().is_none_or(|(held, _)| *held != nth) {
-            let payload = self.read_block(nth);
-            self.slots[at] = Some((nth, payload));
+        if self.slots[at].0 != Some(nth) {
+            let (_, mut frame) = mem::take(&mut self.slots[at]);
+            self.read_block(nth, &mut frame);
+            self.slots[at] = (Some(nth), frame);
         }
-        self.slots[at].as_ref().map_or(&[], |(_, payload)| payload)
+        self.slots[at].1.get(HEAD..).unwrap_or_default()
     }
 
-    fn read_block(&self, nth: usize) -> Vec<u8> {
+    /// Replaces `frame` by a frame of sorted rows, by nothing if it is damaged.
+    fn read_block(&self, nth: usize, frame: &mut Vec<u8>) {
         let Block { start, end, .. } = self.blocks[nth];
-        let mut bytes = self.bytes(start, end.saturating_sub(start));
-        match frame::first(&bytes, self.seed) {
-            Some((Kind::Rows, payload)) => {
-                let end = HEAD + payload.len();
-                bytes.truncate(end);
-                bytes.drain(..HEAD);
-                bytes
-            }
-            _ => Vec::new(),
-        }
+        frame.resize(end.saturating_sub(start) as usize, 0);
+        let is_read = self.file.read_exact_at(frame, start).is_ok();
+        let payload = match frame::first(frame, self.seed) {
+            Some((Kind::Rows, payload)) if is_read => payload.len(),
+            _ => 0,
+        };
+        frame.truncate(HEAD + payload);
     }
 
     /// Passes the entries of all rows to `each`, in the order of their keys.
@@ -317,8 +317,10 @@ impl Rows {
             }
         };
         let mut logged = self.logged.chunk_by(|a, b| a.0 == b.0).peekable();
+        let mut frame = Vec::new();
         for nth in 0..self.blocks.len() {
-            for sorted in Entry::all(&self.read_block(nth)) {
+            self.read_block(nth, &mut frame);
+            for sorted in Entry::all(frame.get(HEAD..).unwrap_or_default()) {
                 while let Some(of_key) = logged.next_if(|of_key| of_key[0].0 < sorted.key) {
                     pass(None, of_key);
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::frame::{Day, Key, push_row};
-use super::row::{FileState, Row, RowPart};
+use super::row::{FileState, Row};
 use super::rows::Rows;
 use super::writer::merge;
 use super::writer::{Target, Writer};
@@ -34,11 +34,11 @@ fn row(state: u64, began_ns: i64, part: u8) -> Row {
     };
     let digest = SampleDigest::of(&[part, state.size as u8]);
     let mut row = Row::new(state, began_ns + 2 * MARGIN.as_nanos() as i64);
-    row.add(if part.is_multiple_of(2) {
-        RowPart::Head(digest)
+    if part.is_multiple_of(2) {
+        row.head = Some(digest);
     } else {
-        RowPart::Tail(digest)
-    });
+        row.tail = Some(digest);
+    }
     row
 }
 

@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
+use std::panic::resume_unwind;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::device::Mounts;
@@ -15,7 +17,7 @@ use crate::heartbeat::{current, within};
 use super::CacheError;
 use super::folder::{CacheFolder, Choice};
 use super::frame::{Day, Key};
-use super::row::{FileState, Row, RowPart};
+use super::row::{FileState, Row};
 use super::rows::Rows;
 use super::rule::{self, Trust};
 use super::volume::{NotCached, VolumeKey};
@@ -63,7 +65,12 @@ pub struct Cache<'a> {
     places: Vec<Option<(VolumeKey, usize)>>,
     /// The mount points of file systems whose files are identified by their paths.
     mounts: Mounts,
+    /// Threads that write the rest of the rows, with the paths of the files.
+    ending: Vec<(PathBuf, End)>,
 }
+
+/// A thread that writes the rest of the rows of a file, if there can be one.
+type End = io::Result<JoinHandle<Result<(), CacheError>>>;
 
 /// The file of rows of one file system.
 struct RowFile {
@@ -101,6 +108,7 @@ impl<'a> Cache<'a> {
             files: Vec::new(),
             places: Vec::new(),
             mounts: Mounts::default(),
+            ending: Vec::new(),
         })
     }
 
@@ -108,11 +116,6 @@ impl<'a> Cache<'a> {
     pub fn can_answer(&self) -> bool {
         let mut files = self.files.iter().filter_map(|(_, file)| file.as_ref());
         self.wanted.answers && files.any(|file| file.rows.is_some())
-    }
-
-    /// The folder of its files.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// True if this is the folder of the cache.
@@ -236,14 +239,13 @@ impl<'a> Cache<'a> {
     pub fn learns(&self, volume: DevIndex, is: &FileState) -> bool {
         self.place_of(volume).is_some_and(|(key, at)| {
             let is_kept = key.by_path || rule::is_settled(is, self.began_ns);
-            is_kept && self.files[at].1.is_some()
+            is_kept && matches!(self.files.get(at), Some((_, Some(_))))
         })
     }
 
     /// Stores results of reads of a file in this state, if results are stored for it.
-    pub fn learn(&mut self, at: RowKey, is: &FileState, parts: impl IntoIterator<Item = RowPart>) {
-        let mut parts = parts.into_iter().peekable();
-        if parts.peek().is_none() || !self.learns(at.volume, is) {
+    pub fn learn(&mut self, at: RowKey, is: &FileState, mut row: Row) {
+        if !self.learns(at.volume, is) {
             return;
         }
         let (began_ns, wanted) = (self.began_ns, self.wanted);
@@ -258,8 +260,7 @@ impl<'a> Cache<'a> {
             state = rule::seen(is, is_known.then_some(&before), now_ns(wanted));
         }
         let Some(state) = state else { return };
-        let mut row = Row::new(state, began_ns);
-        parts.for_each(|part| row.add(part));
+        (row.state, row.began_ns) = (state, began_ns);
         file.writer.learned(at.numbers, Day::of(began_ns), &row);
     }
 
@@ -269,28 +270,41 @@ impl<'a> Cache<'a> {
         files.for_each(|file| file.writer.flush());
     }
 
-    /// Waits until all rows are written. Says what is not written.
-    pub fn end(self, cut_short: bool) {
+    /// Begins to write the rest of the rows in the background: the run needs none of them any more.
+    pub fn end(&mut self, cut_short: bool) {
         let today = Day::of(self.began_ns);
-        for file in self.files.into_iter().filter_map(|(_, file)| file) {
-            let RowFile {
-                rows,
-                used,
-                writer,
-                name,
-            } = file;
-            let path = self.folder.path().join(&name);
-            let end = || {
-                let written = writer.finish()?;
-                let is_due = !cut_short && (written.is_some() || !used.is_empty());
-                match written.or_else(|| rows.map(|rows| rows.file())) {
-                    Some(file) if is_due => merge(&self.folder, &name, file, used, today),
-                    _ => Ok(()),
-                }
+        for file in self.files.drain(..).filter_map(|(_, file)| file) {
+            let path = self.folder.path().join(&file.name);
+            let (folder, heartbeat) = (Arc::clone(&self.folder), current::child());
+            let end = move || {
+                let _call = current::limited_call(folder.path());
+                file.end(&folder, today, cut_short)
             };
-            if let Err(error) = end() {
+            let thread = thread::Builder::new().name("cache".to_owned());
+            let thread = thread.spawn(|| current::watched(heartbeat, end));
+            self.ending.push((path, thread));
+        }
+    }
+
+    /// Waits until all rows are written. Says what is not written.
+    pub fn wait(mut self, cut_short: bool) {
+        self.end(cut_short);
+        for (path, thread) in self.ending {
+            let join = || thread?.join().unwrap_or_else(|panic| resume_unwind(panic));
+            if let Err(error) = current::resting(join) {
                 not_used(self.observer, self.wanted.choice, path, error);
             }
+        }
+    }
+}
+
+impl RowFile {
+    fn end(self, folder: &CacheFolder, today: Day, cut_short: bool) -> Result<(), CacheError> {
+        let written = self.writer.finish()?;
+        let is_due = !cut_short && (written.is_some() || !self.used.is_empty());
+        match written.or_else(|| self.rows.map(|rows| rows.file())) {
+            Some(file) if is_due => merge(folder, &self.name, file, self.used, today),
+            _ => Ok(()),
         }
     }
 }

@@ -169,7 +169,7 @@ pub fn sort(
             .map(|&file| (ranks.of(names.best(file).0), file));
         let mut ranked: Vec<(u32, FileIndex)> = ranked.collect();
         ranked.sort_unstable_by(|&(x, a), &(y, b)| {
-            let by_path = ranks.compare((x, names.best(a)), (y, names.best(b)));
+            let by_path = ranks.compare(x, y, || (names.best(a), names.best(b)));
             by_path.then_with(|| identity(a).cmp(&identity(b)))
         });
         for (file, (_, next)) in tied.iter_mut().zip(ranked) {
@@ -207,7 +207,8 @@ pub fn sort_sets<'f, T, B: Ord>(
     });
     let mut keyed: Vec<_> = keyed.collect();
     keyed.sort_by(|(a, a_rank, a_file, _), (b, b_rank, b_file, _)| {
-        let by_path = || ranks.compare((*a_rank, shown(*a_file)), (*b_rank, shown(*b_file)));
+        let names = || (shown(*a_file), shown(*b_file));
+        let by_path = || ranks.compare(*a_rank, *b_rank, names);
         a.cmp(b).then_with(by_path)
     });
     keyed.into_iter().map(|(.., set)| set).collect()
@@ -262,13 +263,17 @@ impl<'c> Ranks<'c> {
         self.ranks[self.index(dir)]
     }
 
-    /// Compares as [`compare`].
-    fn compare(&self, (x, a): (u32, Name<'_>), (y, b): (u32, Name<'_>)) -> Ordering {
-        match x.cmp(&y) {
-            Ordering::Equal => a.1.cmp(b.1),
-            // The next part of the other path may come before the name.
-            _ if self.holds[x.min(y) as usize] => compare(self.dirs, &a, &b),
-            by_folder => by_folder,
+    /// Compares as [`compare`]. Mostly the ranks of the folders are enough.
+    fn compare(&self, x: u32, y: u32, names: impl FnOnce() -> (Name<'c>, Name<'c>)) -> Ordering {
+        // The next part of the other path may come before the name.
+        if x != y && !self.holds[x.min(y) as usize] {
+            return x.cmp(&y);
+        }
+        let (a, b) = names();
+        if x == y {
+            a.1.cmp(b.1)
+        } else {
+            compare(self.dirs, &a, &b)
         }
     }
 }

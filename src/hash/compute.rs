@@ -65,6 +65,14 @@ impl Digest {
             Self::Content(_) => None,
         }
     }
+
+    /// The digest, if it is of a whole file.
+    pub fn content(self) -> Option<ContentDigest> {
+        match self {
+            Self::Content(digest) => Some(digest),
+            Self::Sample(_) => None,
+        }
+    }
 }
 
 /// Turns the bytes of a span into a digest.

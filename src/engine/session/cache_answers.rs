@@ -5,9 +5,7 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::cache::{
-    Cache, CacheUse, Choice as CacheChoice, FileState, Row, RowKey, RowPart, Trust,
-};
+use crate::cache::{Cache, CacheUse, Choice as CacheChoice, FileState, Row, RowKey, Trust};
 use crate::decide::{Effect, Told, Unread, Want};
 use crate::event::{Notice, Observer};
 use crate::file::{FileIndex, Fingerprint};
@@ -169,7 +167,11 @@ impl Session<'_> {
             };
             // Rows by path answer only where others need not be sure.
             if equality.is_sure || at.by_path {
-                self.learn(file, at, [RowPart::Token(token)]);
+                let row = Row {
+                    token: Some(token),
+                    ..Row::default()
+                };
+                self.learn(file, at, row);
             }
         }
     }
@@ -190,20 +192,23 @@ impl Session<'_> {
         let Some(at) = self.row_key(file) else {
             return;
         };
-        let numbered = (0..).zip(digests);
-        let parts = numbered.filter_map(|(nth, digest)| match (want, digest?) {
-            (_, Digest::Content(content)) => Some(RowPart::Content(content)),
-            (Want::Tail, Digest::Sample(tail)) => Some(RowPart::Tail(tail)),
-            (Want::HeadAndTail, Digest::Sample(tail)) if nth == 1 => Some(RowPart::Tail(tail)),
-            (Want::Head | Want::HeadAndTail | Want::HeadAndContent, Digest::Sample(head)) => {
-                Some(RowPart::Head(head))
-            }
-            _ => None,
-        });
-        self.learn(file, at, parts);
+        let [first, second] = digests.map(|digest| digest.and_then(Digest::sample));
+        let (head, tail) = if want == Want::Tail {
+            (None, first)
+        } else {
+            (first, second)
+        };
+        let content = digests.into_iter().flatten().find_map(Digest::content);
+        let row = Row {
+            head,
+            tail,
+            content,
+            ..Row::default()
+        };
+        self.learn(file, at, row);
     }
 
-    fn learn(&mut self, file: FileIndex, at: RowKey, parts: impl IntoIterator<Item = RowPart>) {
+    fn learn(&mut self, file: FileIndex, at: RowKey, mut row: Row) {
         let is = FileState::of(file, self.machine.file_table());
         let is_learned = |cache: &Cache<'_>| cache.learns(at.volume, &is);
         let Some(cache) = self.cached.cache.as_ref().filter(|cache| is_learned(cache)) else {
@@ -217,9 +222,9 @@ impl Session<'_> {
         // After it was asked for, the name led to the file that was read.
         let is_it = |now: &Fingerprint| *now == self.machine.file_table().fingerprint(file);
         let birth = birth.filter(|(_, now)| now.as_ref().is_some_and(is_it));
-        let birth = birth.map(|(birth_ns, _)| RowPart::Birth(birth_ns));
+        row.birth_ns = birth.map(|(birth_ns, _)| birth_ns);
         if let Some(cache) = &mut self.cached.cache {
-            cache.learn(at, &is, parts.into_iter().chain(birth));
+            cache.learn(at, &is, row);
         }
     }
 

@@ -196,6 +196,9 @@ impl Session<'_> {
             self.deliver_finished(PORTION)?;
             self.look_around();
         }
+        if let Some(cache) = &mut self.cached.cache {
+            cache.end(self.control.is_cancelled());
+        }
         self.deliver_rest()
     }
 
@@ -271,9 +274,7 @@ impl Session<'_> {
         let mut summary = self.sets.deliverer.summary;
         summary.cached = self.cached.spared;
         if let Some(cache) = self.cached.cache.take() {
-            let folder = cache.folder().to_owned();
-            let _call = current::limited_call(&folder);
-            cache.end(summary.interrupted);
+            cache.wait(summary.interrupted);
         }
         summary
     }
