@@ -197,11 +197,6 @@ impl Want {
     pub fn is_first_sample(self) -> bool {
         matches!(self, Self::Head | Self::HeadAndTail)
     }
-
-    /// True if the file's head is the first result of the read.
-    pub fn reads_head(self) -> bool {
-        matches!(self, Self::Head | Self::HeadAndTail | Self::HeadAndContent)
-    }
 }
 
 /// The files that may be compared with each other instead of being digested.

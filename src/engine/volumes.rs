@@ -179,11 +179,6 @@ impl Volumes {
         self.get(id).class == Class::Memory
     }
 
-    /// True if seeks cost anything anywhere.
-    pub fn cost_seeks(&self) -> bool {
-        self.ready.iter().any(|ready| ready.cost.is_some())
-    }
-
     /// The cost of seeks on a volume, if they cost anything.
     pub fn cost(&self, id: VolumeId) -> Option<Cost> {
         self.ready[id.at()].cost

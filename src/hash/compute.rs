@@ -1,8 +1,7 @@
 //! Hashing bytes that arrive in pieces, and the digests of a read.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use super::{ContentDigest, SampleDigest};
 
@@ -78,8 +77,6 @@ impl Digest {
 /// Turns the bytes of a span into a digest.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
-    /// Heads of files on disks where a second visit is expensive.
-    pub heads: Heads,
     /// If set, the bytes are only counted here. All digests are the same then.
     pub counted: Option<Arc<AtomicU64>>,
 }
@@ -112,34 +109,4 @@ impl Fold {
         let bytes = if is_hashed { bytes } else { &[] };
         Digest::of(blake3::hash(bytes), whole_file)
     }
-
-    /// True if a file of this size whose head has this digest must be read on, where the task leaves the decision open.
-    pub fn goes_on(&self, size: u64, head: &Digest) -> bool {
-        match head {
-            Digest::Sample(head) => self.heads.know(size, head),
-            Digest::Content(_) => true,
-        }
-    }
-}
-
-/// Heads that were read so far. A reader that has just read a head decides by them whether to read on. Of each head,
-/// only 64 bits are kept: if two heads have the same 64 bits, a file is read in vain.
-#[derive(Clone, Debug, Default)]
-pub struct Heads(Arc<RwLock<HashSet<u64>>>);
-
-impl Heads {
-    /// Records the head of a file of this size.
-    pub fn met(&self, size: u64, head: &SampleDigest) {
-        let mut heads = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        heads.insert(key(size, head));
-    }
-
-    fn know(&self, size: u64, head: &SampleDigest) -> bool {
-        let heads = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        heads.contains(&key(size, head))
-    }
-}
-
-fn key(size: u64, head: &SampleDigest) -> u64 {
-    head.first_word() ^ size.rotate_left(32)
 }

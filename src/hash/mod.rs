@@ -3,5 +3,5 @@
 mod compute;
 mod digest;
 
-pub use compute::{Digest, Fold, Heads, Running};
+pub use compute::{Digest, Fold, Running};
 pub use digest::{BadDigest, ContentDigest, ContentToken, Places, PlacesDigest, SampleDigest};

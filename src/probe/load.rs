@@ -106,7 +106,6 @@ impl TestData {
         let bytes = Arc::new(AtomicU64::new(0));
         let fold = Fold {
             counted: Some(Arc::clone(&bytes)),
-            ..Fold::default()
         };
         let mut scheduler = Scheduler::new(self.settings(&stop), fold);
         let policy = manner.policy(at_a_time, cores);
@@ -209,7 +208,6 @@ impl TestData {
             numbering: Numbering::default(),
             spans: [Span { offset, len }, Span { offset, len: 0 }],
             ask: Ask::BytesFromDisk,
-            may_end_early: false,
             is_stored: false,
         }
     }

@@ -29,5 +29,4 @@ pub use reader::ReadSettings;
 
 pub use crate::sys::reads::is_available as has_rings;
 pub use scheduler::{Finished, Job, Lane, Scheduler};
-pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket};

@@ -48,8 +48,6 @@ pub struct Task {
     pub spans: [Span; SPANS],
     /// The request for the spans.
     pub ask: Ask,
-    /// Read the second span, whose beginning is the first span, only if the fold requests it after the first.
-    pub may_end_early: bool,
     /// The results are to be stored for later runs, if all of the bytes are on the disk before they are read.
     pub is_stored: bool,
 }

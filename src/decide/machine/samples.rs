@@ -66,11 +66,6 @@ impl Machine {
         content_is_next.then(|| self.odds.of(size, sharing))
     }
 
-    /// True if heads of other files of this one's size are known.
-    pub fn knows_heads(&self, file: FileIndex) -> bool {
-        self.by_size.class(self.size_class(file)).heads > 0
-    }
-
     /// Records the result of comparing a file's head with the heads of similar files.
     pub(super) fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
         let class = self.by_size.class_mut(size);

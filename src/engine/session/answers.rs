@@ -81,13 +81,6 @@ impl Session<'_> {
         if cached || self.reads.volumes.is_in_memory(volume()) {
             self.machine.was_cached(file);
         }
-        if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())
-            && self.reads.volumes.cost_seeks()
-        {
-            self.reads
-                .heads
-                .met(self.machine.file_table().size(file), &head);
-        }
         self.keep_in_cache(file, want, digests);
         match (want, digests) {
             (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
@@ -104,10 +97,6 @@ impl Session<'_> {
                 Want::HeadAndContent,
                 [Some(Digest::Sample(head)), Some(Digest::Content(content))],
             ) => self.machine.read_whole(file, head, content),
-            // No other file has its head so far, and it was read no further.
-            (Want::HeadAndContent, [Some(Digest::Sample(head)), None]) => {
-                self.machine.sampled(file, head, None);
-            }
             // A digest of another kind than asked for is as good as none.
             _ => self.failed(file, Failure::Changed),
         }

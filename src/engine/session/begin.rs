@@ -156,7 +156,6 @@ pub fn begin<'a>(
     }
     let fold = Fold::default();
     let reads = Reads {
-        heads: fold.heads.clone(),
         scheduler: Scheduler::new(settings, fold),
         volumes: Volumes::new(
             device_map,

@@ -117,9 +117,6 @@ impl Session<'_> {
                         self.machine.content_recalled(size, file, content);
                     }
                     (false, Some(head), _) if want == Want::Head || row.tail.is_some() => {
-                        if self.reads.volumes.cost_seeks() {
-                            self.reads.heads.met(row.state.size, &head);
-                        }
                         self.tell_token(file, row, trust);
                         let tail = row.tail.filter(|_| want == Want::HeadAndTail);
                         self.machine.sampled(file, head, tail);

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::file::FileIndex;
-use crate::hash::Heads;
-use crate::read::{Ask, Batch, InProgress, Job, Scheduler, Span, Task, Ticket, UNDECIDED};
+use crate::read::{Ask, Batch, InProgress, Job, Scheduler, Span, Task, Ticket};
 
 use super::Session;
 use crate::engine::config::Mechanism;
@@ -29,8 +28,6 @@ pub struct Reads {
     pub tally: Tally,
     /// The bytes of files that are being read.
     pub in_progress: Arc<InProgress>,
-    /// Heads that were read so far, where they decide whether a file is read on.
-    pub heads: Heads,
     /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
     pub sample_only: HashSet<FileIndex>,
 }
@@ -179,7 +176,6 @@ impl Describer<'_> {
                 Want::Verify => Ask::EveryByte,
                 _ => Ask::Bytes,
             },
-            may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
             is_stored: self.cache.is_some_and(|cache| cache.learns(dev, &is())),
         }
     }
@@ -198,9 +194,7 @@ impl Describer<'_> {
             return false;
         };
         let size = self.machine.file_table().size(file);
-        // With other heads of its size at hand, its own will say whether to read on.
-        let will_be_known = size > UNDECIDED && self.machine.knows_heads(file);
-        will_be_known || cost.is_read_on(size.saturating_sub(HEAD), odds)
+        cost.is_read_on(size.saturating_sub(HEAD), odds)
     }
 }
 

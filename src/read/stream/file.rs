@@ -11,10 +11,6 @@ use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Failure, Outcome, SPANS, Task};
 use crate::sys::page_cache::{self, Advice};
 
-/// Bytes that are read of a file before the decision whether to read on. They cost a disk with a head little once it is
-/// there.
-pub const UNDECIDED: u64 = 64 << 10;
-
 /// Bytes read at a time while fewer than `SETTLED` of the file have been read. The kernel's readahead begins with
 /// single pages, up to four times as many as the first read requests, and only then takes larger and larger pieces of
 /// memory (Linux, `mm/readahead.c`, on file systems with large folios), which many disks fill faster. 2.7 GB of photos,
@@ -48,8 +44,6 @@ pub(super) struct File {
     pub given_back: u64,
     state: Running,
     digests: [Option<Digest>; SPANS],
-    /// It is not decided yet whether it is read to its end.
-    pub undecided: bool,
     holes: Holes,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
@@ -81,10 +75,6 @@ impl File {
             given_back: 0,
             state: Running::default(),
             digests: [None; SPANS],
-            undecided: along
-                && task.may_end_early
-                && head.len <= UNDECIDED
-                && whole.len > UNDECIDED,
             holes: Holes::of(is_thin),
             is_left_to_readahead: false,
             is_cached: false,
@@ -100,7 +90,6 @@ impl File {
             self.open.drops_behind = in_one && reader.drops_behind(&self.task, missing);
             if missing == Some(0) && !self.open.is_direct {
                 self.is_cached = true;
-                self.undecided = false;
                 self.announced = len;
                 return;
             }
@@ -127,15 +116,6 @@ impl File {
         self.task.spans[self.first..].iter().map(|s| s.len).sum()
     }
 
-    /// Number of bytes to read as far as this is decided.
-    pub fn decided(&self) -> u64 {
-        if self.undecided {
-            UNDECIDED
-        } else {
-            self.len()
-        }
-    }
-
     /// Number of bytes of the next read.
     fn next_len(&self, past_cache: Option<usize>) -> u64 {
         let begins = self.is_left_to_readahead && self.read < SETTLED;
@@ -151,7 +131,7 @@ impl File {
         } else {
             PIECE as u64
         };
-        most.min(self.decided() - self.read)
+        most.min(self.len() - self.read)
     }
 
     /// The next piece to read: of the usual length, which is `past_cache` there, or the rest of a hole.
@@ -160,7 +140,7 @@ impl File {
         let run = self.holes.at(&self.open.fd, piece.offset);
         let left = run.end - piece.offset;
         if run.is_hole {
-            let most = left.min(self.decided() - self.read).min(ZEROS);
+            let most = left.min(self.len() - self.read).min(ZEROS);
             Piece {
                 is_hole: true,
                 ..self.piece_at(self.read, most)
@@ -175,7 +155,7 @@ impl File {
 
     /// The next piece to announce, of at most this many bytes.
     pub fn next_to_announce(&self, most: u64) -> Piece {
-        self.piece_at(self.announced, most.min(self.decided() - self.announced))
+        self.piece_at(self.announced, most.min(self.len() - self.announced))
     }
 
     /// The piece that begins after this many bytes, of this many at most.
@@ -241,13 +221,6 @@ impl File {
             let whole = is_whole(&self.task, span);
             self.digests[piece.span] = Some(reader.fold.finish(state, whole));
         }
-    }
-
-    /// True if the bytes read so far require more of the file.
-    pub fn is_read_on(&mut self, reader: &Reader) -> bool {
-        let was_undecided = std::mem::replace(&mut self.undecided, false);
-        let goes_on = |head| reader.fold.goes_on(self.task.expect.size, head);
-        was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
     /// The outcome after the read, or its failure.

@@ -20,7 +20,6 @@ use super::reader::{Reader, expected, may_be_stored, refused};
 use super::task::Source;
 use super::task::{Failure, Outcome, Task};
 
-pub use file::UNDECIDED;
 use file::{File, Piece};
 
 /// Bytes announced with one call: with the usual readahead settings, the kernel would truncate a longer range.
@@ -86,7 +85,7 @@ impl Stream {
     /// Announces one step more; false if there is nothing to announce.
     fn look_ahead(&mut self, reader: &mut Reader, source: &mut Source<'_>) -> bool {
         let mut files = self.files.iter_mut();
-        if let Some(file) = files.find(|file| file.announced < file.decided()) {
+        if let Some(file) = files.find(|file| file.announced < file.len()) {
             let Piece { offset, len, .. } = file.next_to_announce(STEP);
             if reader.spend(&file.task, len) {
                 page_cache::advise(&file.open.fd, offset, len, Advice::WillNeed);
@@ -95,9 +94,7 @@ impl Stream {
             self.ahead += len;
             return true;
         }
-        // The head is to stay with a file until it is known whether that is read on.
-        let last = self.files.back();
-        if self.files.len() >= self.window.files.max(1) || last.is_some_and(|file| file.undecided) {
+        if self.files.len() >= self.window.files.max(1) {
             return false;
         }
         let Some((task, name)) = source.peek() else {
@@ -185,7 +182,7 @@ impl Stream {
         if failure.is_none() {
             file.fold(reader, piece);
         }
-        let is_done = file.read == file.decided() && !file.is_read_on(reader);
+        let is_done = file.read == file.len();
         if failure.is_none() && !is_done {
             if file.read - file.given_back >= GIVEN_BACK {
                 file.give_back(reader);

@@ -101,7 +101,6 @@ pub fn task(
         expect,
         spans,
         ask: Ask::Bytes,
-        may_end_early: false,
         is_stored: false,
         numbering: Numbering::Unique,
     }
