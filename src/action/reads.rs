@@ -44,7 +44,7 @@ impl Default for Reads {
     /// Reads without any rule.
     fn default() -> Self {
         let shared = Shared {
-            access: Access::new(None, PageUse::Keep, None),
+            access: Access::new(None, PageUse::Keep),
             devices: None,
         };
         Self {
@@ -63,7 +63,7 @@ impl Reads {
     /// Reads of at most this many bytes per second from each device, with this treatment of pages.
     pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
         let shared = Shared {
-            access: Access::new(bytes_per_second, page_use, Some(0)),
+            access: Access::new(bytes_per_second, page_use),
             devices: Some(Mutex::default()),
         };
         Self {

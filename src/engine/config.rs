@@ -54,8 +54,6 @@ pub struct Config {
     pub io_idle: bool,
     /// Limit reads from each device to this many bytes per second.
     pub bytes_per_second: Option<Bytes>,
-    /// Maximum number of bytes in flight: read ahead and not yet processed.
-    pub memory: Option<Bytes>,
     /// Disabled mechanisms, to measure their effect.
     pub without: Vec<Mechanism>,
     /// How to treat pages that were not in the page cache before.
@@ -90,7 +88,6 @@ impl Default for Config {
             digests: true,
             io_idle: false,
             bytes_per_second: None,
-            memory: None,
             without: Vec::new(),
             page_use: PageUse::KeepShort,
             cache: None,

@@ -1,115 +1,10 @@
-//! The limits of a run, and the description of how it reads each root within them.
+//! The limits of a run.
 //!
-//! Limited are the memory for data in flight (read ahead and not yet processed; the tables grow with the number of files),
-//! open files and folders, and address space (`ulimit -v`, `RLIMIT_AS`).
+//! Limited are open files and folders, and address space (`ulimit -v`, `RLIMIT_AS`).
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-
-use crate::device::{DeviceMap, Order, Policy, SystemRoot};
-use crate::read::has_rings;
+use crate::device::{Order, Policy};
 use crate::sys::{memory, process};
 use crate::units::Bytes;
-
-use super::config::{Config, Mechanism};
-
-/// Minimum memory of a run: one folder, one sample and one step of a whole file at a time.
-pub const LEAST: Bytes = Bytes(8_000_000);
-
-/// Maximum share of the machine's memory that a run takes by default. The policies of devices stay far below it on all
-/// but the smallest machines: 9 MB for two cores and a solid-state disk.
-const SHARE: u64 = 32;
-
-/// The usual number of threads that read past the page cache.
-const PAST_CACHE: u64 = 16;
-
-/// Bytes of a batch of found files on its way to the tables, with names of 30 bytes.
-const BATCH: u64 = 64 << 10;
-
-/// Bytes of a walker: its listing's buffer and the batch that it fills.
-const WALKER: u64 = (64 << 10) + BATCH;
-
-/// The limit of data in flight.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    bytes: Bytes,
-    is_told: bool,
-    /// The policy of the pools for the volumes so far.
-    pools: Policy,
-    /// Bytes of the pools that serve one volume each.
-    apart: u64,
-}
-
-impl Memory {
-    /// The given limit, or else a share of the machine's memory.
-    pub fn new(told: Option<Bytes>) -> Self {
-        let share = Bytes(process::total() / SHARE);
-        Self {
-            bytes: told.unwrap_or(share).max(LEAST),
-            is_told: told.is_some(),
-            pools: Policy::NOTHING,
-            apart: 0,
-        }
-    }
-
-    /// Number of batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000
-    /// files took 0.9 MB more.
-    pub fn scan_ahead(&self) -> usize {
-        (self.bytes.0 / 8 / BATCH).clamp(2, 16) as usize
-    }
-
-    /// Bytes of the buffer with which each thread reads past the page cache.
-    pub fn past_cache(&self) -> u64 {
-        self.bytes.0 / 8 / PAST_CACHE
-    }
-
-    /// Maximum number of walkers.
-    pub fn walkers(&self) -> usize {
-        (self.bytes.0 / 8 / WALKER).max(1) as usize
-    }
-
-    /// Bytes for the buffers of readers.
-    fn left(&self) -> u64 {
-        (self.bytes.0 / 8 * 5).saturating_sub(self.apart)
-    }
-
-    /// Cuts a volume's policy until its pools and the pools before it fit. The largest item is cut first.
-    pub fn fit(&mut self, policy: Policy) -> Policy {
-        let pools = self.pools;
-        let policy = reduced(policy, self.left(), |policy| pools.max(policy));
-        self.pools = pools.max(policy);
-        policy
-    }
-
-    /// As [`Self::fit`], for pools that serve one volume only: no other volume shares their memory.
-    pub fn fit_apart(&mut self, policy: Policy) -> Policy {
-        let left = self.left();
-        let left = left - self.pools.bytes_in_flight().min(left / 2);
-        let policy = reduced(policy, left, |policy| policy);
-        self.apart += policy.bytes_in_flight();
-        policy
-    }
-
-    /// A description of the limit, for people. `setting` is what the user can set.
-    pub fn explain(&self, setting: &str) -> String {
-        let why = if self.is_told {
-            format!("set by {setting}")
-        } else {
-            format!("1/{SHARE} of the memory; {setting} changes it")
-        };
-        format!("in flight: at most {} ({why})", self.bytes)
-    }
-}
-
-/// Cuts a policy until these pools of it fit.
-fn reduced(mut policy: Policy, bytes: u64, pools: impl Fn(Policy) -> Policy) -> Policy {
-    while pools(policy).bytes_in_flight() > bytes
-        && let Some(less) = policy.less()
-    {
-        policy = less;
-    }
-    policy
-}
 
 /// Descriptors that are not for reading: standard streams, report, rings, runtime.
 const OTHER_DESCRIPTORS: usize = 28;
@@ -209,55 +104,6 @@ impl Share {
     }
 }
 
-/// A text for each root that is there: device, class, executor, pool sizes, and why; and for what they have in common.
-/// `memory_limit` names what the user can set.
-pub fn explain(config: &Config, memory_limit: &str) -> Vec<String> {
-    let mut device_map = DeviceMap::new(
-        SystemRoot::default(),
-        config.overrides.clone(),
-        process::cores(),
-    );
-    let mut memory = Memory::new(config.memory);
-    let rings = has_rings() && config.uses(Mechanism::Ring);
-    let share = Share::of_all();
-    let mut texts = Vec::new();
-    for root in &config.roots {
-        // The search reports the others.
-        let Ok(metadata) = fs::metadata(&root.path) else {
-            continue;
-        };
-        let id = device_map.volume(metadata.dev(), &root.path);
-        let volume = device_map.get(id);
-        let wanted = fitting_descriptors(&volume.policy, share.files, rings);
-        let fitting = if seeks_in(&volume.policy) {
-            wanted
-        } else {
-            memory.fit(wanted)
-        };
-        let mut text = format!("{}: {}", root.path.display(), volume.explain());
-        if fitting_descriptors(&volume.policy, share.files, true) != wanted {
-            text += &format!(
-                "\n  io_uring is not available here: scattered reads {} threads x 1 in flight",
-                wanted.random_threads
-            );
-        }
-        if fitting != wanted {
-            text += &format!(
-                "\n  reduced to fit into memory: scattered reads {} x {} in flight, whole files {} x {}",
-                fitting.random_threads,
-                fitting.depth,
-                fitting.sequential_threads,
-                fitting.sequential_depth,
-            );
-        }
-        texts.push(text);
-    }
-    texts.push(memory.explain(memory_limit));
-    let unused = device_map.unused_overrides();
-    texts.extend(unused.map(|row| format!("{row}: no given path is on this device")));
-    texts
-}
-
 /// Number of threads that replace rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files.
 /// Two rings with 64 reads in flight each took 2.7 s, and 8 threads up to 3.9 s.
 const MOST_THREADS: usize = 64;
@@ -285,53 +131,5 @@ pub fn fitting_descriptors(policy: &Policy, open_files: usize, rings: bool) -> P
             .sequential_depth
             .clamp(1, (open_files / sequential_threads).max(1)),
         ..*policy
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LARGE: Policy = Policy {
-        random_threads: 16,
-        depth: 64,
-        sequential_threads: 8,
-        sequential_depth: 8,
-        ..Policy::NOTHING
-    };
-
-    #[test]
-    fn what_is_in_flight_fits_into_what_was_given() {
-        for mebibytes in [8, 16, 33, 64, 500, 4096] {
-            let given = Bytes(mebibytes << 20);
-            let mut memory = Memory::new(Some(given));
-            let one = memory.fit(LARGE);
-            let other = memory.fit(Policy {
-                random_threads: 64,
-                depth: 2,
-                ..LARGE
-            });
-            let scan =
-                memory.scan_ahead() as u64 * BATCH + memory.walkers().min(64) as u64 * WALKER;
-            let all = one.max(other).bytes_in_flight() + scan;
-            assert!(all <= given.0, "{mebibytes} MiB: {all}, {one:?}, {other:?}");
-            for policy in [one, other] {
-                let Policy {
-                    random_threads,
-                    depth,
-                    sequential_threads,
-                    sequential_depth,
-                    ..
-                } = policy;
-                let least = random_threads.min(depth).min(sequential_threads);
-                assert!(least.min(sequential_depth) >= 1, "{policy:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn plenty_of_memory_cuts_nothing() {
-        let mut memory = Memory::new(Some(Bytes(4 << 30)));
-        assert_eq!(memory.fit(LARGE), LARGE);
     }
 }

@@ -14,7 +14,7 @@ pub use crate::decide::{BadCopies, Copies};
 pub use crate::read::{LEAST_RATE, PageUse};
 pub use config::{Config, MECHANISMS, Mechanism, Root};
 pub use deliver::Delivery;
-pub use limits::{LEAST as LEAST_MEMORY, are_free as are_descriptors_free, explain, make_room};
+pub use limits::{are_free as are_descriptors_free, make_room};
 pub use order::{SetFacts, SetOrder};
 pub use progress::{Control, ProgressLine};
 pub use session::{Error, classify, find};

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Policy, Volume, VolumeId};
+use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Override, Policy, Volume, VolumeId};
 use crate::file::DevIndex;
 use crate::read::{Device, Lane, Scheduler, has_rings};
 use crate::sys::extents;
 
-use super::limits::{Memory, fitting_descriptors, seeks_in};
+use super::limits::{fitting_descriptors, seeks_in};
 
 /// The device map, and the volumes of a run. Their numbers are also those of the scheduler.
 pub struct Volumes {
@@ -23,8 +23,6 @@ pub struct Volumes {
     executors: HashMap<String, Arc<str>>,
     /// Maximum number of files that a thread has open at a time.
     open_files: usize,
-    /// The limit of data in flight.
-    memory: Memory,
     /// Scattered reads go through rings.
     rings: bool,
     /// Shared blocks of files are used.
@@ -53,7 +51,6 @@ impl Volumes {
     pub fn new(
         device_map: DeviceMap,
         open_files: usize,
-        memory: Memory,
         shared_blocks: bool,
         uses_past_cache: bool,
         rings: bool,
@@ -64,7 +61,6 @@ impl Volumes {
             ready: Vec::new(),
             executors: HashMap::new(),
             open_files,
-            memory,
             shared_blocks,
             uses_past_cache,
             rings: rings && has_rings(),
@@ -74,6 +70,11 @@ impl Volumes {
     /// The last components of mount points whose file system is a program or another machine, or does not answer.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
         self.device_map.remote_names()
+    }
+
+    /// The overrides for devices that no volume met so far lies on.
+    pub fn unused_overrides(&self) -> impl Iterator<Item = &Override> {
+        self.device_map.unused_overrides()
     }
 
     /// True if the volume of this device number is known.
@@ -108,8 +109,8 @@ impl Volumes {
                 return (Lane::Disk(executor), wanted);
             }
             match volume.class {
-                Class::Network | Class::Fuse => (Lane::OwnPools, self.memory.fit_apart(wanted)),
-                _ => (Lane::Pools, self.memory.fit(wanted)),
+                Class::Network | Class::Fuse => (Lane::OwnPools, wanted),
+                _ => (Lane::Pools, wanted),
             }
         };
         let (lane, policy) = way(&volume.policy);

@@ -7,7 +7,7 @@ use crate::acting::{BadBound, NoFolder, Stop, UntrustedLink};
 use crate::action::bounds::BadPlace;
 use crate::action::keep::BadRule;
 use crate::action::{Code, Reason};
-use crate::engine::{self, LEAST_MEMORY, LEAST_RATE};
+use crate::engine::{self, LEAST_RATE};
 use crate::file::Untrusted;
 use crate::report::read::{OpenError, ReadError};
 use crate::scan::{BadPattern, NoFile};
@@ -46,7 +46,7 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
-            Cause::Pattern(_) | Cause::LittleMemory | Cause::SlowRate => ErrorKind::Setting,
+            Cause::Pattern(_) | Cause::SlowRate => ErrorKind::Setting,
             Cause::FewSides | Cause::IgnoreFile(_) => ErrorKind::Setting,
             Cause::NoRoots | Cause::FewPaths | Cause::NoDepth => ErrorKind::Setting,
             Cause::NoFile(_) => ErrorKind::Setting,
@@ -80,8 +80,6 @@ impl Error {
 pub(super) enum Cause {
     #[error(transparent)]
     Pattern(#[from] BadPattern),
-    #[error("the memory limit must be {LEAST_MEMORY} or more")]
-    LittleMemory,
     #[error("the limit of bytes per second must be {} or more", LEAST_RATE.0)]
     SlowRate,
     #[error("no path is given: name a folder or a file")]

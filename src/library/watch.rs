@@ -11,7 +11,7 @@ use std::{env, fmt, panic};
 use super::error::{Cause, Error};
 use super::{Callback, nanoseconds};
 use crate::action::Reads;
-use crate::engine::{self, Config, Control, LEAST_MEMORY, LEAST_RATE, ProgressLine as Progress};
+use crate::engine::{self, Config, Control, LEAST_RATE, ProgressLine as Progress};
 use crate::event::{Notice, Observer, Problem};
 use crate::heartbeat::current;
 use crate::read::PageUse;
@@ -190,9 +190,6 @@ pub(super) fn check(config: &Config) -> Result<(), Error> {
     if config.roots.is_empty() {
         return Err(Cause::NoRoots.into());
     }
-    if config.memory.is_some_and(|memory| memory < LEAST_MEMORY) {
-        return Err(Cause::LittleMemory.into());
-    }
     check_rate(config.bytes_per_second.map(|rate| rate.0))
 }
 
@@ -217,13 +214,6 @@ macro_rules! reading_settings {
         /// apply to cached data or to listing folders. By default, nothing is limited.
         pub fn bytes_per_second(mut self, bytes: u64) -> Self {
             self.config.bytes_per_second = Some(crate::units::Bytes(bytes));
-            self
-        }
-
-        /// Limits the memory for data in flight, in bytes: at least 8 MB (8,000,000 bytes). The default is a share of
-        /// the memory of the machine.
-        pub fn memory(mut self, bytes: u64) -> Self {
-            self.config.memory = Some(crate::units::Bytes(bytes));
             self
         }
 

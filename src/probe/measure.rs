@@ -152,7 +152,7 @@ fn experiments(
     let mut rng = Rng::new(spec.seed);
     // Pages go as soon as they were read: nobody wants them again.
     let rate = spec.bytes_per_second.map(|rate| rate.0);
-    let access = Access::new(rate, PageUse::Drop, None);
+    let access = Access::new(rate, PageUse::Drop);
     access.budgets.add_volume(&DEVICE.into());
     let mut test_data = TestData::new(access);
     test_data.in_order = volume.is_read_in_order();

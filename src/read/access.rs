@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use crate::device::VolumeId;
 use crate::heartbeat::current;
 use crate::lock::locked;
-use crate::sys::memory::{ALIGNMENT, aligned};
+use crate::sys::memory::aligned;
 use crate::sys::open;
 use crate::sys::page_cache::{self, Advice};
 
@@ -28,24 +28,17 @@ pub struct Access {
     pub page_use: PageUse,
     /// The bytes of files that are being read.
     pub in_progress: Arc<InProgress>,
-    /// Bytes read at a time past the page cache; none if there are no such reads.
-    pub past_cache: Option<usize>,
     /// Set when no further read may begin.
     pub stop: Arc<AtomicBool>,
 }
 
 impl Access {
-    /// Settings with at most this many bytes per second from each device, and this treatment of pages. Reads past
-    /// the page cache take about `past_cache` bytes at a time.
-    pub fn new(rate: Option<u64>, page_use: PageUse, past_cache: Option<u64>) -> Self {
+    /// Settings with at most this many bytes per second from each device, and this treatment of pages.
+    pub fn new(rate: Option<u64>, page_use: PageUse) -> Self {
         Self {
             budgets: Arc::new(Budgets::new(rate)),
             page_use,
             in_progress: Arc::default(),
-            past_cache: past_cache.map(|bytes| {
-                let len = bytes.clamp(PIECE as u64, LARGE as u64) as usize;
-                len / ALIGNMENT * ALIGNMENT
-            }),
             stop: Arc::default(),
         }
     }
@@ -72,7 +65,7 @@ impl Access {
     pub(super) fn goes_past_cache(&self, size: u64, missing: impl FnOnce() -> Option<u64>) -> bool {
         // What is there would be read from the disk as well.
         let is_cold = |missing| missing >= size - size / 8;
-        self.past_cache.is_some() && self.page_use.keeps_out(size) && missing().is_some_and(is_cold)
+        self.page_use.keeps_out(size) && missing().is_some_and(is_cold)
     }
 
     /// Keeps the kernel from reading ahead in a file if reads are limited: readahead is not subtracted from the budget.
@@ -153,7 +146,7 @@ impl Drop for ReadSoFar {
 /// since the piece is still in the second-level cache when it is hashed.
 pub const PIECE: usize = 256 << 10;
 
-/// Maximum bytes read at a time past the page cache. There is no readahead there, and a virtual machine's host processes
+/// Bytes read at a time past the page cache. There is no readahead there, and a virtual machine's host processes
 /// each request: 10 GB in six files, cold, on a network SSD took 7.2 s by 256 KiB, 6.4 s by 512 KiB and 5.7 s by 1 MiB
 /// (medians of five in turns; 16 threads).
 pub const LARGE: usize = 1 << 20;

@@ -67,15 +67,6 @@ fn counts(fd: impl AsFd, offset: u64, len: u64) -> Option<Counts> {
     None
 }
 
-/// True if this kernel has the call.
-pub fn is_available() -> bool {
-    // Of no file it tells nothing, but that it is there.
-    if let Ok(root) = std::fs::File::open("/") {
-        cached_pages(&root, 0, 1);
-    }
-    !UNSUPPORTED.load(Ordering::Relaxed)
-}
-
 /// Bytes in a page.
 pub fn page_size() -> u64 {
     rustix::param::page_size() as u64

@@ -139,12 +139,6 @@ pub fn thread_waits() -> u64 {
 
 // What the machine has: memory, how much of it lies free, and processors.
 
-/// Bytes of memory that the machine has.
-pub fn total() -> u64 {
-    let info = rustix::system::sysinfo();
-    (info.totalram as u64).saturating_mul(info.mem_unit.into())
-}
-
 /// The share of the memory that is used by nobody, not even as page cache; 0 to 1.
 pub fn free_share() -> f64 {
     let info = rustix::system::sysinfo();

@@ -23,7 +23,7 @@ pub struct FindArgs {
         value_name = "REPORT",
         conflicts_with_all = [
             "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
-            "threads", "depth_random", "cache", "memory",
+            "threads", "depth_random", "cache",
             "io_idle", "bwlimit", "page_cache", "hard_links", "unique",
         ],
         help_heading = "Where to search"

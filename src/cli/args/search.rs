@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
 use seekless::device::Override;
-use seekless::engine::{Config, LEAST_MEMORY, LEAST_RATE, PageUse};
+use seekless::engine::{Config, LEAST_RATE, PageUse};
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{MECHANISMS, Mechanism};
 use seekless::scan::Kind;
@@ -123,18 +123,6 @@ pub struct SearchArgs {
     )]
     pub cache: Vec<PathBuf>,
 
-    /// Limit the memory for data in flight [default: 1/32 of the memory]
-    ///
-    /// With a low limit, seekless keeps fewer reads in flight. The list of files needs memory in addition: for each
-    /// file, about 50 bytes and its name.
-    #[arg(
-        long,
-        value_name = "SIZE", value_parser = memory,
-        help_heading = "How to read disks",
-        hide_short_help = true
-    )]
-    pub memory: Option<Bytes>,
-
     /// Leave a mechanism out, to measure what it contributes
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     #[arg(long, value_delimiter = ',', value_parser = named(MECHANISMS.map(|(it, name)| (name, "", it))), hide = true, help_heading = "For measurements")]
@@ -150,16 +138,6 @@ pub struct NamesArgs {
     /// all names of a file as one in any case.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
-}
-
-/// Less memory than this is a slip.
-fn memory(text: &str) -> Result<Bytes, String> {
-    match text.parse().map_err(|error: BadSize| error.to_string())? {
-        memory if memory < LEAST_MEMORY => Err(format!(
-            "{memory} is too little: use {LEAST_MEMORY} or more"
-        )),
-        memory => Ok(memory),
-    }
 }
 
 /// True for a value of `--cache` that is no folder.

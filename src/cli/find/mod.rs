@@ -106,13 +106,6 @@ fn drive(
     control: &Control,
     listener: &Listener,
 ) -> Result<Summary, Stop> {
-    if tracing::enabled!(tracing::Level::INFO) {
-        // The search names the paths that it cannot look at.
-        for text in engine::explain(&run.config, "--memory") {
-            text.lines()
-                .for_each(|line| tracing::info!("{}", console::message(line)));
-        }
-    }
     let mut failed = None;
     let found = engine::find(&run.config, run.delivery, listener, control, &mut |set| {
         let mut sorted = None;

@@ -15,7 +15,7 @@ use crate::cli::terminal::console;
 
 /// The options that a file may set for every command that has them. An action changes only what its command line says:
 /// its paths, its filters and all that it is allowed to do are typed each time.
-const FOR_ALL: [&str; 19] = [
+const FOR_ALL: [&str; 18] = [
     "absolute",
     "bwlimit",
     "cache",
@@ -24,7 +24,6 @@ const FOR_ALL: [&str; 19] = [
     "io-idle",
     "keep",
     "keep-n",
-    "memory",
     "page-cache",
     "patience",
     "progress",

@@ -44,7 +44,6 @@ pub fn search(
         newer_ns,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
-        memory: args.memory,
         page_use: reads.page_use(args.verify),
         cache: cache(&args.cache)?,
         ..config

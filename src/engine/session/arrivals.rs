@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::cache::CacheFolder;
 use crate::decide::ClassId;
+use crate::device::VolumeId;
 use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::heartbeat::current;
@@ -25,8 +26,6 @@ pub struct Arrivals {
     pub listing_ended: bool,
     /// Set for the walkers to list no more files.
     pub full: Arc<AtomicBool>,
-    /// Number of batches that walkers may be ahead of the tables.
-    pub scan_ahead: usize,
     /// Folders and their times when they were listed, if every file counts.
     pub listed: Vec<(DirId, Stamp)>,
     /// The executors of the disks that groups of walkers walk, by the number of the group; `None` for a group without
@@ -34,18 +33,10 @@ pub struct Arrivals {
     walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     at_roots: HashSet<u64>,
+    /// Volumes of which the user was told how they are read.
+    introduced: HashSet<VolumeId>,
     /// Room for the classes of the files of a batch.
     classes: Vec<Option<ClassId>>,
-}
-
-impl Arrivals {
-    /// Nothing arrived yet. Walkers may be this many batches ahead of the tables.
-    pub fn new(scan_ahead: usize) -> Self {
-        Self {
-            scan_ahead,
-            ..Self::default()
-        }
-    }
 }
 
 impl Session<'_> {
@@ -64,6 +55,7 @@ impl Session<'_> {
             };
             let _call = current::call(&root.path);
             let (id, walkers, disk) = self.reads.volumes.walkers(dev, &root.path);
+            self.introduce(id);
             let of_disk = disk.as_ref().and_then(|disk| {
                 let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
                 self.arrivals.walked_disks.iter().position(named)
@@ -179,15 +171,18 @@ impl Session<'_> {
             if self.reads.volumes.device(id).shares_blocks {
                 self.machine.blocks_are_shared_on(number);
             }
-            let volume = self.reads.volumes.get(id);
-            // Not known before the roots were looked at.
-            if !self.arrivals.at_roots.is_empty() && !self.arrivals.at_roots.contains(&dev) {
-                for line in volume.explain().lines() {
-                    self.observer.notice(Notice(line.to_owned()));
-                }
-            }
+            self.introduce(id);
         }
         number
+    }
+
+    /// Tells how a volume is read when it is first met.
+    fn introduce(&mut self, id: VolumeId) {
+        if self.arrivals.introduced.insert(id) {
+            for line in self.reads.volumes.get(id).explain().lines() {
+                self.observer.notice(Notice(line.to_owned()));
+            }
+        }
     }
 
     /// Records volumes whose disks turned out to have a head.
@@ -210,6 +205,10 @@ impl Session<'_> {
         self.sets.deliverer.summary.folders = folders;
         self.sets.deliverer.summary.scan_time = self.started.elapsed();
         self.sets.deliverer.summary.left_out.add(left_out);
+        for row in self.reads.volumes.unused_overrides() {
+            let said = format!("{row}: no given path is on this device");
+            self.observer.notice(Notice(said));
+        }
         self.machine.scan_done();
         self.reads.scheduler.scan_done();
     }

@@ -12,8 +12,8 @@ use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
 use crate::hash::Fold;
 use crate::heartbeat::Watchlist;
-use crate::read::{Access, PageUse, ReadSettings, Recalls, Scheduler, has_rings};
-use crate::sys::{page_cache, process};
+use crate::read::{Access, ReadSettings, Recalls, Scheduler, has_rings};
+use crate::sys::process;
 
 use super::Session;
 use super::after_reads::Account;
@@ -25,7 +25,6 @@ use super::requests::{Reads, SMALL};
 use super::sets::{Sets, Verification};
 use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
-use crate::engine::limits::Memory;
 use crate::engine::limits::{self, Share, TooLittle};
 use crate::engine::progress::Control;
 use crate::engine::progress::Tally;
@@ -81,9 +80,7 @@ pub fn begin<'a>(
 ) -> Result<Session<'a>, Error> {
     config.overrides.check(&SystemRoot::default())?;
     limits::check()?;
-    let memory = Memory::new(config.memory);
     let mut share = Share::of_all();
-    share.walkers = share.walkers.min(memory.walkers());
     if !config.uses(Mechanism::OpenFolders) {
         share.folders = 1;
     }
@@ -92,9 +89,6 @@ pub fn begin<'a>(
         follow: config.follow_links,
         tied_roots: config.has_tied_roots(),
     });
-    let past_cache = config.uses(Mechanism::PastCache)
-        && config.page_use != PageUse::Keep
-        && page_cache::is_available();
     let watchlist = Watchlist::new(config.patience);
     let settings = ReadSettings {
         dirs: Arc::clone(&dirs),
@@ -104,11 +98,7 @@ pub fn begin<'a>(
         passes_holes: config.uses(Mechanism::Holes),
         access: Access {
             stop: control.stop_flag(),
-            ..Access::new(
-                config.bytes_per_second.map(|rate| rate.0),
-                config.page_use,
-                past_cache.then(|| memory.past_cache()),
-            )
+            ..Access::new(config.bytes_per_second.map(|rate| rate.0), config.page_use)
         },
         watchlist: Arc::clone(&watchlist),
         recalls: Recalls::default(),
@@ -160,9 +150,8 @@ pub fn begin<'a>(
         volumes: Volumes::new(
             device_map,
             share.files,
-            memory,
             shared_blocks,
-            past_cache,
+            config.uses(Mechanism::PastCache),
             config.uses(Mechanism::Ring),
         ),
         tally: Tally::default(),
@@ -181,7 +170,7 @@ pub fn begin<'a>(
             deliverer: Deliverer::new(config, delivery, sink),
             verification: Verification::default(),
         },
-        arrivals: Arrivals::new(memory.scan_ahead()),
+        arrivals: Arrivals::default(),
         cached: Cached::open(config, observer),
         names: Names::new(share.folders),
         account: Account::new(config.every_entry),

@@ -47,6 +47,10 @@ pub use classify::classify;
 /// Interval between two updates of the progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
+/// Number of batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000 files
+/// took 0.9 MB more.
+const SCAN_AHEAD: usize = 16;
+
 /// Number of sizes that are handed over before the readers get new work: they have work for some hundred microseconds
 /// only.
 const PORTION: usize = 32;
@@ -92,7 +96,7 @@ impl Session<'_> {
     /// Runs the search to its end.
     pub fn drive(&mut self) -> io::Result<()> {
         let config = self.config;
-        let (to, scanned) = bounded(self.arrivals.scan_ahead);
+        let (to, scanned) = bounded(SCAN_AHEAD);
         let (groups_to, groups) = bounded(1);
         let search = Search {
             walk: Arc::new(Walk {

@@ -248,7 +248,7 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");
     let tasks = two_in_the_same_blocks(folder.path());
     let mut answers: Vec<Completion> = Vec::new();
-    let access = Access::new(None, PageUse::Keep, None);
+    let access = Access::new(None, PageUse::Keep);
     let files = descriptors(folder.path());
     let first = opened(&tasks, &files, &access);
     super::settle(&[first], 200_000, &mut answers);

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use crate::hash::{Digest, Running};
-use crate::read::access::PIECE;
+use crate::read::access::{LARGE, PIECE};
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::{Reader, finished, is_whole};
@@ -117,10 +117,10 @@ impl File {
     }
 
     /// Number of bytes of the next read.
-    fn next_len(&self, past_cache: Option<usize>) -> u64 {
+    fn next_len(&self) -> u64 {
         let begins = self.is_left_to_readahead && self.read < SETTLED;
         let most = if self.open.is_direct {
-            past_cache.unwrap_or(PIECE) as u64
+            LARGE as u64
         } else if begins && self.first == 0 {
             FIRST
         } else if begins {
@@ -134,9 +134,9 @@ impl File {
         most.min(self.len() - self.read)
     }
 
-    /// The next piece to read: of the usual length, which is `past_cache` there, or the rest of a hole.
-    pub fn next_to_read(&mut self, past_cache: Option<usize>) -> Piece {
-        let piece = self.piece_at(self.read, self.next_len(past_cache));
+    /// The next piece to read: of the usual length, or the rest of a hole.
+    pub fn next_to_read(&mut self) -> Piece {
+        let piece = self.piece_at(self.read, self.next_len());
         let run = self.holes.at(&self.open.fd, piece.offset);
         let left = run.end - piece.offset;
         if run.is_hole {

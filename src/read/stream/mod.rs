@@ -145,7 +145,7 @@ impl Stream {
     /// Reads the next piece of the first file into the reader's buffer.
     fn read_on(&mut self, reader: &mut Reader) -> Option<(Piece, Option<Failure>)> {
         let file = self.files.front_mut()?;
-        let piece = file.next_to_read(reader.settings.access.past_cache);
+        let piece = file.next_to_read();
         // What was announced was paid for then, and what is cached costs nothing.
         let unpaid = (file.read + piece.len).saturating_sub(file.announced.max(file.read));
         let read = if piece.is_hole {

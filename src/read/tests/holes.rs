@@ -80,7 +80,7 @@ fn read(folder: &Path, files: &[String], way: Way) -> Vec<Completion> {
     }
     to.send(batch).expect("we hold the other end");
     let settings = ReadSettings {
-        access: Access::new(None, PageUse::Drop, way.past_cache.then_some(4 << 20)),
+        access: Access::new(None, PageUse::Drop),
         ..settings(folder)
     };
     let count = files.len();

@@ -77,7 +77,7 @@ pub fn settings(folder: &Path) -> ReadSettings {
         open_folders: 2,
         read_ahead: true,
         passes_holes: true,
-        access: Access::new(None, PageUse::Drop, None),
+        access: Access::new(None, PageUse::Drop),
         watchlist: Watchlist::new(Duration::MAX),
         recalls: Recalls::default(),
     }

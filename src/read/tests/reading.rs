@@ -15,7 +15,7 @@ use crate::sys::{page_cache, reads};
 
 use super::{Wanted, add_task, bytes, failure, forget_pages, in_time, settings, wanted};
 use crate::hash::Fold;
-use crate::read::access::{Access, LARGE};
+use crate::read::access::Access;
 
 use crate::read::many::Many;
 use crate::read::page_use::PageUse;
@@ -73,8 +73,7 @@ const WAYS: [Way; 10] = [
 
 /// Reads all and returns the outcomes in the order in which they were wanted.
 fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome> {
-    let (mut settings, all) = (settings.clone(), all.to_vec());
-    settings.access.past_cache = matches!(way, Way::PastCache).then_some(LARGE);
+    let (settings, all) = (settings.clone(), all.to_vec());
     in_time(move || {
         let (to, tasks) = unbounded();
         let (done, completions) = unbounded();
@@ -101,7 +100,7 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome> {
                     want.spans,
                 )
                 .device
-                .may_go_past_cache = true;
+                .may_go_past_cache = matches!(way, Way::PastCache);
             }
             to.send(batch).expect("we hold the other end");
         }
@@ -367,7 +366,7 @@ fn past_cache(size: usize, spans: [(u64, u64); 2], page_use: PageUse) -> Option<
         return None;
     }
     let settings = ReadSettings {
-        access: Access::new(None, page_use, None),
+        access: Access::new(None, page_use),
         ..settings(folder.path())
     };
     let all = [wanted(folder.path(), "f", spans)];

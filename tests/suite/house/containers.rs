@@ -13,7 +13,7 @@ fn tree() -> Tree {
 
 #[test]
 fn a_verbose_search_says_how_it_reads_where_io_uring_is_forbidden() {
-    let said = "io_uring is not available here: scattered reads 32 threads x 1 in flight";
+    let said = "io_uring is not available here: each thread reads one file at a time";
     let line = "-v --threads ssd:2 --threads ssd --depth-random 16 .";
     let tree = tree();
     let run = seekless(tree.root(), line).without_io_uring().run();

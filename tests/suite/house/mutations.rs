@@ -22,7 +22,7 @@ const LINES: [&str; 17] = [
     "hardlink --same-metadata --keep-n 2 t",
     "move --to d --remove-empty-folders t",
     "symlink --absolute --protect t/a t",
-    "reflink --verify --memory 100M t",
+    "reflink --verify --io-idle t",
     "remove --from t/a",
     "undo --list --journal j",
     "cache --cache t",

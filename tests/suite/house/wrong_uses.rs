@@ -99,7 +99,6 @@ const WRONG: &[(&str, &str, &str)] = &[
         "../.. leads to /",
         "'/home /srv'",
     ),
-    ("--memory 1M t", "--memory", "or more"),
     ("--omit-first -f json t", "--omit-first", "-f nul"),
     (
         "--omit-first --newer 1d -f nul t",
