@@ -115,8 +115,8 @@ impl Reads {
                     .budgets
                     .add_volume(&volume.disks().into()),
                 // Where there is a head, the kernel reads ahead for it.
-                may_go_past_cache: volume.may_go_past_cache() && volume.cost().is_none(),
-                has_head: volume.cost().is_some(),
+                may_go_past_cache: volume.may_go_past_cache() && !volume.policy.seeks(),
+                has_head: volume.policy.seeks(),
                 is_layered: volume.is_layered(),
                 ..Device::default()
             }

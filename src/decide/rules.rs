@@ -193,6 +193,22 @@ pub enum Want {
 }
 
 impl Want {
+    /// The number of bytes to read of a file of this size.
+    pub fn bytes(self, size: u64) -> u64 {
+        match self {
+            Self::Head => HEAD.min(size),
+            Self::Tail => TAIL.min(size),
+            Self::HeadAndTail => HEAD.min(size) + TAIL.min(size),
+            // The head is a part of the whole.
+            Self::Whole
+            | Self::Content
+            | Self::Comparison
+            | Self::HeadAndContent
+            | Self::Verify => size,
+            Self::Blocks | Self::BlocksAgain => 0,
+        }
+    }
+
     /// True if nothing of the file was read before, and not all of it is read now.
     pub fn is_first_sample(self) -> bool {
         matches!(self, Self::Head | Self::HeadAndTail)

@@ -27,7 +27,7 @@ pub use leaf::{Array, Leaf, LeafKind};
 pub use mountinfo::Mounts;
 pub use mounts::{Inner, NoName, is_mounted_twice};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
-pub use policy::{Cost, Order, Policy};
+pub use policy::{Order, Policy, is_read_on};
 pub use rules::{Class, Facts, RULES, Rule};
 pub use volume::Volume;
 

@@ -34,32 +34,19 @@ pub enum Order {
     Physical,
 }
 
-/// The two prices of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// Microseconds from one place to another, on average, turn of the platter included.
-    pub seek_us: u64,
-    /// Bytes a second while reading on.
-    pub bytes_per_second: u64,
-}
+/// Seconds from one place of a disk of 7,200 rpm to another, on average, turn of the platter included: about as much as
+/// reading 1 MB.
+const SEEK: f64 = 0.008;
 
-impl Cost {
-    /// A disk of 7,200 rpm of which nothing was measured: a seek costs about as much as
-    /// reading 1 MB.
-    pub const SPINNING: Self = Self {
-        seek_us: 8_000,
-        bytes_per_second: 130_000_000,
-    };
+/// Bytes a second while such a disk reads on.
+const BYTES_PER_SECOND: f64 = 130e6;
 
-    /// True if a file is better read on at once, when its head is read anyway.
-    ///
-    /// `odds` is the chance that the rest will be wanted. Reading on wastes `left` bytes if it is
-    /// not; otherwise it saves the way back. At even odds that is about 1 MB, at 9 in 10 about 10.
-    pub fn is_read_on(&self, left: u64, odds: f64) -> bool {
-        let wasted = (1.0 - odds) * left as f64 / self.bytes_per_second as f64;
-        let saved = odds * self.seek_us as f64 / 1e6;
-        wasted < saved
-    }
+/// True if a file on a disk with a head is better read on at once, when its beginning is read anyway.
+///
+/// `odds` is the chance that the rest will be wanted. Reading on wastes `left` bytes if it is not; otherwise it saves the
+/// way back. At even odds that is about 1 MB, at 9 in 10 about 10.
+pub fn is_read_on(left: u64, odds: f64) -> bool {
+    (1.0 - odds) * left as f64 / BYTES_PER_SECOND < odds * SEEK
 }
 
 /// Reads in flight a thread on solid state. With two threads as many as 64 plain threads and a
@@ -93,6 +80,11 @@ const REMOTE_RANDOM_THREADS: usize = 8;
 const REMOTE_STREAMS: usize = 2;
 
 impl Policy {
+    /// True if reads are best done in order of position, since seeks cost time.
+    pub fn seeks(&self) -> bool {
+        self.order == Order::Physical
+    }
+
     /// The policy for a volume of this class with these facts.
     pub(super) fn of(class: Class, facts: &Facts<'_>, cores: usize) -> Self {
         let cores = cores.max(1);
@@ -149,7 +141,7 @@ impl Policy {
     pub(super) fn with_threads(mut self, random: usize, sequential: Option<usize>) -> Self {
         self.random_threads = random;
         self.sequential_threads = sequential.unwrap_or(self.sequential_threads.min(random));
-        if self.order == Order::Physical {
+        if self.seeks() {
             if self.is_one_thread_a_disk() {
                 return self;
             }
@@ -163,7 +155,7 @@ impl Policy {
 
     /// True if one thread does all that is to be read from a disk.
     pub fn is_one_thread_a_disk(&self) -> bool {
-        self.order == Order::Physical && self.random_threads == 1 && self.sequential_threads == 1
+        self.seeks() && self.random_threads == 1 && self.sequential_threads == 1
     }
 
     /// Whole files that are read at the same time.
@@ -203,16 +195,10 @@ mod tests {
             (0.9, 9 * MB, 11 * MB),
             (0.98, 40 * MB, 60 * MB),
         ] {
-            assert!(Cost::SPINNING.is_read_on(reads, odds), "{reads} at {odds}");
-            assert!(
-                !Cost::SPINNING.is_read_on(leaves, odds),
-                "{leaves} at {odds}"
-            );
+            assert!(is_read_on(reads, odds), "{reads} at {odds}");
+            assert!(!is_read_on(leaves, odds), "{leaves} at {odds}");
         }
-        assert!(!Cost::SPINNING.is_read_on(1, 0.0), "in vain for certain");
-        assert!(
-            Cost::SPINNING.is_read_on(u64::MAX, 1.0),
-            "wanted for certain"
-        );
+        assert!(!is_read_on(1, 0.0), "in vain for certain");
+        assert!(is_read_on(u64::MAX, 1.0), "wanted for certain");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::filesystem::{FilesystemKind, walks_files};
 use super::leaf::{Array, Leaf, LeafKind};
-use super::policy::{Cost, Order, Policy};
+use super::policy::{Order, Policy};
 use super::rules::{Class, Facts};
 
 /// One file system as far as it was met.
@@ -90,11 +90,6 @@ impl Volume {
     /// True if the pages of its files belong to files of other file systems.
     pub fn is_layered(&self) -> bool {
         FilesystemKind::of(&self.filesystem) == FilesystemKind::Layered
-    }
-
-    /// The cost of its seeks and bytes; `None` where nothing has to be moved.
-    pub fn cost(&self) -> Option<Cost> {
-        (self.policy.order == Order::Physical).then_some(Cost::SPINNING)
     }
 
     /// Says in a few lines what it is and how it will be read, and why.

@@ -12,11 +12,12 @@ use crate::read::PageUse;
 use crate::scan::filter::Filter;
 use crate::units::Bytes;
 
-/// Default time to wait for a file system that does not answer.
+/// Time to wait for a file system that does not answer, unless the user says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
-#[derive(Clone, Debug)]
+/// A run's settings. The binary makes one from its arguments; other programs fill it in directly. The default has no
+/// roots, and includes every file but the empty ones.
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The roots of the search.
     pub roots: Vec<Root>,
@@ -60,44 +61,18 @@ pub struct Config {
     pub page_use: PageUse,
     /// The cache in which the results of reads are stored from run to run; none by default.
     pub cache: Option<CacheUse>,
-    /// Time to wait for a file system that does not answer, once no other work is left.
-    pub patience: Duration,
+    /// Time to wait for a file system that does not answer, once no other work is left; a minute by default.
+    pub patience: Option<Duration>,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
 }
 
-impl Default for Config {
-    /// A configuration without roots. Every file but the empty ones is included.
-    fn default() -> Self {
-        Self {
-            roots: Vec::new(),
-            filter: Filter::default(),
-            max_depth: None,
-            one_file_system: false,
-            skip_trash: false,
-            follow_links: false,
-            hard_links: false,
-            isolate: false,
-            every_entry: false,
-            tell_links: false,
-            metadata: false,
-            copies: Copies::default(),
-            newer_ns: None,
-            ignore_files: Vec::new(),
-            verify: false,
-            digests: true,
-            io_idle: false,
-            bytes_per_second: None,
-            without: Vec::new(),
-            page_use: PageUse::KeepShort,
-            cache: None,
-            patience: PATIENCE,
-            overrides: Overrides::default(),
-        }
-    }
-}
-
 impl Config {
+    /// Time to wait for a file system that does not answer.
+    pub fn patience(&self) -> Duration {
+        self.patience.unwrap_or(PATIENCE)
+    }
+
     /// True unless the mechanism is left out.
     pub(super) fn uses(&self, mechanism: Mechanism) -> bool {
         !self.without.contains(&mechanism)

@@ -1,19 +1,22 @@
 //! Turns classes of equal files into sets, and delivers them in the requested order.
 
 use std::collections::HashSet;
+use std::ffi::CString;
 use std::io;
 use std::mem;
 use std::sync::Arc;
 
-use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary, Want};
+use rustix::io::Errno;
+
+use crate::decide::{ClassId, DuplicateSet, Machine, Member, Summary, Want};
 use crate::device::VolumeId;
 use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
-
 use crate::read::Scheduler;
+use crate::sys::open;
 
 use super::config::Config;
-use super::members::{ambiguous, reclaimable};
-use super::order::{self, SetFacts, SetNames, SetOrder};
+use super::members::{ambiguous, freed};
+use super::order::{self, BestNames, SetFacts, SetOrder};
 use super::volumes::Volumes;
 
 /// The time at which sets are handed over.
@@ -46,13 +49,66 @@ pub struct Known<'r> {
     pub scheduler: &'r Scheduler<Want>,
 }
 
-impl Known<'_> {
-    fn volume(&self, file: FileIndex) -> VolumeId {
-        self.volumes.of(self.machine.file_table().volume(file))
+impl<'r> Known<'r> {
+    fn file_table(&self) -> &'r FileTable {
+        self.machine.file_table()
     }
 
-    fn is_given_up(&self, file: FileIndex) -> bool {
-        self.scheduler.has_given_up(self.volume(file))
+    fn volume(&self, file: FileIndex) -> VolumeId {
+        self.volumes.of(self.file_table().volume(file))
+    }
+
+    /// The roots of a file's names.
+    fn roots_of(&self, file: FileIndex) -> impl Iterator<Item = u32> {
+        let names = self.file_table().names(file);
+        names.map(|(dir, _)| self.dirs.root(dir))
+    }
+
+    /// True if one name of a file is hidden or lies in a folder that a program manages: actions leave the file alone.
+    fn is_managed(&self, file: FileIndex) -> bool {
+        let is_so = |(dir, name)| self.dirs.is_managed(dir) || is_managed_file(name);
+        let file_table = self.file_table();
+        if file_table.has_further_names(file) {
+            file_table.names(file).any(is_so)
+        } else {
+            is_so((file_table.dir(file), file_table.first_name(file)))
+        }
+    }
+
+    /// The number of replicas among files of one content.
+    fn replicas(&self, files: &[FileIndex]) -> u64 {
+        let counting = self.machine.counting();
+        let (mut name_count, mut root_count) = (0, 0);
+        if counting.isolate {
+            let roots = files.iter().flat_map(|&file| self.roots_of(file));
+            root_count = roots.collect::<HashSet<u32>>().len() as u64;
+        } else if counting.hard_links {
+            let names = files
+                .iter()
+                .map(|&file| self.file_table().names(file).count() as u64);
+            name_count = names.sum();
+        }
+        counting.replicas(files.len() as u64, name_count, root_count)
+    }
+
+    fn is_reported(&self, files: &[FileIndex]) -> bool {
+        let inodes = files.len() as u64;
+        inodes > 0
+            && self
+                .machine
+                .counting()
+                .reported(inodes, self.replicas(files))
+            && self.machine.is_any_newer(files)
+    }
+
+    /// The roots whose files stay when the other files of a set are removed: with `--isolate` those of the first file,
+    /// since copies there are no duplicates of it.
+    fn staying_roots(&self, files: &[FileIndex]) -> HashSet<u32> {
+        let first = files.first().filter(|_| self.machine.counting().isolate);
+        first
+            .into_iter()
+            .flat_map(|&first| self.roots_of(first))
+            .collect()
     }
 }
 
@@ -106,7 +162,6 @@ impl KeptSet {
 /// Makes sets and hands them over.
 pub struct Deliverer<'a> {
     config: &'a Config,
-    counting: Counting,
     delivery: Delivery,
     sink: &'a mut Sink<'a>,
     kept: KeptSets,
@@ -122,7 +177,6 @@ impl<'a> Deliverer<'a> {
     pub fn new(config: &'a Config, delivery: Delivery, sink: &'a mut Sink<'a>) -> Self {
         Self {
             config,
-            counting: config.counting(),
             delivery,
             sink,
             kept: KeptSets::default(),
@@ -143,7 +197,7 @@ impl<'a> Deliverer<'a> {
                 return Ok(());
             }
             let files = contents.iter().flat_map(|(_, files)| files);
-            known.machine.file_table().prefetch(files.copied());
+            known.file_table().prefetch(files.copied());
             for (content, files) in contents.drain(..) {
                 self.equal(Some(content), files, known)?;
             }
@@ -162,21 +216,19 @@ impl<'a> Deliverer<'a> {
         mut files: Vec<FileIndex>,
         known: &Known<'_>,
     ) -> io::Result<()> {
-        let Known { machine, dirs, .. } = *known;
-        let file_table = machine.file_table();
-        files.retain(|&file| file_table.has_names(file));
+        files.retain(|&file| known.file_table().has_names(file));
         // Files on a volume that does not answer cannot be acted on.
         let before = files.len();
-        files.retain(|&file| !known.is_given_up(file));
+        files.retain(|&file| !known.scheduler.has_given_up(known.volume(file)));
         self.summary.left_out.unanswered += (before - files.len()) as u64;
-        if !self.is_reported(&files, known) {
+        if !known.is_reported(&files) {
             return Ok(());
         }
         // No action keeps a managed file for one elsewhere.
-        let is_managed = |file| is_managed(file, file_table, dirs);
-        order::sort(&mut files, is_managed, file_table, dirs);
+        let is_managed = |file| known.is_managed(file);
+        order::sort(&mut files, is_managed, known.file_table(), known.dirs);
         // An action keeps the older ones of a set with newer files.
-        files.sort_by_key(|&file| machine.is_any_newer(&[file]));
+        files.sort_by_key(|&file| known.machine.is_any_newer(&[file]));
         let about = About {
             content,
             ..About::default()
@@ -189,16 +241,9 @@ impl<'a> Deliverer<'a> {
         self.hand_over(draft, known)
     }
 
-    fn is_reported(&self, files: &[FileIndex], known: &Known<'_>) -> bool {
-        let inodes = files.len() as u64;
-        inodes > 0
-            && self.counting.reported(inodes, self.replicas(files, known))
-            && known.machine.is_any_newer(files)
-    }
-
     /// Takes a set whose members were compared.
     pub fn verified(&mut self, draft: Draft, known: &Known<'_>) -> io::Result<()> {
-        if self.is_reported(&draft.files, known) {
+        if known.is_reported(&draft.files) {
             self.hand_over(draft, known)
         } else {
             Ok(())
@@ -208,35 +253,31 @@ impl<'a> Deliverer<'a> {
     fn hand_over(&mut self, mut draft: Draft, known: &Known<'_>) -> io::Result<()> {
         let Known { machine, dirs, .. } = *known;
         let file_table = machine.file_table();
-        let any_shares = known.volumes.any_shares_extents();
-        let sharing = |file| {
-            let shares = any_shares.then(|| known.volumes.sharing(file_table.volume(file)));
-            shares.flatten()
+        let first = draft.files[0];
+        let roots = known.staying_roots(&draft.files);
+        let stays = |file| {
+            let is_beside = || known.roots_of(file).any(|root| roots.contains(&root));
+            file == first || !roots.is_empty() && is_beside() || !machine.is_any_newer(&[file])
         };
-        let kept = self.staying(&draft.files, file_table, dirs);
-        let stays = |file| kept(file) || !machine.is_any_newer(&[file]);
-        let mut managed = 0_u64;
-        draft.about.reclaimable = reclaimable(
-            file_table,
-            dirs,
-            &draft.files,
-            stays,
-            self.config.follow_links,
-            sharing,
-            |file, bytes| {
-                if is_managed(file, file_table, dirs) {
-                    managed = managed.saturating_add(bytes);
-                }
-            },
-        );
-        self.summary.managed = self.summary.managed.saturating_add(managed);
-        let size = file_table.size(draft.files[0]);
-        let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
+        let open = |file| {
+            let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
+            let dir = dirs.open(file_table.dir(file))?;
+            open::file(dir, &name, self.config.follow_links)
+        };
+        let freed = freed(&draft.files, stays, file_table, known.volumes, open);
+        let redundant = freed.len() as u64;
+        for (file, bytes) in freed {
+            draft.about.reclaimable = draft.about.reclaimable.saturating_add(bytes);
+            if known.is_managed(file) {
+                self.summary.managed = self.summary.managed.saturating_add(bytes);
+            }
+        }
         // Whether a digest that was not requested is known depends on what lay in the page cache, and so does whether a
         // file that is alone was read as a whole. The same tree gives the same report.
         if !self.config.digests || draft.files.len() < 2 {
             draft.about.content = None;
         }
+        let size = file_table.size(first);
         self.summary.count(redundant, size, draft.about.reclaimable);
         match self.delivery {
             Delivery::AsFinal => self.write_out(draft.about, &draft.files, known),
@@ -260,7 +301,7 @@ impl<'a> Deliverer<'a> {
             reclaimable: kept.about.reclaimable,
             size: file_table.size(first(kept)),
             replicas: match order {
-                SetOrder::Count => self.replicas(kept.files(&files), known),
+                SetOrder::Count => known.replicas(kept.files(&files)),
                 _ => 0,
             },
         };
@@ -282,42 +323,6 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// The files that stay when the others are removed: the first file, and with `--isolate` all files that have a name
-    /// below a root of the first one, since copies there are no duplicates of it.
-    fn staying<'c>(
-        &self,
-        files: &[FileIndex],
-        file_table: &'c FileTable,
-        dirs: &'c DirTable,
-    ) -> impl Fn(FileIndex) -> bool + use<'c> {
-        let roots_of = |file| file_table.names(file).map(|(dir, _)| dirs.root(dir));
-        let first = files.first().copied();
-        let kept: HashSet<u32> = match (first, self.counting.isolate) {
-            (Some(first), true) => roots_of(first).collect(),
-            _ => HashSet::new(),
-        };
-        move |file| {
-            let is_beside = || roots_of(file).any(|root| kept.contains(&root));
-            Some(file) == first || !kept.is_empty() && is_beside()
-        }
-    }
-
-    fn replicas(&self, files: &[FileIndex], known: &Known<'_>) -> u64 {
-        let file_table = known.machine.file_table();
-        let names = || files.iter().flat_map(|&file| file_table.names(file));
-        let (mut name_count, mut root_count) = (0, 0);
-        if self.counting.isolate {
-            let mut roots: Vec<u32> = names().map(|(dir, _)| known.dirs.root(dir)).collect();
-            roots.sort_unstable();
-            roots.dedup();
-            root_count = roots.len() as u64;
-        } else if self.counting.hard_links {
-            name_count = names().count() as u64;
-        }
-        self.counting
-            .replicas(files.len() as u64, name_count, root_count)
-    }
-
     /// Writes out a set with its paths, the best of each file's names first.
     fn write_out(
         &mut self,
@@ -326,20 +331,13 @@ impl<'a> Deliverer<'a> {
         known: &Known<'_>,
     ) -> io::Result<()> {
         let Known { machine, dirs, .. } = *known;
-        let replicas = self.replicas(files, known);
         let set = &mut self.set;
         let file_table = machine.file_table();
         let ambiguous = ambiguous(files, file_table, dirs, known.volumes);
-        let mut several = files
-            .iter()
-            .filter(|&&file| file_table.has_further_names(file));
-        let names = several
-            .next()
-            .map(|_| SetNames::new(files, file_table, dirs));
+        let best_names = BestNames::of_set(files, file_table, dirs);
         set.members.resize_with(files.len(), Member::default);
         for (member, &file) in set.members.iter_mut().zip(files) {
-            let only = || (file_table.dir(file), file_table.first_name(file));
-            let best = names.as_ref().map_or_else(only, |names| names.best(file));
+            let best = best_names.of(file);
             let mut names = mem::take(&mut member.names);
             names.resize_with(1, Vec::new);
             dirs.path_of(best.0, best.1, &mut names[0]);
@@ -369,18 +367,8 @@ impl<'a> Deliverer<'a> {
         set.size = file_table.size(files[0]);
         set.digest = digest;
         set.cached = digest.is_some() && files.iter().any(is_recalled);
-        set.replicas = replicas;
+        set.replicas = known.replicas(files);
         set.reclaimable = about.reclaimable;
         (self.sink)(&self.set)
-    }
-}
-
-/// True if one name of a file is hidden or lies in a folder that a program manages: actions leave the file alone.
-fn is_managed(file: FileIndex, file_table: &FileTable, dirs: &DirTable) -> bool {
-    let is_so = |(dir, name)| dirs.is_managed(dir) || is_managed_file(name);
-    if file_table.has_further_names(file) {
-        file_table.names(file).any(is_so)
-    } else {
-        is_so((file_table.dir(file), file_table.first_name(file)))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Limited are open files and folders, and address space (`ulimit -v`, `RLIMIT_AS`).
 
-use crate::device::{Order, Policy};
+use crate::device::Policy;
 use crate::sys::{memory, process};
 use crate::units::Bytes;
 
@@ -108,15 +108,10 @@ impl Share {
 /// Two rings with 64 reads in flight each took 2.7 s, and 8 threads up to 3.9 s.
 const MOST_THREADS: usize = 64;
 
-/// True if reads are best done in order of position.
-pub fn seeks_in(policy: &Policy) -> bool {
-    policy.order == Order::Physical
-}
-
 /// A volume's policy as far as the number of files that can be open allows.
 pub fn fitting_descriptors(policy: &Policy, open_files: usize, rings: bool) -> Policy {
     // Without rings what is in flight is threads.
-    let (threads, depth) = if rings || seeks_in(policy) {
+    let (threads, depth) = if rings || policy.seeks() {
         (policy.random_threads, policy.depth)
     } else {
         ((policy.random_threads * policy.depth).min(MOST_THREADS), 1)

@@ -1,13 +1,12 @@
-//! Facts about the files of a set: which of them may be one and the same file, and what the removal of others frees.
+//! Facts about the files of a set: which of them may be one and the same file, and what their removal frees.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
-use crate::device::VolumeId;
+use rustix::io::Result;
+
 use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
-use crate::sys::extents::{self, Extent};
-use crate::sys::open;
+use crate::sys::extents;
 
 use super::volumes::Volumes;
 
@@ -105,96 +104,48 @@ fn alike_by_number(
     found
 }
 
-/// Bytes on disk that are freed when the files of a set that do not stay are removed; also passes the bytes of each file
-/// to `freed`.
+/// The files of a set that do not stay, each with the bytes on disk that its removal frees.
 ///
-/// A file with a name that the scan did not find frees nothing. On file systems that can share extents, some extents
-/// are not freed (`sharing` returns the number of the file system of a file if it can, one for all its subvolumes). One kind is an
-/// extent that a file that stays refers to as well. The other kind is an extent that only one file of the set has and
-/// that is shared all the same: something outside refers to it, a snapshot perhaps. An extent that several of the
-/// removed files share counts once.
-pub fn reclaimable(
-    file_table: &FileTable,
-    dirs: &DirTable,
+/// A file with a name that the scan did not find frees nothing. Extents that a file which stays refers to are not freed,
+/// nor are shared extents that only one file of the set has: something outside refers to them, perhaps a snapshot. An
+/// extent that several of the removed files share counts once.
+pub fn freed(
     files: &[FileIndex],
     stays: impl Fn(FileIndex) -> bool,
-    follow: bool,
-    sharing: impl Fn(FileIndex) -> Option<VolumeId>,
-    mut freed: impl FnMut(FileIndex, u64),
-) -> u64 {
-    let mut total = 0_u64;
-    let mut add = |file, bytes: u64| {
-        total = total.saturating_add(bytes);
-        freed(file, bytes);
-    };
-    let is_freed =
-        |file| u64::from(file_table.links(file)) <= file_table.names(file).count() as u64;
-    let can_share = |&file: &FileIndex| sharing(file).is_some();
-    if files.len() < 2 || !files.iter().any(can_share) {
-        let gone = files
-            .iter()
-            .copied()
-            .filter(|&file| !stays(file) && is_freed(file));
-        gone.for_each(|file| add(file, file_table.allocated(file)));
-        return total;
-    }
-    let shared: Vec<Vec<(VolumeId, Extent)>> = files
-        .iter()
-        .map(|&file| match sharing(file) {
-            Some(place) => extents(file_table, dirs, file, follow)
-                .unwrap_or_default()
-                .into_iter()
-                .filter(|extent| extent.shared)
-                .map(|extent| (place, extent))
-                .collect(),
-            None => Vec::new(),
-        })
-        .collect();
-    let mut users: HashMap<(VolumeId, u64), u32> = HashMap::new();
-    for &(place, extent) in shared.iter().flatten() {
-        *users.entry((place, extent.physical)).or_default() += 1;
-    }
-    let mut taken: HashSet<(VolumeId, u64)> = HashSet::new();
-    let with_extents = || files.iter().copied().zip(&shared);
-    for (_, shared) in with_extents().filter(|&(file, _)| stays(file)) {
-        taken.extend(
-            shared
-                .iter()
-                .map(|&(place, extent)| (place, extent.physical)),
-        );
-    }
-    for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
-        if !is_freed(file) {
-            continue;
+    file_table: &FileTable,
+    volumes: &Volumes,
+    open: impl Fn(FileIndex) -> Result<OwnedFd>,
+) -> Vec<(FileIndex, u64)> {
+    let shared = files.iter().map(|&file| {
+        let volume = volumes.sharing(file_table.volume(file));
+        let extents = volume.and_then(|_| extents::extents(open(file).ok()?));
+        let extents = extents.unwrap_or_default().into_iter();
+        let shared = extents.filter(|extent| extent.shared);
+        let shared = shared.map(|extent| ((volume, extent.physical), extent.length));
+        (file, shared.collect())
+    });
+    let shared: Vec<(FileIndex, Vec<_>)> = shared.collect();
+    let mut users: HashMap<_, u32> = HashMap::new();
+    let mut taken = HashSet::new();
+    for (file, extents) in &shared {
+        for &(extent, _) in extents {
+            *users.entry(extent).or_default() += 1;
+            if stays(*file) {
+                taken.insert(extent);
+            }
         }
-        let kept = shared.iter().filter(|&&(place, extent)| {
-            let key = (place, extent.physical);
-            !taken.insert(key) || users.get(&key) == Some(&1)
-        });
-        let kept = kept.fold(0, |sum: u64, (_, extent)| sum.saturating_add(extent.length));
-        add(file, file_table.allocated(file).saturating_sub(kept));
     }
-    total
-}
-
-fn extents(
-    file_table: &FileTable,
-    dirs: &DirTable,
-    file: FileIndex,
-    follow: bool,
-) -> Option<Vec<Extent>> {
-    let fd = open(file_table, dirs, file, follow).ok()?;
-    extents::extents(fd)
-}
-
-/// Opens a file by its first name.
-pub fn open(
-    file_table: &FileTable,
-    dirs: &DirTable,
-    file: FileIndex,
-    follow: bool,
-) -> rustix::io::Result<OwnedFd> {
-    let name = CString::new(file_table.first_name(file)).map_err(|_| rustix::io::Errno::INVAL)?;
-    let dir = dirs.open(file_table.dir(file))?;
-    open::file(dir, &name, follow)
+    let gone = shared.into_iter().filter(|&(file, _)| !stays(file));
+    let freed = gone.map(|(file, extents)| {
+        if u64::from(file_table.links(file)) > file_table.names(file).count() as u64 {
+            return (file, 0);
+        }
+        let kept = extents.into_iter().filter(|&(extent, _)| {
+            let is_taken = !taken.insert(extent);
+            is_taken || users.get(&extent) == Some(&1)
+        });
+        let kept = kept.fold(0, |sum: u64, (_, length)| sum.saturating_add(length));
+        (file, file_table.allocated(file).saturating_sub(kept))
+    });
+    freed.collect()
 }

@@ -27,58 +27,66 @@ fn place(dirs: &DirTable, dir: DirId) -> (bool, u32) {
     (dirs.is_in_trash(dir), dirs.given(dir))
 }
 
-/// The names of the files of one set.
-pub struct SetNames<'c> {
+/// The names to show: the best one of each file.
+pub struct BestNames<'c> {
     file_table: &'c FileTable,
-    dirs: &'c DirTable,
-    marks: CopyMarks,
-    /// The best names. Only few files have several names.
+    /// Only few files have several names.
     of_several: HashMap<FileIndex, Name<'c>>,
 }
 
-impl<'c> SetNames<'c> {
-    pub fn new(files: &[FileIndex], file_table: &'c FileTable, dirs: &'c DirTable) -> Self {
-        let has_several = |file: &&FileIndex| file_table.has_further_names(**file);
-        let marks = if files.iter().any(|file| has_several(&file)) {
-            CopyMarks::among(|| {
-                let names = files.iter().flat_map(|&file| file_table.names(file));
-                names.map(|(_, name)| name)
-            })
-        } else {
-            CopyMarks::among(|| files.iter().map(|&file| file_table.first_name(file)))
-        };
-        let mut names = Self {
-            file_table,
-            dirs,
-            marks,
-            of_several: HashMap::new(),
-        };
-        for &file in files.iter().filter(has_several) {
-            let order = |a: &Name<'_>, b: &Name<'_>| {
-                let by_preference = names.preference(file, a).cmp(&names.preference(file, b));
-                by_preference.then_with(|| dirs.compare_names(*a, *b))
-            };
-            let best = file_table.names(file).min_by(order);
-            names.of_several.extend(best.map(|best| (file, best)));
+impl<'c> BestNames<'c> {
+    /// Those of the files of one set.
+    pub fn of_set(files: &[FileIndex], file_table: &'c FileTable, dirs: &'c DirTable) -> Self {
+        let mut of_several = HashMap::new();
+        let has_several = |file: &FileIndex| file_table.has_further_names(*file);
+        if files.iter().any(has_several) {
+            let marks = marks_of(files, file_table);
+            for &file in files.iter().filter(|file| has_several(file)) {
+                let rank = |name: &Name<'_>| preference(file, name, &marks, file_table, dirs);
+                let best = file_table.names(file).min_by(|a, b| {
+                    let by_preference = rank(a).cmp(&rank(b));
+                    by_preference.then_with(|| dirs.compare_names(*a, *b))
+                });
+                of_several.extend(best.map(|best| (file, best)));
+            }
         }
-        names
+        Self {
+            file_table,
+            of_several,
+        }
     }
 
-    /// The best of a file's names: the one to show.
-    pub fn best(&self, file: FileIndex) -> Name<'c> {
+    /// The best of a file's names.
+    pub fn of(&self, file: FileIndex) -> Name<'c> {
         let best = self.of_several.get(&file).copied();
         best.unwrap_or_else(|| (self.file_table.dir(file), self.file_table.first_name(file)))
     }
+}
 
-    fn preference(&self, file: FileIndex, name: &Name<'_>) -> Preference {
-        let (in_trash, given) = place(self.dirs, name.0);
-        Preference {
-            in_trash,
-            given,
-            marks: self.marks.on(name.1),
-            mtime_ns: self.file_table.times(file).0,
-            ..Preference::default()
-        }
+/// The marks of copies among the names of the files of one set.
+fn marks_of(files: &[FileIndex], file_table: &FileTable) -> CopyMarks {
+    if files.iter().any(|&file| file_table.has_further_names(file)) {
+        let names = || files.iter().flat_map(|&file| file_table.names(file));
+        CopyMarks::among(|| names().map(|(_, name)| name))
+    } else {
+        CopyMarks::among(|| files.iter().map(|&file| file_table.first_name(file)))
+    }
+}
+
+fn preference(
+    file: FileIndex,
+    name: &Name<'_>,
+    marks: &CopyMarks,
+    file_table: &FileTable,
+    dirs: &DirTable,
+) -> Preference {
+    let (in_trash, given) = place(dirs, name.0);
+    Preference {
+        in_trash,
+        given,
+        marks: marks.on(name.1),
+        mtime_ns: file_table.times(file).0,
+        ..Preference::default()
     }
 }
 
@@ -124,9 +132,6 @@ pub struct SetFacts {
     pub replicas: u64,
 }
 
-/// Number of names that are compared by their paths. For more names, each folder gets a rank first.
-const FEW: usize = 8;
-
 /// Sorts the files of a set: the best candidate to keep comes first.
 pub fn sort(
     files: &mut [FileIndex],
@@ -134,47 +139,18 @@ pub fn sort(
     file_table: &FileTable,
     dirs: &DirTable,
 ) {
-    let names = SetNames::new(files, file_table, dirs);
+    let names = BestNames::of_set(files, file_table, dirs);
+    let marks = marks_of(files, file_table);
     let preferred = files.iter().map(|&file| {
         let preference = Preference {
             is_managed: is_managed(file),
-            ..names.preference(file, &names.best(file))
+            ..preference(file, &names.of(file), &marks, file_table, dirs)
         };
-        (preference, file)
+        (preference, file, ())
     });
-    let mut preferred: Vec<(Preference, FileIndex)> = preferred.collect();
-    preferred.sort_unstable_by_key(|&(preference, _)| preference);
-    for (file, &(_, next)) in files.iter_mut().zip(&preferred) {
+    let sorted = sorted(preferred.collect(), &names, dirs);
+    for (file, (next, ())) in files.iter_mut().zip(sorted) {
         *file = next;
-    }
-    // Only something that was moved during the scan has the path of another file.
-    let identity = |file| {
-        let fingerprint = file_table.fingerprint(file);
-        (fingerprint.dev, fingerprint.ino)
-    };
-    let mut rest = files;
-    for tied in preferred.chunk_by(|a, b| a.0 == b.0) {
-        let (tied, after) = rest.split_at_mut(tied.len());
-        rest = after;
-        if tied.len() <= FEW {
-            tied.sort_unstable_by(|&a, &b| {
-                let by_path = compare(dirs, &names.best(a), &names.best(b));
-                by_path.then_with(|| identity(a).cmp(&identity(b)))
-            });
-            continue;
-        }
-        let ranks = Ranks::new(tied.iter().map(|&file| names.best(file).0), dirs);
-        let ranked = tied
-            .iter()
-            .map(|&file| (ranks.of(names.best(file).0), file));
-        let mut ranked: Vec<(u32, FileIndex)> = ranked.collect();
-        ranked.sort_unstable_by(|&(x, a), &(y, b)| {
-            let by_path = ranks.compare(x, y, || (names.best(a), names.best(b)));
-            by_path.then_with(|| identity(a).cmp(&identity(b)))
-        });
-        for (file, (_, next)) in tied.iter_mut().zip(ranked) {
-            *file = next;
-        }
     }
 }
 
@@ -191,27 +167,52 @@ pub fn sort_sets<'f, T, B: Ord>(
         .iter()
         .filter(|&set| file_table.has_further_names(first(set)));
     let several = several.map(|set| {
-        let names = SetNames::new(files(set), file_table, dirs);
-        (first(set), names.best(first(set)))
+        let names = BestNames::of_set(files(set), file_table, dirs);
+        (first(set), names.of(first(set)))
     });
-    let of_several: HashMap<FileIndex, Name<'_>> = several.collect();
-    let shown = |file: FileIndex| {
-        let best = of_several.get(&file).copied();
-        best.unwrap_or_else(|| (file_table.dir(file), file_table.first_name(file)))
+    let names = BestNames {
+        file_table,
+        of_several: several.collect(),
     };
-    let ranks = Ranks::new(sets.iter().map(|set| shown(first(set)).0), dirs);
     // The keys are computed once: most of the facts about a file are not in the processor's caches.
-    let keyed = sets.into_iter().map(|set| {
-        let file = first(&set);
-        (better(&set), ranks.of(shown(file).0), file, set)
+    let keyed = sets.into_iter().map(|set| (better(&set), first(&set), set));
+    let sorted = sorted(keyed.collect(), &names, dirs);
+    sorted.map(|(_, set)| set).collect()
+}
+
+/// Number of names that are compared by their paths. For more names, each folder gets a rank first.
+const FEW: usize = 8;
+
+/// Sorts by a key, then by the place and the path of the best name of a file.
+fn sorted<K: Ord, T>(
+    keyed: Vec<(K, FileIndex, T)>,
+    names: &BestNames<'_>,
+    dirs: &DirTable,
+) -> impl Iterator<Item = (FileIndex, T)> {
+    let folders = keyed.iter().map(|&(_, file, _)| names.of(file).0);
+    let ranks = (keyed.len() > FEW).then(|| Ranks::new(folders, dirs));
+    let rank = |file| match &ranks {
+        Some(ranks) => ranks.of(names.of(file).0),
+        None => 0,
+    };
+    // Only something that was moved during the scan has the path of another file.
+    let identity = |file| {
+        let fingerprint = names.file_table.fingerprint(file);
+        (fingerprint.dev, fingerprint.ino)
+    };
+    let ranked = keyed
+        .into_iter()
+        .map(|(key, file, it)| (key, rank(file), file, it));
+    let mut sorted: Vec<_> = ranked.collect();
+    sorted.sort_by(|(a_key, a_rank, a, _), (b_key, b_rank, b, _)| {
+        let by_path = || match &ranks {
+            Some(ranks) => ranks.compare(*a_rank, *b_rank, || (names.of(*a), names.of(*b))),
+            None => compare(dirs, &names.of(*a), &names.of(*b)),
+        };
+        let by_key = a_key.cmp(b_key).then_with(by_path);
+        by_key.then_with(|| identity(*a).cmp(&identity(*b)))
     });
-    let mut keyed: Vec<_> = keyed.collect();
-    keyed.sort_by(|(a, a_rank, a_file, _), (b, b_rank, b_file, _)| {
-        let names = || (shown(*a_file), shown(*b_file));
-        let by_path = || ranks.compare(*a_rank, *b_rank, names);
-        a.cmp(b).then_with(by_path)
-    });
-    keyed.into_iter().map(|(.., set)| set).collect()
+    sorted.into_iter().map(|(_, _, file, it)| (file, it))
 }
 
 /// The ranks of some folders in their order, so that most paths are compared once and not for each file.

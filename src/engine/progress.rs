@@ -1,15 +1,16 @@
 //! Counts the work of each stage on each device.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::decide::{StageTally, Want};
 use crate::device::VolumeId;
+use crate::lock::locked;
 
 /// A stage after the scan, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+enum Stage {
     Head,
     Tail,
     Blocks,
@@ -22,7 +23,7 @@ const STAGES: [&str; 5] = ["head", "tail", "blocks", "content", "verify"];
 
 impl Stage {
     /// The stage that a read belongs to.
-    pub fn of(want: Want) -> Self {
+    fn of(want: Want) -> Self {
         match want {
             Want::Head | Want::HeadAndTail | Want::Whole => Self::Head,
             Want::Tail => Self::Tail,
@@ -33,24 +34,19 @@ impl Stage {
     }
 }
 
-/// The work of one stage on one volume. The total length of sparse files may exceed 64 bits.
+/// The work of one stage on one volume. The total length of sparse files may exceed 64 bits: sums stop there.
 #[derive(Clone, Copy, Debug, Default)]
 struct StageWork {
     files: u64,
     files_done: u64,
-    bytes: u128,
-    bytes_done: u128,
+    bytes: u64,
+    bytes_done: u64,
 }
 
 impl StageWork {
     fn is_done(&self) -> bool {
         self.files == self.files_done
     }
-}
-
-/// A sum as the reports show it.
-fn told(sum: u128) -> u64 {
-    u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
 /// The work of all stages.
@@ -63,37 +59,36 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Records a requested read.
-    pub fn wanted(&mut self, volume: VolumeId, stage: Stage, bytes: u64) {
+    /// Records a requested read of a file of this size.
+    pub fn wanted(&mut self, volume: VolumeId, want: Want, size: u64) {
         if volume.at() >= self.volumes.len() {
             self.volumes.resize(volume.at() + 1, Default::default());
         }
-        let work = &mut self.volumes[volume.at()][stage as usize];
+        let stage = Stage::of(want) as usize;
+        let work = &mut self.volumes[volume.at()][stage];
         work.files += 1;
-        work.bytes += u128::from(bytes);
-        self.first[stage as usize].get_or_insert_with(Instant::now);
+        work.bytes = work.bytes.saturating_add(want.bytes(size));
+        self.first[stage].get_or_insert_with(Instant::now);
     }
 
-    /// Records that a read moves from one stage to another.
-    pub fn moved(&mut self, volume: VolumeId, from: (Stage, u64), to: (Stage, u64)) {
-        let work = &mut self.volumes[volume.at()][from.0 as usize];
+    /// Records that another read replaces a requested one.
+    pub fn replaced(&mut self, volume: VolumeId, [from, to]: [Want; 2], size: u64) {
+        let work = &mut self.volumes[volume.at()][Stage::of(from) as usize];
         work.files -= 1;
-        work.bytes -= u128::from(from.1);
-        self.wanted(volume, to.0, to.1);
+        work.bytes = work.bytes.saturating_sub(from.bytes(size));
+        self.wanted(volume, to, size);
     }
 
-    /// Records the time at which a read of a stage ended.
-    pub fn ended(&mut self, stage: Stage, now: Instant) {
-        self.last[stage as usize] = Some(now);
-    }
-
-    /// Records a read that has ended: the requested bytes and the bytes read.
-    pub fn done(&mut self, volume: VolumeId, stage: Stage, wanted: u64, read: u64) {
-        let work = &mut self.volumes[volume.at()][stage as usize];
+    /// Records a read that has ended at this time, and the bytes read.
+    pub fn done(&mut self, volume: VolumeId, want: Want, size: u64, read: u64, now: Instant) {
+        let stage = Stage::of(want) as usize;
+        self.last[stage] = Some(now);
+        let work = &mut self.volumes[volume.at()][stage];
         work.files_done += 1;
         // A failed read leaves less to do, not more.
-        work.bytes -= u128::from(wanted - read.min(wanted));
-        work.bytes_done += u128::from(read);
+        let unread = want.bytes(size).saturating_sub(read);
+        work.bytes = work.bytes.saturating_sub(unread);
+        work.bytes_done = work.bytes_done.saturating_add(read);
     }
 
     /// The totals of each stage that had something to do.
@@ -107,7 +102,7 @@ impl Tally {
             StageTally {
                 name,
                 files: works().map(|work| work.files).sum(),
-                bytes_read: told(works().map(|work| work.bytes_done).sum()),
+                bytes_read: sum(works()),
                 time,
             }
         });
@@ -117,7 +112,7 @@ impl Tally {
     /// Bytes read from a volume.
     pub fn bytes_read(&self, volume: VolumeId) -> u64 {
         let stages = self.volumes.get(volume.at()).into_iter().flatten();
-        told(stages.map(|work| work.bytes_done).sum())
+        sum(stages)
     }
 
     /// The progress of each stage on each volume. `in_progress` is the number of bytes of a volume that were read of files
@@ -139,7 +134,7 @@ impl Tally {
                 let more = if work.is_done() || !is_last {
                     0
                 } else {
-                    in_progress(id).into()
+                    in_progress(id)
                 };
                 if work.files > 0 {
                     lines.push(ProgressLine {
@@ -147,8 +142,8 @@ impl Tally {
                         device: name(id),
                         files_done: work.files_done,
                         files_total: work.files,
-                        bytes_done: told((work.bytes_done + more).min(work.bytes)),
-                        bytes_total: told(work.bytes),
+                        bytes_done: work.bytes_done.saturating_add(more).min(work.bytes),
+                        bytes_total: work.bytes,
                         total_is_final: is_final,
                     });
                 }
@@ -157,6 +152,11 @@ impl Tally {
         }
         lines
     }
+}
+
+/// The bytes that were read.
+fn sum<'w>(works: impl Iterator<Item = &'w StageWork>) -> u64 {
+    works.fold(0, |sum: u64, work| sum.saturating_add(work.bytes_done))
 }
 
 /// State shared between a run and its observers.
@@ -202,10 +202,7 @@ impl Control {
 
     /// The progress of each stage on each device.
     pub fn progress(&self) -> Vec<ProgressLine> {
-        self.lines
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.lines).clone()
     }
 
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {
@@ -218,7 +215,7 @@ impl Control {
     }
 
     pub(super) fn publish(&self, lines: Vec<ProgressLine>) {
-        *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = lines;
+        *locked(&self.lines) = lines;
     }
 }
 
@@ -230,18 +227,18 @@ mod tests {
     fn files_that_are_being_read_count_as_far_as_they_are() {
         let mut tally = Tally::default();
         let (volume, name) = (VolumeId(0), |_| "/".to_owned());
-        for stage in [Stage::Head, Stage::Content, Stage::Content] {
-            tally.wanted(volume, stage, 1000);
+        for want in [Want::Tail, Want::Content, Want::Content] {
+            tally.wanted(volume, want, 1000);
         }
         let done = |tally: &Tally, in_progress: u64| {
             let lines = tally.lines(name, true, |_| in_progress);
             lines.iter().map(|line| line.bytes_done).collect::<Vec<_>>()
         };
         assert_eq!(done(&tally, 300), [0, 300], "they belong to the last stage");
-        tally.done(volume, Stage::Content, 1000, 1000);
+        tally.done(volume, Want::Content, 1000, 1000, Instant::now());
         assert_eq!(done(&tally, 300), [0, 1300]);
         assert_eq!(done(&tally, 3000), [0, 2000], "no more than there is");
-        tally.done(volume, Stage::Content, 1000, 1000);
+        tally.done(volume, Want::Content, 1000, 1000, Instant::now());
         assert_eq!(done(&tally, 300), [300, 2000]);
     }
 }

@@ -5,12 +5,15 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Override, Policy, Volume, VolumeId};
+use crate::device::{
+    Class, DeviceMap, FilesystemKind, Override, Policy, SystemRoot, Volume, VolumeId,
+};
 use crate::file::DevIndex;
 use crate::read::{Device, Lane, Scheduler, has_rings};
-use crate::sys::extents;
+use crate::sys::{extents, process};
 
-use super::limits::{fitting_descriptors, seeks_in};
+use super::config::{Config, Mechanism};
+use super::limits::fitting_descriptors;
 
 /// The device map, and the volumes of a run. Their numbers are also those of the scheduler.
 pub struct Volumes {
@@ -35,8 +38,6 @@ pub struct Volumes {
 struct Ready {
     /// Names of the physical disks below, joined by `+`.
     disks: Arc<str>,
-    /// The cost of seeks, if they cost anything.
-    cost: Option<Cost>,
     /// Its files may be the same as those of another volume.
     shows_others: bool,
     /// Parts of its files may be shared with other files, which are not freed with them.
@@ -48,22 +49,18 @@ struct Ready {
 }
 
 impl Volumes {
-    pub fn new(
-        device_map: DeviceMap,
-        open_files: usize,
-        shared_blocks: bool,
-        uses_past_cache: bool,
-        rings: bool,
-    ) -> Self {
+    /// No volumes yet. A thread has at most this many files open at a time.
+    pub fn new(config: &Config, open_files: usize) -> Self {
+        let overrides = config.overrides.clone();
         Self {
-            device_map,
+            device_map: DeviceMap::new(SystemRoot::default(), overrides, process::cores()),
             by_dev: Vec::new(),
             ready: Vec::new(),
             executors: HashMap::new(),
             open_files,
-            shared_blocks,
-            uses_past_cache,
-            rings: rings && has_rings(),
+            shared_blocks: config.uses(Mechanism::SharedBlocks),
+            uses_past_cache: config.uses(Mechanism::PastCache),
+            rings: config.uses(Mechanism::Ring) && has_rings(),
         }
     }
 
@@ -95,7 +92,7 @@ impl Volumes {
             ready.is_in_use = true;
             ready.device.shares_blocks = self.shared_blocks && shares_blocks(volume, path);
         }
-        seeks_in(&volume.policy)
+        volume.policy.seeks()
     }
 
     /// Adds the next volume to the scheduler.
@@ -104,7 +101,7 @@ impl Volumes {
         let disks: Arc<str> = volume.disks().into();
         let mut way = |policy: &Policy| {
             let wanted = fitting_descriptors(policy, self.open_files, self.rings);
-            if seeks_in(policy) {
+            if policy.seeks() {
                 let executor = executor_of(&mut self.executors, volume);
                 return (Lane::Disk(executor), wanted);
             }
@@ -119,19 +116,16 @@ impl Volumes {
         if let Some((Lane::Disk(disk), policy)) = volume.otherwise.as_ref().map(way) {
             scheduler.may_have_a_head(id, disk, policy);
         }
-        let cost = volume.cost();
+        let has_head = volume.policy.seeks();
         self.ready.push(Ready {
-            cost,
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
                 || self.is_reached_again(volume, &disks),
             shares_extents: matches!(volume.filesystem.as_str(), "btrfs" | "xfs" | "bcachefs"),
             disks,
             device: Device {
                 volume: id,
-                may_go_past_cache: self.uses_past_cache
-                    && cost.is_none()
-                    && volume.may_go_past_cache(),
-                has_head: cost.is_some(),
+                may_go_past_cache: self.uses_past_cache && !has_head && volume.may_go_past_cache(),
+                has_head,
                 is_layered: volume.is_layered(),
                 in_order: volume.is_read_in_order(),
                 shares_blocks: false,
@@ -152,7 +146,6 @@ impl Volumes {
     /// numbers.
     pub fn has_a_head(&mut self, id: VolumeId) -> Vec<DevIndex> {
         let ready = &mut self.ready[id.at()];
-        ready.cost = Some(Cost::SPINNING);
         ready.device.has_head = true;
         ready.device.may_go_past_cache = false;
         let numbered = (0..).map(DevIndex).zip(&self.by_dev);
@@ -173,16 +166,6 @@ impl Volumes {
     /// What readers have to know of a volume.
     pub fn device(&self, id: VolumeId) -> Device {
         self.ready[id.at()].device
-    }
-
-    /// True if all files of a volume lie in memory, which not all kernels report for a read (`RWF_NOWAIT` on tmpfs).
-    pub fn is_in_memory(&self, id: VolumeId) -> bool {
-        self.get(id).class == Class::Memory
-    }
-
-    /// The cost of seeks on a volume, if they cost anything.
-    pub fn cost(&self, id: VolumeId) -> Option<Cost> {
-        self.ready[id.at()].cost
     }
 
     /// Names of the physical disks below a volume, joined by `+`.
@@ -211,11 +194,6 @@ impl Volumes {
         self.ready[id.at()].shares_extents.then_some(id)
     }
 
-    /// True if parts of files may be shared with other files on one of the volumes.
-    pub fn any_shares_extents(&self) -> bool {
-        self.ready.iter().any(|ready| ready.shares_extents)
-    }
-
     /// True if one of the volumes may show files of another one.
     pub fn any_may_show_others(&self) -> bool {
         self.in_use()
@@ -238,7 +216,10 @@ impl Volumes {
     pub fn walkers(&mut self, dev: u64, path: &Path) -> (VolumeId, usize, Option<Arc<str>>) {
         let id = self.device_map.volume(dev, path);
         let volume = self.device_map.get(id);
-        let disk = seeks_in(&volume.policy).then(|| executor_of(&mut self.executors, volume));
+        let disk = volume
+            .policy
+            .seeks()
+            .then(|| executor_of(&mut self.executors, volume));
         (id, volume.policy.metadata_threads, disk)
     }
 }

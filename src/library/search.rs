@@ -54,7 +54,6 @@ impl<'a> Search<'a> {
         Self {
             config: Config {
                 roots: roots(paths),
-                digests: false,
                 ..Config::default()
             },
             filter: FilterSpec::default(),

@@ -227,7 +227,7 @@ macro_rules! reading_settings {
         /// The time to wait for a file system that does not answer, once there is nothing else to do. The default is
         /// one minute.
         pub fn patience(mut self, patience: std::time::Duration) -> Self {
-            self.config.patience = patience;
+            self.config.patience = Some(patience);
             self
         }
 

@@ -1,11 +1,12 @@
 //! Limits the bytes per second that all threads together read from each device.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::VolumeId;
+use crate::lock::locked;
 use crate::units::Bytes;
 
 /// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit, and
@@ -26,7 +27,7 @@ pub struct Budgets {
     rate: Option<u64>,
     began: Instant,
     /// By volume: volumes on one device share a bucket.
-    buckets: RwLock<Vec<OfDevice>>,
+    buckets: Mutex<Vec<OfDevice>>,
 }
 
 /// The name of a device and its bucket.
@@ -64,7 +65,7 @@ impl Budgets {
         Self {
             rate: rate.map(|rate| rate.max(1)),
             began: Instant::now(),
-            buckets: RwLock::default(),
+            buckets: Mutex::default(),
         }
     }
 
@@ -75,7 +76,7 @@ impl Budgets {
 
     /// Adds the next volume, which lies on this device; returns its number.
     pub fn add_volume(&self, device: &Arc<str>) -> VolumeId {
-        let mut buckets = self.buckets.write().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = locked(&self.buckets);
         let of_device = buckets.iter().find(|(name, _)| name == device);
         let bucket = of_device.map_or_else(Arc::default, |(_, bucket)| Arc::clone(bucket));
         buckets.push((Arc::clone(device), bucket));
@@ -86,15 +87,11 @@ impl Budgets {
     /// taken then.
     pub(super) fn take(&self, volume: VolumeId, bytes: u64, stop: &AtomicBool) -> bool {
         let Some(rate) = self.rate else { return true };
-        let bucket = {
-            let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
-            buckets
-                .get(volume.at())
-                .map(|(_, bucket)| Arc::clone(bucket))
+        let bucket = locked(&self.buckets).get(volume.at()).cloned();
+        let Some((_, bucket)) = bucket else {
+            return true;
         };
-        let Some(bucket) = bucket else { return true };
-        let bucket = || bucket.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = bucket().take(bytes, rate, self.began.elapsed());
+        let wait = locked(&bucket).take(bytes, rate, self.began.elapsed());
         let began = Instant::now();
         loop {
             let left = wait.saturating_sub(began.elapsed());
@@ -102,7 +99,7 @@ impl Budgets {
                 return true;
             }
             if stop.load(Ordering::Relaxed) {
-                bucket().give_back(bytes, rate);
+                locked(&bucket).give_back(bytes, rate);
                 return false;
             }
             thread::sleep(left.min(LOOK_UP));

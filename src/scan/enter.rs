@@ -156,7 +156,7 @@ fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
 
 /// The maximum lag of a time stamp behind the clock on file systems with inodes of their own: two ticks of the kernel,
 /// of 1 to 10 ms each (`CONFIG_HZ`).
-const TICK_NS: i64 = 20_000_000;
+pub const TICK_NS: i64 = 20_000_000;
 
 /// The same on other file systems: FAT stores modification times in steps of two seconds.
 const COARSE_TICK_NS: i64 = 2_000_000_000;

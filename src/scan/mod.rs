@@ -12,7 +12,7 @@ mod search;
 mod walk;
 
 pub use crate::file::{Kind, UnknownKind};
-pub(crate) use enter::{Stamp, is_same_place};
+pub(crate) use enter::{Stamp, TICK_NS, is_same_place};
 pub use filter_spec::{FilterSpec, NoFile};
 pub(crate) use found::{FoundBatch, OtherEntry, ScanMessage};
 pub use glob::BadPattern;

@@ -357,7 +357,7 @@ impl ReadArgs {
             io_idle: self.io_idle,
             bytes_per_second: self.bwlimit,
             page_use: self.page_use(false),
-            patience: self.patience(),
+            patience: Some(self.patience()),
             ..Config::default()
         }
     }

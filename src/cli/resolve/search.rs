@@ -44,6 +44,7 @@ pub fn search(
         newer_ns,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
+        digests: true,
         page_use: reads.page_use(args.verify),
         cache: cache(&args.cache)?,
         ..config

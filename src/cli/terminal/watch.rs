@@ -125,7 +125,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         // The work can be done all the same, only unwatched.
         return work();
     };
-    let watchlist = Watchlist::new(Config::default().patience);
+    let watchlist = Watchlist::new(Config::default().patience());
     let heartbeat = watchlist.admit(Subject::Path);
     *watch() = Some(Watch {
         watchlist,

@@ -1,17 +1,14 @@
 //! Queries after all reads, where every entry counts: metadata, and changes of folders.
 
 use std::collections::HashMap;
-use std::ffi::CString;
-use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, Fingerprint};
-use crate::heartbeat::current;
 use crate::read::Failure;
 use crate::scan::{OtherEntry, Stamp, is_same_place, path_of};
-use crate::sys::attributes::{self, Attributes};
+use crate::sys::attributes;
 use crate::sys::{open, stat};
 use crate::tree::{EntryKind, Metadata, Scope, Unseen};
 
@@ -44,31 +41,24 @@ impl Session<'_> {
         all
     }
 
+    /// The metadata of a file whose first name still leads to the file that was found.
     fn metadata_of(&mut self, file: FileIndex) -> Result<Metadata> {
-        let (opened, attributes) = self.reopened(file)?;
+        let file_table = self.machine.file_table();
+        let (dir, name) = (file_table.dir(file), file_table.first_name(file).to_owned());
+        let (opened, stat, attributes) = self.look_at(dir, &name, |folder, name| {
+            let opened = open::file(folder, name, false)?;
+            let (stat, attributes) = attributes::both(&opened)?;
+            Ok((opened, stat, attributes))
+        })?;
+        if !self.is_state_of(file, &Fingerprint::from(&stat)) {
+            return Err(Errno::STALE);
+        }
         Ok(Metadata {
             mode: attributes.mode,
             owner: (attributes.uid, attributes.gid),
             modified_ns: attributes.modified.ns(),
             extended: attributes::extended(&opened)?.into(),
         })
-    }
-
-    /// Opens a file by its first name, if the name still leads to the file that was found.
-    pub fn reopened(&mut self, file: FileIndex) -> Result<(OwnedFd, Attributes)> {
-        let path = self.path_of_first_name(file);
-        let _call = current::call(&path);
-        let file_table = self.machine.file_table();
-        let dir = file_table.dir(file);
-        let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
-        let folder = self.names.handles.get_alone(dir, &self.dirs)?;
-        let opened = open::file(folder, &name, false)?;
-        let (stat, attributes) = attributes::both(&opened)?;
-        if self.is_state_of(file, &Fingerprint::from(&stat)) {
-            Ok((opened, attributes))
-        } else {
-            Err(Errno::STALE)
-        }
     }
 
     /// Checks every listed folder once more after the reads, and records those that have changed since.
@@ -97,23 +87,19 @@ impl Session<'_> {
                 Ok(false) => None,
                 Err(error) => Some(error.into()),
             };
-            self.sets.deliverer.summary.left_out.unsettled += 1;
             self.account.unseen(dir, b"", Unseen::Changed);
-            self.observer.problem(Problem {
-                path: path_of(&self.dirs, dir, None),
-                kind: ProblemKind::ChangedFolder,
-                cause,
-            });
+            let path = path_of(&self.dirs, dir, None);
+            self.leave_out(path, ProblemKind::ChangedFolder, cause);
         }
     }
 
     /// True if a folder has the same times as when it was listed, and its path still leads to it.
     fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
-        let _call = current::call(&path_of(&self.dirs, dir, None));
-        let folder = self.names.handles.get_alone(dir, &self.dirs)?;
-        let now = stat::fresh_descriptor(folder)?;
         let listed = self.dirs.read().id(dir);
-        Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))
+        self.look_at(dir, b"", |folder, _| {
+            let now = stat::fresh_descriptor(folder)?;
+            Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))
+        })
     }
 }
 

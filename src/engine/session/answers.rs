@@ -1,6 +1,7 @@
 //! Handles the results of reads: digests go to the machine, problems to the observer.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use rustix::io::Errno;
 
 use crate::decide::Want;
+use crate::device::{Class, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FileIndex};
 use crate::hash::Digest;
@@ -15,8 +17,6 @@ use crate::read::{self, Failure, Finished, Job, Outcome};
 use crate::sys::open;
 
 use super::Session;
-use super::requests::wanted_bytes;
-use crate::engine::progress::Stage;
 
 impl Session<'_> {
     /// Takes a read that ended at this time.
@@ -25,9 +25,6 @@ impl Session<'_> {
             file, volume, want, ..
         } = finished.job;
         let size = self.machine.file_table().size(file);
-        let stage = Stage::of(want);
-        self.reads.tally.ended(stage, now);
-        let wanted = wanted_bytes(want, size);
         let read = match finished.outcome {
             Outcome::Read { bytes, .. }
             | Outcome::Compared { bytes, .. }
@@ -35,7 +32,7 @@ impl Session<'_> {
             _ => 0,
         };
         if want != Want::BlocksAgain {
-            self.reads.tally.done(volume, stage, wanted, read);
+            self.reads.tally.done(volume, want, size, read, now);
         }
         if want == Want::Verify {
             return self.verified(file, finished.outcome);
@@ -73,12 +70,7 @@ impl Session<'_> {
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        let volume = || {
-            self.reads
-                .volumes
-                .of(self.machine.file_table().volume(file))
-        };
-        if cached || self.reads.volumes.is_in_memory(volume()) {
+        if cached || self.reads.volumes.get(self.volume_of(file)).class == Class::Memory {
             self.machine.was_cached(file);
         }
         self.keep_in_cache(file, want, digests);
@@ -105,11 +97,11 @@ impl Session<'_> {
     fn failed(&mut self, file: FileIndex, failure: Failure) {
         self.machine.failed(file);
         self.account.file_failed(file, &failure);
-        self.leave_out(file, failure);
+        self.not_read(file, failure);
     }
 
     /// Counts and names a file that could not be read.
-    pub fn leave_out(&mut self, file: FileIndex, failure: Failure) {
+    pub fn not_read(&mut self, file: FileIndex, failure: Failure) {
         let (kind, cause) = match failure {
             // The run was interrupted before it was read.
             Failure::Refused(Errno::CANCELED) => return,
@@ -123,16 +115,25 @@ impl Session<'_> {
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),
         };
+        self.leave_out(self.path_of_first_name(file), kind, cause);
+    }
+
+    /// Counts and names what takes no further part.
+    pub fn leave_out(&mut self, path: PathBuf, kind: ProblemKind, cause: Option<io::Error>) {
         let left_out = &mut self.sets.deliverer.summary.left_out;
         match kind {
             ProblemKind::UnreadableFile => left_out.unreadable += 1,
+            ProblemKind::ChangedFolder => left_out.unsettled += 1,
             _ => left_out.changed += 1,
         }
-        self.observer.problem(Problem {
-            path: self.path_of_first_name(file),
-            kind,
-            cause,
-        });
+        self.observer.problem(Problem { path, kind, cause });
+    }
+
+    /// The volume that a file lies on.
+    pub fn volume_of(&self, file: FileIndex) -> VolumeId {
+        self.reads
+            .volumes
+            .of(self.machine.file_table().volume(file))
     }
 
     /// The path of the first name of a file.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::device::{BadOverride, DeviceMap, SystemRoot};
+use crate::device::{BadOverride, SystemRoot};
 use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
 use crate::hash::Fold;
@@ -22,12 +22,11 @@ use super::cache_answers::Cached;
 use super::listen::Silence;
 use super::names::Names;
 use super::requests::{Reads, SMALL};
-use super::sets::{Sets, Verification};
+use super::sets::Sets;
 use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
 use crate::engine::limits::{self, Share, TooLittle};
-use crate::engine::progress::Control;
-use crate::engine::progress::Tally;
+use crate::engine::progress::{Control, Tally};
 use crate::engine::volumes::Volumes;
 
 /// Why a run ended without a result.
@@ -89,7 +88,7 @@ pub fn begin<'a>(
         follow: config.follow_links,
         tied_roots: config.has_tied_roots(),
     });
-    let watchlist = Watchlist::new(config.patience);
+    let watchlist = Watchlist::new(config.patience());
     let settings = ReadSettings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
@@ -114,11 +113,6 @@ pub fn begin<'a>(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let device_map = DeviceMap::new(
-        SystemRoot::default(),
-        config.overrides.clone(),
-        process::cores(),
-    );
     let mut tail_rule = TailRule::default();
     if !config.uses(Mechanism::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
@@ -128,7 +122,6 @@ pub fn begin<'a>(
     } else {
         FirstVisit { visit: 0 }
     };
-    let shared_blocks = config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
     machine.only_newer(config.newer_ns);
     if !config.digests && config.uses(Mechanism::LockStep) {
@@ -138,22 +131,15 @@ pub fn begin<'a>(
             run: unique(),
         });
     }
-    if shared_blocks {
+    if config.uses(Mechanism::SharedBlocks) {
         machine.share_blocks(SharedBlocks {
             from: SMALL + 1,
             digests: config.digests,
         });
     }
-    let fold = Fold::default();
     let reads = Reads {
-        scheduler: Scheduler::new(settings, fold),
-        volumes: Volumes::new(
-            device_map,
-            share.files,
-            shared_blocks,
-            config.uses(Mechanism::PastCache),
-            config.uses(Mechanism::Ring),
-        ),
+        scheduler: Scheduler::new(settings, Fold::default()),
+        volumes: Volumes::new(config, share.files),
         tally: Tally::default(),
         in_progress,
         sample_only: HashSet::new(),
@@ -168,7 +154,8 @@ pub fn begin<'a>(
         sets: Sets {
             to_deliver: VecDeque::new(),
             deliverer: Deliverer::new(config, delivery, sink),
-            verification: Verification::default(),
+            comparing: Vec::new(),
+            equal: HashSet::new(),
         },
         arrivals: Arrivals::default(),
         cached: Cached::open(config, observer),

@@ -14,7 +14,7 @@ use crate::heartbeat::current;
 use crate::sys::stat;
 
 use super::Session;
-use super::requests::{SMALL, wanted_bytes};
+use super::requests::SMALL;
 use crate::engine::config::Config;
 use crate::engine::limits;
 
@@ -41,7 +41,7 @@ impl<'a> Cached<'a> {
             return Self::default();
         }
         let searched = || config.roots.iter().map(|root| &*root.path);
-        let open = |wanted| Cache::open(wanted, searched(), config.patience, observer);
+        let open = |wanted| Cache::open(wanted, searched(), config.patience(), observer);
         Self {
             cache: wanted.and_then(open).map(Box::new),
             ..Self::default()
@@ -98,7 +98,7 @@ impl Session<'_> {
         let is_first = want.is_first_sample() || want == Want::Whole;
         let spared = Unread {
             files: u64::from(is_first),
-            bytes: wanted_bytes(want, row.state.size),
+            bytes: want.bytes(row.state.size),
         };
         self.cached.spared.add(spared);
         true

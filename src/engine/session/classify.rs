@@ -50,7 +50,7 @@ pub fn classify(
         ..config.clone()
     };
     if scope == Scope::AcrossRoots {
-        check_nesting(&config.roots, config.patience)?;
+        check_nesting(&config.roots, config.patience())?;
     }
     // Nothing is handed over, so nothing can be refused.
     let mut nobody = |_: &_| Ok(());

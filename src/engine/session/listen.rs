@@ -10,6 +10,7 @@ use crate::device::{Mounts, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
 use crate::heartbeat::{Heartbeat, Subject, Watchlist};
+use crate::scan::path_of;
 
 use super::Session;
 use super::answers::to_path;
@@ -139,7 +140,7 @@ impl Session<'_> {
     pub fn silent_roots(&self) -> Vec<bool> {
         let mounts = Mounts::read();
         let is_silent = |path: &Path| {
-            let path = without_dots(&absolute(path));
+            let path = plain(path);
             let point = mounts.point_above(&path);
             let mut given_up = self.silence.given_up.iter();
             given_up.any(|named| named.starts_with(&path) || Some(named) == point.as_ref())
@@ -165,8 +166,7 @@ impl Session<'_> {
         if self.silence.watchlist.is_silent(device) || mounts.is_at(device, given_up) {
             return true;
         }
-        let path = absolute(&crate::scan::path_of(&self.dirs, dir, None));
-        let path = without_dots(&path);
+        let path = plain(&path_of(&self.dirs, dir, None));
         // The kernel knows the folders on the way to another mount. It asks nothing but servers and daemons about them.
         let mut on_the_way = given_up.iter().filter(|place| place.parent().is_some());
         on_the_way.any(|place| path.starts_with(place))
@@ -192,14 +192,13 @@ impl Session<'_> {
             }
             // No name has a slash.
             Subject::Path if name.contains(&b'/') => {
-                let path = without_dots(&absolute(&to_path(name)));
+                let path = plain(&to_path(name));
                 (mounts.point_above(&path).unwrap_or(path), None)
             }
             Subject::Path => {
                 let name = std::ffi::CString::new(name).unwrap_or_default();
                 let name = (!name.is_empty()).then_some(name);
-                let path = crate::scan::path_of(&self.dirs, DirId(at), name.as_deref());
-                let path = absolute(&path);
+                let path = plain(&path_of(&self.dirs, DirId(at), name.as_deref()));
                 // What is mounted there may be another one than what the folder above lies on.
                 if mounts.is_point(&path) {
                     return (path, None);
@@ -217,15 +216,11 @@ fn volume_of(heartbeat: &Heartbeat) -> Option<VolumeId> {
     (heartbeat.subject == Subject::Volume).then(|| VolumeId(heartbeat.at() as u16))
 }
 
-/// The absolute path; nothing on it is examined.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// A path without `..`, computed without a call to a file system.
-fn without_dots(path: &Path) -> PathBuf {
+/// The absolute path without `..`, computed without a call to a file system.
+fn plain(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
-    for part in path.components() {
+    for part in absolute.components() {
         match part {
             Component::ParentDir => {
                 plain.pop();

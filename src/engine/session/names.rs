@@ -6,31 +6,26 @@
 //! before it reports the file.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
-use std::os::fd::AsFd;
+use std::ffi::{CStr, CString};
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::io::{Errno, Result};
 
 use crate::device::Class;
-use crate::event::{Problem, ProblemKind};
+use crate::event::ProblemKind;
 use crate::file::{
     DevIndex, DirHandles, DirId, FileIndex, Fingerprint, FolderId, FoundFile, as_listed,
 };
 use crate::heartbeat::current;
+use crate::scan::TICK_NS;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
 
 use super::Session;
 use super::answers::to_path;
 use crate::engine::order;
-
-/// Maximum number of lookups of a file's names before the file counts as being moved around.
-const LOOKS: usize = 3;
-
-/// The maximum lag of the time of a change behind the clock: two ticks of the kernel, of 1 to 10 ms each.
-const TICK_NS: i64 = 20_000_000;
 
 /// The time for which a look at a folder counts.
 const LOOK_COUNTS: Duration = Duration::from_millis(100);
@@ -81,14 +76,6 @@ struct Entry {
     /// Device and inode of its folder, at that moment.
     folder: (u64, u64),
     stat: Stat,
-}
-
-/// The result of looking up the names of one inode.
-struct Looked {
-    /// The names that lead to it, by record.
-    kept: Vec<Vec<Name>>,
-    /// Names that lead elsewhere or nowhere.
-    lost: Vec<(Name, Errno)>,
 }
 
 impl Session<'_> {
@@ -161,11 +148,9 @@ impl Session<'_> {
     fn is_proven(&mut self, file: FileIndex) -> bool {
         let file_table = self.machine.file_table();
         let volume = file_table.volume(file);
+        let class = self.reads.volumes.get(self.volume_of(file)).class;
         let is_local = file_table.numbering(volume).tells_folders()
-            && !matches!(
-                self.reads.volumes.get(self.reads.volumes.of(volume)).class,
-                Class::Network | Class::Fuse
-            );
+            && !matches!(class, Class::Network | Class::Fuse);
         if !is_local || self.config.follow_links || file_table.has_other_records(file) {
             return false;
         }
@@ -193,9 +178,7 @@ impl Session<'_> {
         if let Some(&has_changed) = self.names.changed.get(&dir) {
             return has_changed;
         }
-        let _call = current::call(&self.path_of(dir, b""));
-        let folder = self.names.handles.get_alone(dir, &self.dirs);
-        let now = folder.and_then(stat::descriptor);
+        let now = self.look_at(dir, b"", |folder, _| stat::descriptor(folder));
         let until = self.names.unchanged_until();
         let has_changed = !now.is_ok_and(|now| {
             let is_same = FolderId::from(&now) == self.dirs.read().id(dir);
@@ -225,93 +208,38 @@ impl Session<'_> {
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
-        let volume = self
-            .reads
-            .volumes
-            .of(self.machine.file_table().volume(file));
-        if self.reads.scheduler.has_given_up(volume) {
+        if self.reads.scheduler.has_given_up(self.volume_of(file)) {
             return;
         }
-        let records = self.records_of(file);
-        let names = self.names_of(&records);
+        let found = self.machine.file_table().names(file);
+        let names: Vec<Name> = found.map(|(dir, name)| (dir, name.to_owned())).collect();
         // Where every entry counts, its folder counts as not seen, or the answer stays open.
         if self.config.every_entry && names.iter().any(|(dir, _)| self.is_silent(*dir)) {
             return;
         }
-        let (mut looked, mut too_many) = self.look(&records, &names);
-        for _ in 1..LOOKS {
-            if too_many {
-                (looked, too_many) = self.look(&records, &names);
-            }
-        }
-        if too_many {
-            // It is being moved about: which of its names lead to it changes while they are looked up.
-            looked.kept.iter_mut().for_each(Vec::clear);
-            looked.lost = names.into_iter().map(|name| (name, Errno::STALE)).collect();
-        }
-        for (record, kept) in records.into_iter().zip(looked.kept) {
-            let as_found = kept.iter().map(|(dir, name)| (*dir, name.as_slice()));
-            if !as_found.eq(self.machine.file_table().names(record)) {
-                self.machine.settle_names(record, kept);
-            }
-        }
-        for ((dir, name), error) in looked.lost {
-            self.lost(dir, &name, error);
-        }
-    }
-
-    /// The records of a file: an inode that changed during the scan may have several.
-    fn records_of(&self, file: FileIndex) -> Vec<FileIndex> {
-        let file_table = self.machine.file_table();
-        let (volume, ino, size) = (
-            file_table.volume(file),
-            file_table.ino(file),
-            file_table.size(file),
-        );
-        let mut records = vec![file];
-        if file_table.numbering(volume).tells_files() {
-            records.extend(file_table.records(volume, ino, size));
-            records.sort_unstable();
-            records.dedup();
-        }
-        records
-    }
-
-    fn names_of(&self, records: &[FileIndex]) -> Vec<Name> {
-        let names = records
-            .iter()
-            .flat_map(|&record| self.machine.file_table().names(record));
-        names.map(|(dir, name)| (dir, name.to_owned())).collect()
-    }
-
-    /// Looks up names of one inode. Also returns whether there were more than the inode can have.
-    fn look(&mut self, records: &[FileIndex], names: &[Name]) -> (Looked, bool) {
+        let mut entries = Vec::with_capacity(names.len());
         let mut lost = Vec::new();
-        let mut entries: Vec<Vec<Entry>> = records.iter().map(|_| Vec::new()).collect();
-        for name in names {
+        for name in &names {
             match self.look_up(name) {
-                Ok(entry) => {
-                    let now = Fingerprint::from(&entry.stat);
-                    let record = records
-                        .iter()
-                        .position(|&record| self.is_state_of(record, &now));
-                    match record {
-                        Some(at) => entries[at].push(entry),
-                        None => lost.push((entry.name, Errno::STALE)),
-                    }
+                Ok(entry) if self.is_state_of(file, &Fingerprint::from(&entry.stat)) => {
+                    entries.push(entry);
                 }
-                Err(error) => lost.push((name.clone(), error)),
+                Ok(_) => lost.push((name, Errno::STALE)),
+                Err(error) => lost.push((name, error)),
             }
         }
-        let mut too_many = false;
-        let kept = records.iter().zip(entries).map(|(&record, entries)| {
-            let entries = self.distinct(entries);
-            let links = self.machine.file_table().links(record).max(1);
-            too_many |= entries.len() as u64 > u64::from(links);
-            entries.into_iter().map(|entry| entry.name).collect()
-        });
-        let kept = kept.collect();
-        (Looked { kept, lost }, too_many)
+        let mut kept: Vec<Name> = self.distinct(entries);
+        if kept.len() as u64 > u64::from(self.machine.file_table().links(file).max(1)) {
+            // It is being moved about: which of its names lead to it changes while they are looked up.
+            kept.clear();
+            lost = names.iter().map(|name| (name, Errno::STALE)).collect();
+        }
+        if kept != names {
+            self.machine.settle_names(file, kept);
+        }
+        for ((dir, name), error) in lost {
+            self.lost(*dir, name, error);
+        }
     }
 
     pub fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
@@ -321,30 +249,40 @@ impl Session<'_> {
     }
 
     fn look_up(&mut self, name: &Name) -> Result<Entry> {
-        let (dir, bytes) = name;
-        let _call = current::call(&self.path_of(*dir, bytes));
-        let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
-        let folder = self.names.handles.get_alone(*dir, &self.dirs)?;
-        let above = stat::descriptor(folder)?;
-        let stat = if self.config.follow_links {
-            stat::target(folder, &c_name)?
-        } else {
-            // What the kernel remembers of a file of a server or a daemon may be older than its last change.
-            stat::fresh_entry(folder.as_fd(), &c_name)?
-        };
-        Ok(Entry {
-            name: name.clone(),
-            folder: (above.dev, above.ino),
-            stat,
+        let follow = self.config.follow_links;
+        self.look_at(name.0, &name.1, |folder, c_name| {
+            let above = stat::descriptor(folder)?;
+            let stat = if follow {
+                stat::target(folder, c_name)?
+            } else {
+                // What the kernel remembers of a file of a server or a daemon may be older than its last change.
+                stat::fresh_entry(folder, c_name)?
+            };
+            Ok(Entry {
+                name: name.clone(),
+                folder: (above.dev, above.ino),
+                stat,
+            })
         })
+    }
+
+    /// Looks at a name in its open folder.
+    pub fn look_at<T>(
+        &mut self,
+        dir: DirId,
+        name: &[u8],
+        look: impl FnOnce(BorrowedFd<'_>, &CStr) -> Result<T>,
+    ) -> Result<T> {
+        let _call = current::call(&self.path_of(dir, name));
+        let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+        look(self.names.handles.get_alone(dir, &self.dirs)?, &name)
     }
 
     /// One name for each directory entry: a folder may have been reached on several paths. A name on which the file is
     /// mounted counts only if there is no other.
-    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
-        let mut places = HashSet::new();
-        let mut is_first = |entry: &Entry| places.insert((entry.folder, entry.name.1.clone()));
-        if !entries.iter().all(&mut is_first) {
+    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Name> {
+        let places = entries.iter().map(|entry| (entry.folder, &entry.name.1));
+        if places.collect::<HashSet<_>>().len() < entries.len() {
             let dirs = self.dirs.read();
             entries.sort_by(|a, b| {
                 // With nested roots, a file that was given itself belongs to no folder that was given.
@@ -359,7 +297,7 @@ impl Session<'_> {
         if entries.iter().any(|entry| !entry.stat.mount_root) {
             entries.retain(|entry| !entry.stat.mount_root);
         }
-        entries
+        entries.into_iter().map(|entry| entry.name).collect()
     }
 
     fn lost(&mut self, dir: DirId, name: &[u8], error: Errno) {
@@ -367,12 +305,7 @@ impl Session<'_> {
             Errno::NOENT | Errno::NOTDIR => (ProblemKind::Vanished, Unseen::Vanished),
             _ => (ProblemKind::Changed, Unseen::Changed),
         };
-        self.sets.deliverer.summary.left_out.changed += 1;
         self.account.unseen(dir, name, unseen);
-        self.observer.problem(Problem {
-            path: self.path_of(dir, name),
-            kind,
-            cause: None,
-        });
+        self.leave_out(self.path_of(dir, name), kind, None);
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
+use crate::device::is_read_on;
 use crate::file::FileIndex;
 use crate::read::{Ask, Batch, InProgress, Job, Scheduler, Span, Task, Ticket};
 
 use super::Session;
 use crate::engine::config::Mechanism;
-use crate::engine::progress::{Stage, Tally};
+use crate::engine::progress::Tally;
 use crate::engine::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as scattered as samples,
@@ -75,11 +76,9 @@ impl Session<'_> {
     pub fn ask(&mut self, file: FileIndex, want: Want) {
         let file_table = self.machine.file_table();
         let size = file_table.size(file);
-        let volume = self.reads.volumes.of(file_table.volume(file));
+        let volume = self.volume_of(file);
         if want != Want::BlocksAgain {
-            self.reads
-                .tally
-                .wanted(volume, Stage::of(want), wanted_bytes(want, size));
+            self.reads.tally.wanted(volume, want, size);
         }
         self.reads.scheduler.push(Job {
             file,
@@ -96,7 +95,7 @@ impl Session<'_> {
         let set = files.iter().map(|&file| {
             let volume = self.reads.volumes.of(file_table.volume(file));
             let size = file_table.size(file);
-            self.reads.tally.wanted(volume, Stage::of(want), size);
+            self.reads.tally.wanted(volume, want, size);
             Job {
                 file,
                 volume,
@@ -123,14 +122,6 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
     }
 }
 
-pub fn wanted_bytes(want: Want, size: u64) -> u64 {
-    match want {
-        // The head is a part of the whole.
-        Want::HeadAndContent => size,
-        want => spans(want, size).iter().map(|span| span.len).sum(),
-    }
-}
-
 /// Describes jobs that are about to be read.
 struct Describer<'a> {
     machine: &'a mut Machine,
@@ -154,8 +145,7 @@ impl Describer<'_> {
         };
         let size = self.machine.file_table().size(file);
         if let Some(want) = instead {
-            let stage = |want| (Stage::of(want), wanted_bytes(want, size));
-            self.tally.moved(volume, stage(job.want), stage(want));
+            self.tally.replaced(volume, [job.want, want], size);
             job.want = want;
         }
         let want = job.want;
@@ -190,11 +180,9 @@ impl Describer<'_> {
         if want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
             return false;
         }
-        let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {
-            return false;
-        };
-        let size = self.machine.file_table().size(file);
-        cost.is_read_on(size.saturating_sub(HEAD), odds)
+        let left = self.machine.file_table().size(file).saturating_sub(HEAD);
+        let odds = self.machine.odds(file);
+        self.volumes.device(volume).has_head && odds.is_some_and(|odds| is_read_on(left, odds))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Delivers the sets of final sizes: settles the names of their files, and has them compared first if requested.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::io;
 
 use crate::decide::{ClassId, Want};
 use crate::engine::deliver::{Deliverer, Draft, Known};
-use crate::event::{Problem, ProblemKind};
+use crate::event::ProblemKind;
 use crate::file::FileIndex;
 use crate::read::Outcome;
 use crate::tree::Scope;
@@ -19,7 +19,9 @@ pub struct Sets<'a> {
     /// Makes sets of final sizes, and keeps the totals.
     pub deliverer: Deliverer<'a>,
     /// Sets whose members are being compared.
-    pub verification: Verification,
+    pub comparing: Vec<Draft>,
+    /// Their files that are equal to the other files of their set.
+    pub equal: HashSet<FileIndex>,
 }
 
 impl Session<'_> {
@@ -48,13 +50,35 @@ impl Session<'_> {
             let files = unverified.iter().map(|draft| draft.files.len() as u64);
             self.sets.deliverer.summary.left_out.memory_short += files.sum::<u64>();
         } else if !unverified.is_empty() && !self.control.is_cancelled() {
-            self.verify(unverified);
+            for draft in &unverified {
+                let position = self.machine.file_table().ino(draft.files[0]);
+                self.ask_for_set(position, &draft.files, Want::Verify);
+            }
+            self.sets.comparing.extend(unverified);
             self.request();
         }
-        for draft in std::mem::take(&mut self.sets.verification.done) {
-            self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+        if self.reads.scheduler.is_idle() {
+            let equal = std::mem::take(&mut self.sets.equal);
+            for mut draft in std::mem::take(&mut self.sets.comparing) {
+                draft.files.retain(|file| equal.contains(file));
+                self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+            }
         }
         Ok(())
+    }
+
+    /// Takes the result of comparing a file with the others of its set.
+    pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
+        match outcome {
+            Outcome::Verified { equal: true, .. } => {
+                self.sets.equal.insert(file);
+            }
+            Outcome::Failed(failure) => self.not_read(file, failure),
+            _ => {
+                let path = self.path_of_first_name(file);
+                self.leave_out(path, ProblemKind::NotVerified, None);
+            }
+        }
     }
 
     fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Known<'_>) -> R) -> R {
@@ -120,60 +144,5 @@ impl Session<'_> {
             && !self.arrivals.listing_ended
             && self.sets.deliverer.summary.left_out.unanswered == 0;
         is_limited && !is_complete
-    }
-}
-
-/// The sets that are being compared.
-#[derive(Default)]
-pub struct Verification {
-    /// Each set, and the number of its files of which nothing was heard, by its first file.
-    comparing: HashMap<FileIndex, (Draft, usize)>,
-    /// The first file of the set of each of their files.
-    first: HashMap<FileIndex, FileIndex>,
-    /// Sets that were compared.
-    done: Vec<Draft>,
-}
-
-impl Session<'_> {
-    /// Starts the comparison of the members of sets.
-    fn verify(&mut self, drafts: Vec<Draft>) {
-        for draft in drafts {
-            let first = draft.files[0];
-            let position = self.machine.file_table().ino(first);
-            self.ask_for_set(position, &draft.files, Want::Verify);
-            let verification = &mut self.sets.verification;
-            let files = draft.files.iter().map(|&file| (file, first));
-            verification.first.extend(files);
-            let count = draft.files.len();
-            verification.comparing.insert(first, (draft, count));
-        }
-    }
-
-    /// Takes the result of comparing a file with the others of its set.
-    pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
-        let verification = &mut self.sets.verification;
-        let first = verification.first.remove(&file).unwrap_or(file);
-        let Some((draft, left)) = verification.comparing.get_mut(&first) else {
-            return;
-        };
-        let is_member = matches!(outcome, Outcome::Verified { equal: true, .. });
-        if !is_member {
-            draft.files.retain(|member| *member != file);
-        }
-        *left -= 1;
-        if *left == 0 {
-            let compared = verification.comparing.remove(&first);
-            verification.done.extend(compared.map(|(draft, _)| draft));
-        }
-        if let Outcome::Failed(failure) = outcome {
-            self.leave_out(file, failure);
-        } else if !is_member {
-            self.sets.deliverer.summary.left_out.changed += 1;
-            self.observer.problem(Problem {
-                path: self.path_of_first_name(file),
-                kind: ProblemKind::NotVerified,
-                cause: None,
-            });
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Compares files of one length block by block. Files that differ move to classes of their own.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use bytes::BytesMut;
 
@@ -13,17 +12,22 @@ use super::{Failed, File};
 /// compared.
 pub const BLOCK: usize = 64 << 10;
 
-/// Minimum size of a class of files, of one length and equal at both ends, that may well differ. Smaller classes are
-/// most likely copies, and are read from front to back.
+/// Minimum size of a class of files, of one length and equal at both ends, that may well differ: they are read from their
+/// middle on, and their first half last. Smaller classes are most likely copies, and are read from front to back.
 const LARGE_CLASS: usize = 16;
 
 /// Files that were equal to each other as far as they were read.
 pub struct Comparison<'a> {
-    blocks: Blocks,
+    /// Length of the files.
+    len: u64,
+    /// Bytes compared at a time.
+    block: u64,
+    /// Offset of the first block.
+    start: u64,
+    /// Bytes compared so far.
+    done: u64,
     /// Bytes read of each.
     pub read: u64,
-    /// The last block told some of them apart.
-    told_apart: bool,
     pub classes: Vec<Vec<File<'a>>>,
     /// Files that could not be read.
     pub failed: Vec<Failed<'a>>,
@@ -34,10 +38,13 @@ pub struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// A comparison of files of this length, none of which was read, this many bytes of each at a time.
     pub fn new(files: Vec<File<'a>>, len: u64, block: usize) -> Self {
+        let middle = len / 2 / block as u64 * block as u64;
         Self {
-            blocks: Blocks::new(files.len(), len, block as u64),
+            len,
+            block: block as u64,
+            start: if files.len() < LARGE_CLASS { 0 } else { middle },
+            done: 0,
             read: 0,
-            told_apart: false,
             classes: vec![files],
             failed: Vec::new(),
             buffers: [(); 2].map(|()| aligned(block)),
@@ -50,9 +57,8 @@ impl<'a> Comparison<'a> {
         if self.classes.is_empty() {
             return None;
         }
-        let block = self.blocks.next(self.told_apart)?;
-        let before = self.classes.len();
-        let mut split = Vec::with_capacity(before);
+        let block = self.next_block()?;
+        let mut split = Vec::with_capacity(self.classes.len());
         let mut is_read = false;
         for mut class in std::mem::take(&mut self.classes) {
             if class.iter_mut().all(|file| file.is_hole(block)) {
@@ -62,11 +68,22 @@ impl<'a> Comparison<'a> {
                 self.split(class, block, &mut split);
             }
         }
-        self.told_apart = split.len() > before;
         self.read += if is_read { block.1 as u64 } else { 0 };
         let (alone, classes) = split.into_iter().partition(|class| class.len() == 1);
         self.classes = classes;
         Some(alone.into_iter().flatten().collect())
+    }
+
+    /// Offset and length of the next block; `None` after the last one.
+    fn next_block(&mut self) -> Option<(u64, usize)> {
+        let after = self.len - self.start;
+        let (offset, end) = match self.done.checked_sub(after) {
+            None => (self.start + self.done, self.len),
+            Some(offset) => (offset, self.start),
+        };
+        let len = (end - offset).min(self.block);
+        self.done += len;
+        (len > 0).then_some((offset, len as usize))
     }
 
     /// Adds files with equal blocks to `split`, class by class. Blocks that differ from the first one are told apart by
@@ -108,76 +125,4 @@ fn next_read<'a>(
         file = file.fail(failure, failed).or_else(|| files.next())?;
     }
     Some(file)
-}
-
-/// The blocks of files of one length. Each block comes once.
-struct Blocks {
-    /// The rest of each part.
-    parts: [Range<u64>; 2],
-    /// The part that was read last.
-    at: usize,
-    /// Length of a block, bytes.
-    block: u64,
-}
-
-impl Blocks {
-    /// The blocks of this many files of this length, bytes. The files of a large class are read from their middle and
-    /// from their beginning on.
-    fn new(files: usize, len: u64, block: u64) -> Self {
-        let middle = if files >= LARGE_CLASS {
-            len / 2 / block * block
-        } else {
-            0
-        };
-        Self {
-            parts: [middle..len, 0..middle],
-            at: 1,
-            block,
-        }
-    }
-
-    /// Offset and length of the next block. If the last block told files apart, the next one of its part is likely to
-    /// do so, too. Otherwise the two parts alternate.
-    fn next(&mut self, told_apart: bool) -> Option<(u64, usize)> {
-        if !told_apart || self.parts[self.at].is_empty() {
-            self.at = 1 - self.at;
-        }
-        if self.parts[self.at].is_empty() {
-            self.at = 1 - self.at;
-        }
-        let part = &mut self.parts[self.at];
-        let len = (part.end - part.start).min(self.block);
-        let offset = part.start;
-        part.start += len;
-        (len > 0).then_some((offset, len as usize))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_block_comes_once_whatever_was_told_apart() {
-        let block = BLOCK as u64;
-        for files in [2, LARGE_CLASS] {
-            for len in [0, 1, block, block + 1, 7 * block + 3] {
-                for told_apart in [false, true] {
-                    let mut blocks = Blocks::new(files, len, block);
-                    let all = std::iter::from_fn(|| blocks.next(told_apart));
-                    let mut all: Vec<_> = all.collect();
-                    if files == 2 {
-                        assert!(all.is_sorted(), "a pair is read from front to back");
-                    }
-                    all.sort_unstable();
-                    let mut at = 0;
-                    for (offset, bytes) in all {
-                        assert_eq!(offset, at);
-                        at += bytes as u64;
-                    }
-                    assert_eq!(at, len);
-                }
-            }
-        }
-    }
 }
