@@ -115,9 +115,6 @@ pub struct DeviceTally {
     pub class: String,
     /// Bytes read from files on it (cached or not).
     pub bytes_read: u64,
-    /// Time during which at least one read was in flight.
-    #[serde(rename = "busy_seconds", serialize_with = "seconds")]
-    pub busy: Duration,
 }
 
 /// Whole microseconds: more digits would be noise.

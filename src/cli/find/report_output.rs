@@ -258,13 +258,8 @@ fn work(summary: &Summary) -> Vec<String> {
         ));
     }
     for device in summary.devices.iter().filter(|it| it.bytes_read > 0) {
-        let rate = device.bytes_read as f64 / device.busy.as_secs_f64().max(1e-9);
-        let (rate, read) = (Bytes(rate as u64), Bytes(device.bytes_read));
-        let (name, class) = (&device.name, &device.class);
-        lines.push(format!(
-            "  {name} ({class}): {read} in {:.1?}, {rate}/s",
-            device.busy
-        ));
+        let read = Bytes(device.bytes_read);
+        lines.push(format!("  {} ({}): {read}", device.name, device.class));
     }
     lines
 }

@@ -316,7 +316,6 @@ impl Session<'_> {
             name: self.reads.volumes.name(id),
             class: volume.class.word().to_owned(),
             bytes_read: self.reads.tally.bytes_read(id),
-            busy: self.reads.scheduler.busy(id),
         });
         summary.devices = devices.collect();
     }

@@ -196,11 +196,6 @@ impl<W: Copy> Scheduler<W> {
         self.outstanding() == 0
     }
 
-    /// Time during which at least one read of the volume was in flight.
-    pub fn busy(&self, volume: VolumeId) -> Duration {
-        self.volumes[volume.at()].busy()
-    }
-
     /// Hands over as many tasks as the devices have room for.
     pub fn dispatch(&mut self, describe: &mut Describe<'_, W>) {
         let under_way = &mut self.under_way;

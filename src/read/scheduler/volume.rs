@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::device::Policy;
 use crate::read::task::{Batch, BatchKind};
@@ -50,9 +50,6 @@ pub(super) struct VolumeQueues<W> {
     bulk: Queue<W>,
     /// Number of jobs whose position on the disk is being queried.
     looked_for: usize,
-    /// The time since when a read has been in flight.
-    busy_since: Option<Instant>,
-    busy: Duration,
 }
 
 /// Jobs of one kind in the order of arrival, in eight bytes each if the request takes one.
@@ -103,8 +100,6 @@ impl<W: Copy> VolumeQueues<W> {
             scattered: Queue::default(),
             bulk: Queue::default(),
             looked_for: 0,
-            busy_since: None,
-            busy: Duration::ZERO,
         }
     }
 
@@ -179,23 +174,11 @@ impl<W: Copy> VolumeQueues<W> {
     /// Records that this many jobs are in flight.
     pub fn begun(&mut self, bulk: bool, count: usize) {
         self.queue(bulk).in_flight += count;
-        self.busy_since.get_or_insert_with(Instant::now);
     }
 
     /// Records that a job is no longer in flight.
     pub fn ended(&mut self, bulk: bool) {
         self.queue(bulk).in_flight -= 1;
-        if self.scattered.in_flight + self.bulk.in_flight == 0
-            && let Some(since) = self.busy_since.take()
-        {
-            self.busy += since.elapsed();
-        }
-    }
-
-    /// Time during which at least one read was in flight.
-    pub fn busy(&self) -> Duration {
-        let now = self.busy_since.map(|since| since.elapsed());
-        self.busy + now.unwrap_or_default()
     }
 
     /// The next tasks of one queue with their pool, if there is room for them.

@@ -226,7 +226,6 @@ fn windows_are_kept_and_everything_is_answered() {
         asker.check(&finished, volume);
         assert!(asker.most[&false] <= 2 * 4 * 2, "{:?}", asker.most);
         assert!(asker.most[&true] <= 2 * 8 * 2, "{:?}", asker.most);
-        assert!(asker.scheduler.busy(volume) > Duration::ZERO);
         asker.scheduler.join();
     });
 }

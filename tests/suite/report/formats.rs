@@ -71,7 +71,6 @@ fn summary() -> Summary {
             name: "sda \"1\"".to_owned(),
             class: "rotational".to_owned(),
             bytes_read: 28_672,
-            busy: Duration::from_millis(3),
         }],
         sets: 3,
         redundant_files: 4,
