@@ -137,13 +137,17 @@ impl Describer<'_> {
     /// reach the file.
     fn describe(&mut self, job: &mut Job<Want>, is_at_head: bool, batch: &mut Batch) -> Task {
         let Job { file, volume, .. } = *job;
+        let size = self.machine.file_table().size(file);
         let instead = if is_at_head {
-            self.is_read_on(job).then_some(Want::HeadAndContent)
+            // It will probably be needed whole.
+            let may_be = job.want == Want::Head && !self.sample_only.contains(&file);
+            let odds = self.machine.odds(file).filter(|_| may_be && self.reads_on);
+            let is_best = odds.is_some_and(|odds| is_read_on(size.saturating_sub(HEAD), odds));
+            is_best.then_some(Want::HeadAndContent)
         } else {
             let is_first = job.want.is_first_sample();
             (is_first && self.machine.is_read_whole(file)).then_some(Want::Whole)
         };
-        let size = self.machine.file_table().size(file);
         if let Some(want) = instead {
             self.tally.replaced(volume, [job.want, want], size);
             job.want = want;
@@ -168,21 +172,6 @@ impl Describer<'_> {
             },
             is_stored: self.cache.is_some_and(|cache| cache.learns(dev, &is())),
         }
-    }
-
-    /// True if a file is best read whole while the head is there, since it will probably be needed whole.
-    fn is_read_on(
-        &self,
-        &Job {
-            file, volume, want, ..
-        }: &Job<Want>,
-    ) -> bool {
-        if want != Want::Head || !self.reads_on || self.sample_only.contains(&file) {
-            return false;
-        }
-        let left = self.machine.file_table().size(file).saturating_sub(HEAD);
-        let odds = self.machine.odds(file);
-        self.volumes.device(volume).has_head && odds.is_some_and(|odds| is_read_on(left, odds))
     }
 }
 
