@@ -64,7 +64,7 @@ pub enum Ask {
     BytesFromDisk,
     /// The blocks of the file.
     Blocks,
-    /// Whether the file is equal to the others of its batch; holes are read like data.
+    /// Whether the file is equal to others of its batch; shared blocks and holes are read like all data.
     EveryByte,
 }
 
@@ -164,13 +164,6 @@ pub enum Outcome {
         bytes: u64,
         /// The results may be stored for later runs.
         may_be_stored: bool,
-    },
-    /// Every byte of it was compared with the first file of its batch that could be read.
-    Verified {
-        /// They are the same.
-        equal: bool,
-        /// Bytes read.
-        bytes: u64,
     },
     /// Too few descriptors were available to compare the files of the batch.
     NotCompared,

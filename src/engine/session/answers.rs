@@ -26,9 +26,7 @@ impl Session<'_> {
         } = finished.job;
         let size = self.machine.file_table().size(file);
         let read = match finished.outcome {
-            Outcome::Read { bytes, .. }
-            | Outcome::Compared { bytes, .. }
-            | Outcome::Verified { bytes, .. } => bytes,
+            Outcome::Read { bytes, .. } | Outcome::Compared { bytes, .. } => bytes,
             _ => 0,
         };
         if want != Want::BlocksAgain {
@@ -49,8 +47,8 @@ impl Session<'_> {
             } => self.read(file, want, digests, cached),
             Outcome::Compared { with, bytes, .. } => self.machine.compared(file, with, bytes > 0),
             Outcome::NotCompared => self.machine.not_compared(file),
-            // Only the verification of sets and disks with a head request these.
-            Outcome::Verified { .. } | Outcome::StaysCached => {}
+            // Nothing here requests it.
+            Outcome::StaysCached => {}
             Outcome::Blocks { places } => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
             Outcome::Failed(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {

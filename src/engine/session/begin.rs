@@ -22,7 +22,7 @@ use super::cache_answers::Cached;
 use super::listen::Silence;
 use super::names::Names;
 use super::requests::{Reads, SMALL};
-use super::sets::Sets;
+use super::sets::{Compared, Sets};
 use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
 use crate::engine::limits::{self, Share, TooLittle};
@@ -155,7 +155,7 @@ pub fn begin<'a>(
             to_deliver: VecDeque::new(),
             deliverer: Deliverer::new(config, delivery, sink),
             comparing: Vec::new(),
-            equal: HashSet::new(),
+            compared: Compared::default(),
         },
         arrivals: Arrivals::default(),
         cached: Cached::open(config, observer),

@@ -1,7 +1,7 @@
 //! Delivers the sets of final sizes: settles the names of their files, and has them compared first if requested.
 
-use std::collections::{HashSet, VecDeque};
-use std::io;
+use std::collections::{HashMap, VecDeque};
+use std::{io, iter};
 
 use crate::decide::{ClassId, Want};
 use crate::engine::deliver::{Deliverer, Draft, Known};
@@ -20,8 +20,38 @@ pub struct Sets<'a> {
     pub deliverer: Deliverer<'a>,
     /// Sets whose members are being compared.
     pub comparing: Vec<Draft>,
-    /// Their files that are equal to the other files of their set.
-    pub equal: HashSet<FileIndex>,
+    /// What came of the comparison of their files.
+    pub compared: Compared,
+}
+
+/// Maximum number of files of a set that are compared at a time: each is open.
+const TOGETHER: usize = 8;
+
+/// Where a pool has fewer open files, two are compared at a time.
+const SCARCE: usize = 16 * TOGETHER;
+
+/// For each file of the sets that were compared, the first file of those that it is equal to; `None` if it could not be
+/// read. Files of which nothing was heard are missing.
+#[derive(Default)]
+pub struct Compared {
+    with: HashMap<FileIndex, Option<FileIndex>>,
+}
+
+impl Compared {
+    /// Leaves the files of a set that are equal to the first one, and returns the readable others. If the first one could
+    /// not be read, nothing is known of the readable ones yet, and they stay; then the result is false.
+    fn judge(&self, files: &mut Vec<FileIndex>) -> (bool, Vec<FileIndex>) {
+        let first = files.first().copied();
+        let with = |file: &FileIndex| self.with.get(file).copied().flatten();
+        if first.is_some_and(|first| self.with.get(&first) == Some(&None)) {
+            files.retain(|file| with(file).is_some());
+            return (false, Vec::new());
+        }
+        let is_other = |file: &FileIndex| with(file).is_some() && with(file) != first;
+        let others = files.iter().copied().filter(is_other).collect();
+        files.retain(|file| first.is_some() && with(file) == first);
+        (true, others)
+    }
 }
 
 impl Session<'_> {
@@ -50,34 +80,60 @@ impl Session<'_> {
             let files = unverified.iter().map(|draft| draft.files.len() as u64);
             self.sets.deliverer.summary.left_out.memory_short += files.sum::<u64>();
         } else if !unverified.is_empty() && !self.control.is_cancelled() {
-            for draft in &unverified {
-                let position = self.machine.file_table().ino(draft.files[0]);
-                self.ask_for_set(position, &draft.files, Want::Verify);
-            }
-            self.sets.comparing.extend(unverified);
-            self.request();
+            self.verify(unverified);
         }
-        if self.reads.scheduler.is_idle() {
-            let equal = std::mem::take(&mut self.sets.equal);
-            for mut draft in std::mem::take(&mut self.sets.comparing) {
-                draft.files.retain(|file| equal.contains(file));
-                self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
-            }
+        if !self.reads.scheduler.is_idle() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Takes the result of comparing a file with the others of its set.
-    pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
-        match outcome {
-            Outcome::Verified { equal: true, .. } => {
-                self.sets.equal.insert(file);
-            }
-            Outcome::Failed(failure) => self.not_read(file, failure),
-            _ => {
+        let compared = std::mem::take(&mut self.sets.compared);
+        let mut again = Vec::new();
+        for mut draft in std::mem::take(&mut self.sets.comparing) {
+            let (has_first, others) = compared.judge(&mut draft.files);
+            for file in others {
                 let path = self.path_of_first_name(file);
                 self.leave_out(path, ProblemKind::NotVerified, None);
             }
+            if has_first {
+                self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+            } else if draft.files.len() > 1 {
+                again.push(draft);
+            }
+        }
+        self.verify(again);
+        Ok(())
+    }
+
+    /// Starts the comparison of the files of sets, of each with the first one of its set, and some at a time.
+    fn verify(&mut self, drafts: Vec<Draft>) {
+        let others = if self.share.files < SCARCE {
+            1
+        } else {
+            TOGETHER - 1
+        };
+        for draft in &drafts {
+            let first = draft.files[0];
+            let position = self.machine.file_table().ino(first);
+            for others in draft.files[1..].chunks(others) {
+                let files: Vec<FileIndex> =
+                    iter::once(first).chain(others.iter().copied()).collect();
+                self.ask_for_set(position, &files, Want::Verify);
+            }
+        }
+        self.sets.comparing.extend(drafts);
+        self.request();
+    }
+
+    /// Takes the result of comparing a file with others of its set.
+    pub fn verified(&mut self, file: FileIndex, outcome: Outcome) {
+        let compared = &mut self.sets.compared.with;
+        if let Outcome::Compared { with, .. } = outcome {
+            compared.entry(file).or_insert(Some(with));
+        }
+        // The first file of a large set is compared several times.
+        if let Outcome::Failed(failure) = outcome
+            && compared.insert(file, None) != Some(None)
+        {
+            self.not_read(file, failure);
         }
     }
 
@@ -144,5 +200,36 @@ impl Session<'_> {
             && !self.arrivals.listing_ended
             && self.sets.deliverer.summary.left_out.unanswered == 0;
         is_limited && !is_complete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_what_is_equal_to_its_first_file_that_can_be_read() {
+        let file = FileIndex;
+        let judge = |with: &[(u32, Option<u32>)]| {
+            let with = with.iter().map(|&(of, with)| (file(of), with.map(file)));
+            let compared = Compared {
+                with: with.collect(),
+            };
+            let mut files = [0, 1, 2, 3].map(file).to_vec();
+            let (has_first, others) = compared.judge(&mut files);
+            let numbers = |files: Vec<FileIndex>| files.into_iter().map(|file| file.0).collect();
+            let both: [Vec<u32>; 2] = [numbers(files), numbers(others)];
+            (has_first, both)
+        };
+        let all = [(0, Some(0)), (1, Some(0)), (2, Some(2)), (3, None)];
+        assert_eq!(judge(&all), (true, [vec![0, 1], vec![2]]));
+        // In another comparison than the third file, the first one could not be read any more.
+        let first_failed = [(0, None), (1, Some(1)), (2, Some(0)), (3, None)];
+        assert_eq!(judge(&first_failed), (false, [vec![1, 2], vec![]]));
+        assert_eq!(
+            judge(&[(1, Some(0))]),
+            (true, [vec![1], vec![]]),
+            "interrupted"
+        );
     }
 }

@@ -8,8 +8,8 @@ mod lock_step;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crossbeam_channel::Sender;
@@ -97,38 +97,25 @@ impl<'a> File<'a> {
 ///
 /// If descriptors are too few for all of them, none is compared, unless every byte must be compared.
 pub fn run(reader: &mut Reader, batch: &Batch, done: &Sender<Vec<Completion>>) {
-    let (answers, left) = if batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
-        verify(reader, batch)
+    let mut answers = Vec::with_capacity(batch.tasks.len());
+    let opened = open(reader, batch, &mut answers);
+    if let Some(opened) = &opened {
+        let access = reader.settings.access.clone();
+        let files = opened.iter().map(|(task, fd, now)| File {
+            holes: Holes::of(task.ask != Ask::EveryByte && reader.is_thin(fd, now)),
+            may_be_stored: may_be_stored(task, fd.as_fd()),
+            ..File::new(task, fd, &access)
+        });
+        let files = gather_by_blocks(reader, files.collect());
+        compare(files, &mut answers);
     } else {
-        search(reader, batch)
-    };
+        let none = |task: &Task| completion(task, Outcome::NotCompared);
+        answers = batch.tasks.iter().map(none).collect();
+    }
     // Send fails only after the run ended.
     let _ignored = done.send(answers);
     // The descriptors are closed after the answers: that call may not return either.
-    drop(left);
-}
-
-/// Compares files for the search.
-fn search(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
-    let mut answers = Vec::with_capacity(batch.tasks.len());
-    let mut waiting = batch.tasks.iter().collect();
-    let opened = open(reader, batch, &mut waiting, (0, usize::MAX), &mut answers);
-    if !waiting.is_empty() {
-        let none = |task: &Task| completion(task, Outcome::NotCompared);
-        return (batch.tasks.iter().map(none).collect(), Vec::new());
-    }
-    let access = reader.settings.access.clone();
-    let files = opened.iter().map(|(task, fd, now)| File {
-        holes: Holes::of(reader.is_thin(fd, now)),
-        may_be_stored: may_be_stored(task, fd.as_fd()),
-        ..File::new(task, fd, &access)
-    });
-    let files = gather_by_blocks(reader, files.collect());
-    let failed = compare(files, BLOCK, |class, bytes| {
-        settle(class, bytes, &mut answers)
-    });
-    answers.extend(failed);
-    (answers, opened.into_iter().map(|(_, fd, _)| fd).collect())
+    drop(opened);
 }
 
 fn completion(task: &Task, outcome: Outcome) -> Completion {
@@ -142,33 +129,33 @@ fn failed_with((task, failure): Failed<'_>) -> Completion {
     completion(task, Outcome::Failed(failure))
 }
 
-/// Opens the next files as far as descriptors are free, and answers for those that cannot be opened. The first `least`
-/// files wait for descriptors. At most `most` files are open.
+/// Opens the files of a batch, and answers for those that cannot be opened; `None` if descriptors are too few. If every
+/// byte must be compared, it waits for them.
 fn open<'a>(
     reader: &mut Reader,
     batch: &'a Batch,
-    waiting: &mut VecDeque<&'a Task>,
-    (least, most): (usize, usize),
     answers: &mut Vec<Completion>,
-) -> Vec<(&'a Task, OwnedFd, Stat)> {
-    let mut files = Vec::new();
-    while files.len() < most
-        && let Some(&task) = waiting.front()
-        && let Some(opened) = reader.open(task, batch.name(task), files.len() >= least)
-    {
-        waiting.pop_front();
+) -> Option<Vec<(&'a Task, OwnedFd, Stat)>> {
+    let mut files = Vec::with_capacity(batch.tasks.len());
+    for task in &batch.tasks {
+        let opened = reader.open(task, batch.name(task), task.ask != Ask::EveryByte)?;
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push((task, fd, now)),
             Err(failure) => answers.push(failed_with((task, failure))),
         }
     }
-    files
+    Some(files)
 }
 
 /// Groups files that lie in the same blocks. Between the first query of the last file and the second query of the first
 /// file, there is a moment at which all files lay in the blocks that both queries found.
 fn gather_by_blocks<'a>(reader: &Reader, files: Vec<File<'a>>) -> Vec<File<'a>> {
-    let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd);
+    let look = |file: &File<'_>| {
+        let is_asked = file.task.ask != Ask::EveryByte;
+        is_asked
+            .then(|| reader.blocks(file.task, file.open.fd))
+            .flatten()
+    };
     let first: Vec<_> = files.iter().map(look).collect();
     let mut common = HashMap::new();
     for blocks in first.iter().flatten() {
@@ -191,28 +178,28 @@ fn gather_by_blocks<'a>(reader: &Reader, files: Vec<File<'a>>) -> Vec<File<'a>> 
     gathered
 }
 
-/// Compares files to their end, this many bytes of each at a time. `settle` gets the files that are equal to each other
-/// and to no others, and the number of bytes read of each. Returns the answers for files that could not be read.
-fn compare<'a>(
-    files: Vec<File<'a>>,
-    block: usize,
-    mut settle: impl FnMut(&[File<'a>], u64),
-) -> Vec<Completion> {
-    let len = files.first().map_or(0, |file| file.task.expect.size);
+/// Compares files to their end, and answers for each.
+fn compare(files: Vec<File<'_>>, answers: &mut Vec<Completion>) {
+    let Some(first) = files.first() else { return };
     if files.len() == 1 {
-        settle(&files, 0);
-        return Vec::new();
+        return settle(&files, 0, answers);
     }
-    let mut comparison = Comparison::new(files, len, block);
+    let block = match first.task.ask {
+        // A head had better stay with each file for long.
+        Ask::EveryByte => files.iter().filter_map(|file| file.open.turn).max(),
+        _ => Some(BLOCK),
+    };
+    let len = first.task.expect.size;
+    let mut comparison = Comparison::new(files, len, block.unwrap_or(PIECE));
     while let Some(alone) = comparison.step() {
         for file in alone {
-            settle(&[file], comparison.read);
+            settle(&[file], comparison.read, answers);
         }
     }
     for class in &comparison.classes {
-        settle(class, comparison.read);
+        settle(class, comparison.read, answers);
     }
-    comparison.failed.into_iter().map(failed_with).collect()
+    answers.extend(comparison.failed.into_iter().map(failed_with));
 }
 
 /// Answers for files that are equal to each other and to no others, after this many bytes.
@@ -240,89 +227,4 @@ fn settle(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion>) {
             answer(other, like_own.and_then(|()| state(other)), 0);
         }
     }
-}
-
-/// Maximum number of files that are compared at a time: each is open.
-const TOGETHER: usize = 8;
-
-/// Compares the files of a batch with the first of them that can be read, some at a time. Returns an answer for each, and
-/// descriptors to be closed after these are sent.
-fn verify(reader: &mut Reader, batch: &Batch) -> (Vec<Completion>, Vec<OwnedFd>) {
-    let mut answers = Vec::with_capacity(batch.tasks.len());
-    let mut waiting: VecDeque<&Task> = batch.tasks.iter().collect();
-    // Files that are equal to each other, and the bytes read of each. The next files are compared with the first of them.
-    let mut same: VecDeque<(&Task, u64)> = VecDeque::new();
-    let mut left = Vec::new();
-    while !waiting.is_empty() {
-        let base = same.front().map(|&(task, _)| task);
-        base.into_iter().for_each(|task| waiting.push_front(task));
-        let opened = open(reader, batch, &mut waiting, (2, TOGETHER), &mut answers);
-        let mut equal = compared(reader, &opened, &mut answers);
-        left = opened.into_iter().map(|(_, fd, _)| fd).collect();
-        // The files keep their order, so the first one is in the first group.
-        let first = equal.first().and_then(|group| group.first());
-        if let Some(base) = base {
-            if first.is_none_or(|(task, _)| task.ticket != base.ticket) {
-                // It cannot be read any more: the next one takes its place.
-                same.pop_front();
-                let again = equal.into_iter().flatten().map(|(task, _)| task);
-                again.rev().for_each(|task| waiting.push_front(task));
-                continue;
-            }
-            let read = equal[0].remove(0).1;
-            same[0].1 += read;
-        }
-        let mut groups = equal.into_iter();
-        same.extend(groups.next().unwrap_or_default());
-        let others = groups.flatten();
-        answers.extend(others.map(|(task, bytes)| answer(task, false, bytes)));
-    }
-    answers.extend(
-        same.into_iter()
-            .map(|(task, bytes)| answer(task, true, bytes)),
-    );
-    (answers, left)
-}
-
-fn answer(task: &Task, equal: bool, bytes: u64) -> Completion {
-    completion(task, Outcome::Verified { equal, bytes })
-}
-
-/// The groups of equal files among these, and the bytes read of each file. Groups and files are in the order of the files.
-fn compared<'a>(
-    reader: &Reader,
-    opened: &[(&'a Task, OwnedFd, Stat)],
-    answers: &mut Vec<Completion>,
-) -> Vec<Vec<(&'a Task, u64)>> {
-    let access = &reader.settings.access;
-    let files = opened.iter();
-    let files: Vec<File<'_>> = files
-        .map(|(task, fd, _)| File::new(task, fd, access))
-        .collect();
-    let block = files.iter().filter_map(|file| file.open.turn).max();
-    let place = |of: &Task| {
-        opened
-            .iter()
-            .position(|(task, ..)| task.ticket == of.ticket)
-    };
-    let mut groups: Vec<Vec<(usize, u64)>> = Vec::new();
-    let failed = compare(files, block.unwrap_or(PIECE), |class, bytes| {
-        let mut group = Vec::with_capacity(class.len());
-        for file in class {
-            file.open.leave(file.task.expect.size);
-            match is_expected(file.task, file.open.fd) {
-                Ok(()) => group.extend(place(file.task).map(|at| (at, bytes))),
-                Err(failure) => answers.push(failed_with((file.task, failure))),
-            }
-        }
-        groups.push(group);
-    });
-    answers.extend(failed);
-    groups.retain(|group| !group.is_empty());
-    groups.sort_by_key(|group| group[0]);
-    let task = |(at, bytes): (usize, u64)| (opened[at].0, bytes);
-    let groups = groups.into_iter();
-    groups
-        .map(|group| group.into_iter().map(task).collect())
-        .collect()
 }
