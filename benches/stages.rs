@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
-use seekless::decide::{
-    Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
-};
+use seekless::decide::{Counting, DuplicateSet, Effect, Machine, Member, Rules, Summary};
 use seekless::engine::{Config, Control, Copies, Delivery, PageUse, Root, find};
 use seekless::event::Deaf;
 use seekless::file::{FolderId, FoundFile, Numbering, SharedDirs};
@@ -149,8 +147,11 @@ fn join(sizes: u64) -> usize {
         hard_links: false,
         isolate: false,
     };
-    let (tails, visit) = (TailRule::default(), FirstVisit::default());
-    let mut machine = Machine::new(Arc::new(dirs), counting, tails, visit);
+    let rules = Rules {
+        counting,
+        ..Rules::default()
+    };
+    let mut machine = Machine::new(Arc::new(dirs), rules);
     let volume = machine.volume_number(1);
     machine.trust_numbers(volume, Numbering::Unique);
     let name = |i: u64| format!("file-{i:06}.jpg").into_bytes();

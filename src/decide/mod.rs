@@ -16,6 +16,7 @@ pub use crate::event::LeftOut;
 pub use copies::{BadCopies, Copies};
 pub use keyed_join::ClassId;
 pub use machine::{Equality, Machine, Told};
-pub use rules::{Comparing, Counting, Effect, FirstVisit, HEAD, TAIL, TailRule, Want};
-pub use shared_blocks::SharedBlocks;
+pub use rules::{
+    Comparing, Counting, Effect, FirstVisit, HEAD, Rules, SharedBlocks, TAIL, TailRule, Want,
+};
 pub use summary::{DeviceTally, DuplicateSet, Member, StageTally, Summary, Unread};

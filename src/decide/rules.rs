@@ -215,6 +215,32 @@ impl Want {
     }
 }
 
+/// The rules of a search.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// How replicas are counted.
+    pub counting: Counting,
+    /// Only sets with a file that was modified at this time or later matter.
+    pub newer_ns: Option<i64>,
+    /// When tails are read.
+    pub tails: TailRule,
+    /// When files are read as a whole at once.
+    pub first_visit: FirstVisit,
+    /// Files whose samples were in the page cache are compared. No digests are needed then.
+    pub comparing: Option<Comparing>,
+    /// Files in the same blocks count as equal, on the volumes where files may share blocks.
+    pub shared_blocks: Option<SharedBlocks>,
+}
+
+/// The files whose blocks are queried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedBlocks {
+    /// Minimum size of the files, bytes.
+    pub from: u64,
+    /// The digest of a content is needed even if all files that have it lie in the same blocks.
+    pub digests: bool,
+}
+
 /// The files that may be compared with each other instead of being digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparing {

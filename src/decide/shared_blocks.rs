@@ -6,47 +6,13 @@
 //! any more: candidates count as equal only if all their extents are the same as before
 //! (`docs/explanation/correctness.md`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::file::{DevIndex, FileIndex};
+use crate::file::FileIndex;
 use crate::hash::PlacesDigest;
 
 use super::by_file::FileMap;
 use super::keyed_join::Content;
-
-/// The files whose blocks are queried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedBlocks {
-    /// Minimum size of the files, bytes.
-    pub from: u64,
-    /// The digest of a content is needed even if all files that have it lie in the same blocks.
-    pub digests: bool,
-}
-
-/// The volumes on which files may share blocks.
-#[derive(Debug, Default)]
-pub struct SharingRule {
-    /// Without a rule, no blocks are queried.
-    pub rule: Option<SharedBlocks>,
-    volumes: HashSet<DevIndex>,
-}
-
-impl SharingRule {
-    /// Records that files on this volume may share blocks.
-    pub fn is_possible_on(&mut self, volume: DevIndex) {
-        self.volumes.insert(volume);
-    }
-
-    /// True if a query of the file's blocks may spare its read.
-    pub fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
-        self.volumes.contains(&volume) && self.rule.is_some_and(|rule| bytes >= rule.from)
-    }
-
-    /// True if a content needs no digest where all files that have it lie in the same blocks.
-    pub fn spares_all(&self) -> bool {
-        self.rule.is_some_and(|rule| !rule.digests)
-    }
-}
 
 /// The next reads.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -142,17 +142,6 @@ struct KeptSets {
     files: Vec<FileIndex>,
 }
 
-impl KeptSets {
-    fn keep(&mut self, draft: &Draft) {
-        self.sets.push(KeptSet {
-            about: draft.about,
-            start: self.files.len() as u32,
-            count: draft.files.len() as u32,
-        });
-        self.files.extend_from_slice(&draft.files);
-    }
-}
-
 impl KeptSet {
     fn files<'f>(&self, all: &'f [FileIndex]) -> &'f [FileIndex] {
         &all[self.start as usize..][..self.count as usize]
@@ -282,7 +271,12 @@ impl<'a> Deliverer<'a> {
         match self.delivery {
             Delivery::AsFinal => self.write_out(draft.about, &draft.files, known),
             Delivery::Sorted(_) => {
-                self.kept.keep(&draft);
+                self.kept.sets.push(KeptSet {
+                    about: draft.about,
+                    start: self.kept.files.len() as u32,
+                    count: draft.files.len() as u32,
+                });
+                self.kept.files.extend_from_slice(&draft.files);
                 Ok(())
             }
         }

@@ -20,7 +20,7 @@ mod task;
 mod tests;
 mod worker;
 
-pub use access::{Access, InProgress};
+pub use access::Access;
 pub use budget::LEAST_RATE;
 pub use holes::{are_too_many as has_too_many_holes, too_many as too_many_holes};
 pub use open_file::{Device, OpenFile, Unequal, Which, equal};

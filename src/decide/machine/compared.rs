@@ -54,7 +54,7 @@ pub struct Equality {
 impl Machine {
     /// Records the result that a comparison of an earlier run has for a file, before its samples are known.
     pub fn token_recalled(&mut self, file: FileIndex, told: Told) {
-        if self.comparing.is_some() {
+        if self.rules.comparing.is_some() {
             self.told.insert(file, told);
         }
     }
@@ -85,7 +85,7 @@ impl Machine {
     /// True if comparing a file costs no seeks: its samples were in the page cache, or known.
     fn may_be_compared(&self, file: FileIndex) -> bool {
         let is_near = self.cached.contains(file) || self.told.contains_key(&file);
-        is_near && !self.tail_rule.seeks(self.file_table.volume(file))
+        is_near && !self.rules.tails.seeks(self.file_table.volume(file))
     }
 
     /// Called when no file of the size is being read: continues with a class whose files waited for each other.
@@ -104,7 +104,7 @@ impl Machine {
             return self.join_told(size, groups);
         }
         let comparable = files.iter().all(|&file| self.may_be_compared(file));
-        let most = self.comparing.map_or(0, |comparing| comparing.most);
+        let most = self.rules.comparing.map_or(0, |comparing| comparing.most);
         if comparable && groups.len() <= most && !self.are_digests_known(&groups) {
             self.waiting_of_size.entry(size).or_default().push(class);
             return self.compare_one_of_each(size, class, groups);
@@ -156,7 +156,7 @@ impl Machine {
 
     fn compare_one_of_each(&mut self, size: ClassId, class: ClassId, groups: Vec<Vec<FileIndex>>) {
         self.comparisons_begun += 1;
-        let run = self.comparing.map_or(0, |comparing| comparing.run);
+        let run = self.rules.comparing.map_or(0, |comparing| comparing.run);
         if let Some(waiting) = self.waiting.get_mut(&class) {
             waiting.comparison = run.wrapping_add(self.comparisons_begun);
         }
@@ -262,7 +262,7 @@ impl Machine {
     }
 
     fn is_of_this_run(&self, token: ContentToken) -> bool {
-        let run = self.comparing.map_or(0, |comparing| comparing.run);
+        let run = self.rules.comparing.map_or(0, |comparing| comparing.run);
         let number = token.comparison().wrapping_sub(run);
         (1..=self.comparisons_begun).contains(&number)
     }

@@ -4,7 +4,7 @@ mod compared;
 mod samples;
 mod whole;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::file::{
@@ -16,8 +16,8 @@ use super::by_file::{Chain, FileMap, FileSet, removed};
 use super::by_size::{BySize, SameSize};
 use super::keyed_join::{Awaited, ClassId, Content, ContentKey, KeyedJoin, SampleClass, SampleKey};
 use super::odds::Odds;
-use super::rules::{Comparing, Counting, Effect, FirstVisit, HEAD, TailRule, Want};
-use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
+use super::rules::{Counting, Effect, HEAD, Rules, Want};
+use super::shared_blocks::BlocksClass;
 use super::summary::Unread;
 
 pub use compared::{Equality, Told};
@@ -29,10 +29,7 @@ use compared::WaitingClass;
 pub struct Machine {
     file_table: FileTable,
     dirs: Arc<SharedDirs>,
-    counting: Counting,
-    newer_ns: Option<i64>,
-    tail_rule: TailRule,
-    first_visit: FirstVisit,
+    rules: Rules,
     chain: Chain,
     by_size: BySize,
     by_head: KeyedJoin<SampleKey>,
@@ -44,8 +41,8 @@ pub struct Machine {
     awaited: FileMap<Awaited>,
     odds: Odds,
     effects: Vec<Effect>,
-    comparing: Option<Comparing>,
-    sharing: SharingRule,
+    /// Volumes on which files may share blocks.
+    sharing: HashSet<DevIndex>,
     /// Classes whose files may lie in the same blocks.
     blocks: HashMap<SampleClass, BlocksClass>,
     blocks_of_size: HashMap<ClassId, Vec<SampleClass>>,
@@ -73,17 +70,10 @@ pub struct Machine {
 
 impl Machine {
     /// A machine without files.
-    pub fn new(
-        dirs: Arc<SharedDirs>,
-        counting: Counting,
-        tail_rule: TailRule,
-        first_visit: FirstVisit,
-    ) -> Self {
+    pub fn new(dirs: Arc<SharedDirs>, rules: Rules) -> Self {
         Self {
             dirs,
-            counting,
-            tail_rule,
-            first_visit,
+            rules,
             ..Self::default()
         }
     }
@@ -105,12 +95,7 @@ impl Machine {
 
     /// How replicas are counted.
     pub fn counting(&self) -> Counting {
-        self.counting
-    }
-
-    /// Only sets with a file that was modified at this time or later matter.
-    pub fn only_newer(&mut self, than_ns: Option<i64>) {
-        self.newer_ns = than_ns;
+        self.rules.counting
     }
 
     /// True if one of these files makes a set matter.
@@ -121,32 +106,29 @@ impl Machine {
                 .map(|&file| self.file_table.fingerprint(file).mtime_ns);
             times.any(|mtime_ns| mtime_ns >= since)
         };
-        self.newer_ns.is_none_or(is_newer)
+        self.rules.newer_ns.is_none_or(is_newer)
     }
 
     /// Records that reads from this volume cost seeks, so that fewer samples pay off.
     pub fn seeks_cost(&mut self, volume: DevIndex) {
-        self.tail_rule.seeks_cost(volume);
-    }
-
-    /// Allows the comparison of files whose samples were in the page cache. No digests are needed.
-    pub fn compare(&mut self, comparing: Comparing) {
-        self.comparing = Some(comparing);
-    }
-
-    /// Treats files in the same blocks as equal, on the volumes where files may share blocks.
-    pub fn share_blocks(&mut self, rule: SharedBlocks) {
-        self.sharing.rule = Some(rule);
+        self.rules.tails.seeks_cost(volume);
     }
 
     /// Records that files on this volume may share blocks.
     pub fn blocks_are_shared_on(&mut self, volume: DevIndex) {
-        self.sharing.is_possible_on(volume);
+        self.sharing.insert(volume);
+    }
+
+    /// True if a query of the file's blocks may spare its read.
+    fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
+        let rule = self.rules.shared_blocks;
+        self.sharing.contains(&volume) && rule.is_some_and(|rule| bytes >= rule.from)
     }
 
     /// Records that a file's samples were in the page cache.
     pub fn was_cached(&mut self, file: FileIndex) {
         if self
+            .rules
             .comparing
             .is_some_and(|comparing| self.file_table.size(file) >= comparing.from)
         {
@@ -282,7 +264,13 @@ impl Machine {
     fn open_size_if_due(&mut self, class: ClassId) {
         let of = self.by_size.class(class);
         let (files, names) = (of.files.into(), of.names.into());
-        if !of.open && of.any_newer && self.counting.size_matters(files, names, of.spans_roots) {
+        if !of.open
+            && of.any_newer
+            && self
+                .rules
+                .counting
+                .size_matters(files, names, of.spans_roots)
+        {
             let held = self.by_size.open(class, &self.chain);
             for file in held {
                 self.start(class, file);
@@ -299,7 +287,8 @@ impl Machine {
             self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
         } else if self
-            .tail_rule
+            .rules
+            .tails
             .read_at_once(size, self.file_table.volume(file))
         {
             self.want(class, file, Want::HeadAndTail);
@@ -320,7 +309,7 @@ impl Machine {
         let (size, files) = (of.size(), of.files);
         of.whole.unwrap_or_else(|| {
             let odds = self.odds.of_any(size, files);
-            let whole = self.first_visit.reads_whole(size, odds);
+            let whole = self.rules.first_visit.reads_whole(size, odds);
             self.by_size.class_mut(class).whole = Some(whole);
             whole
         })

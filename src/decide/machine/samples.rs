@@ -61,8 +61,8 @@ impl Machine {
         let size = self.file_table.size(file);
         let volume = self.file_table.volume(file);
         let sharing = self.by_size.class(self.size_class(file)).files;
-        let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
-            && !self.sharing.may_spare(size, volume);
+        let content_is_next =
+            !self.rules.tails.pays(size, std::iter::once(volume)) && !self.may_spare(size, volume);
         content_is_next.then(|| self.odds.of(size, sharing))
     }
 
@@ -77,7 +77,7 @@ impl Machine {
 
     pub(super) fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {
         let (files, open) = (self.by_head.files(class), self.by_head.is_open(class));
-        if open || !self.counting.sample_matters(files.into()) {
+        if open || !self.rules.counting.sample_matters(files.into()) {
             return;
         }
         let held = self.by_head.held(class, &self.chain);
@@ -85,7 +85,7 @@ impl Machine {
         let any = held.len() < files as usize;
         let bytes = self.by_size.class(size).size();
         let volumes = held.iter().map(|&file| self.file_table.volume(file));
-        let state = if !any && self.tail_rule.pays(bytes, volumes) {
+        let state = if !any && self.rules.tails.pays(bytes, volumes) {
             ClassState::ByTail
         } else {
             ClassState::Whole { any }
@@ -134,6 +134,7 @@ impl Machine {
             Offered::Passed(class) => self.after_tail(size, class, vec![file]),
             Offered::Held(class) => {
                 if self
+                    .rules
                     .counting
                     .sample_matters(self.by_tail.files(class).into())
                 {

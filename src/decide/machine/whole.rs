@@ -27,7 +27,7 @@ impl Machine {
     /// Requests a file to its end, unless a query of its blocks may be enough.
     pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
         let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
-        if self.sharing.may_spare(bytes, volume) {
+        if self.may_spare(bytes, volume) {
             self.query_blocks(size, class);
             self.awaited.insert(file, Awaited::Blocks(class));
             self.want(size, file, Want::Blocks);
@@ -56,7 +56,8 @@ impl Machine {
             Some(&mut ClassState::Whole { any }) => any,
             _ => false,
         };
-        let all_spared = !any && self.sharing.spares_all();
+        let rule = self.rules.shared_blocks;
+        let all_spared = !any && rule.is_some_and(|rule| !rule.digests);
         self.blocks.insert(class, BlocksClass::new(all_spared));
         if let Some(state) = self.state(class) {
             *state = ClassState::Blocks;
@@ -192,7 +193,7 @@ impl Machine {
             self.learn(size, nth > 1, file);
         }
         // Most contents have one file: to pass over them would take a cache miss for each.
-        if nth == self.counting.fewest_inodes()
+        if nth == self.rules.counting.fewest_inodes()
             && let Some(before) = self.by_size.class_mut(size).contents.replace(class)
         {
             self.by_content.link_to(class, before);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::decide::ClassId;
 use crate::decide::machine::{Machine, Told};
-use crate::decide::rules::{Comparing, Counting, Effect, FirstVisit, TailRule, Want};
-use crate::decide::shared_blocks::SharedBlocks;
+use crate::decide::rules::{
+    Comparing, Counting, Effect, FirstVisit, Rules, SharedBlocks, TailRule, Want,
+};
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
@@ -39,25 +40,28 @@ impl<'a> Drive<'a> {
         let mut tail_rule = TailRule::default();
         tail_rule.from = FROM;
         tail_rule.from_with_seeks = FROM_WITH_SEEKS;
-        let first_visit = FirstVisit { visit };
-        let mut machine = Machine::new(Arc::new(dirs), counting, tail_rule, first_visit);
+        let rules = Rules {
+            counting,
+            newer_ns: None,
+            tails: tail_rule,
+            first_visit: FirstVisit { visit },
+            comparing: (!digests).then_some(Comparing {
+                from: FROM,
+                most: MOST,
+                run: RUN,
+            }),
+            shared_blocks: Some(SharedBlocks {
+                from: FROM,
+                digests,
+            }),
+        };
+        let mut machine = Machine::new(Arc::new(dirs), rules);
         for dev in 0..VOLUMES {
             let volume = DevIndex(dev);
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), volume);
             machine.trust_numbers(volume, Numbering::Unique);
         }
         machine.seeks_cost(DevIndex(VOLUMES - 1));
-        if !digests {
-            machine.compare(Comparing {
-                from: FROM,
-                most: MOST,
-                run: RUN,
-            });
-        }
-        machine.share_blocks(SharedBlocks {
-            from: FROM,
-            digests,
-        });
         Self {
             world,
             machine,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::decide::copies::Copies;
 use crate::decide::machine::Machine;
-use crate::decide::rules::{Counting, FirstVisit, TailRule};
+use crate::decide::rules::{Counting, Rules};
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 
 use drive::Drive;
@@ -83,12 +83,11 @@ fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {
 fn machine() -> Machine {
     let dirs = SharedDirs::default();
     dirs.write().add_root(b"r", 0, (1, 1));
-    let mut machine = Machine::new(
-        Arc::new(dirs),
-        DUPLICATES,
-        TailRule::default(),
-        FirstVisit::default(),
-    );
+    let rules = Rules {
+        counting: DUPLICATES,
+        ..Rules::default()
+    };
+    let mut machine = Machine::new(Arc::new(dirs), rules);
     let volume = machine.volume_number(1);
     machine.trust_numbers(volume, Numbering::Unique);
     machine

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::decide::{Comparing, FirstVisit, Machine, Rules, SharedBlocks, Summary};
 use crate::device::{BadOverride, SystemRoot};
 use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
@@ -102,7 +102,6 @@ pub fn begin<'a>(
         watchlist: Arc::clone(&watchlist),
         recalls: Recalls::default(),
     };
-    let in_progress = Arc::clone(&settings.access.in_progress);
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(process::Idle::enter).transpose();
     if let Err(error) = &idle {
@@ -113,35 +112,35 @@ pub fn begin<'a>(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let mut tail_rule = TailRule::default();
-    if !config.uses(Mechanism::Tails) {
-        (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
-    }
-    let first_visit = if config.uses(Mechanism::WholeAtOnce) {
-        FirstVisit::default()
-    } else {
-        FirstVisit { visit: 0 }
+    let mut rules = Rules {
+        counting: config.counting(),
+        newer_ns: config.newer_ns,
+        ..Rules::default()
     };
-    let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
-    machine.only_newer(config.newer_ns);
+    if !config.uses(Mechanism::Tails) {
+        (rules.tails.from, rules.tails.from_with_seeks) = (u64::MAX, u64::MAX);
+    }
+    if !config.uses(Mechanism::WholeAtOnce) {
+        rules.first_visit = FirstVisit { visit: 0 };
+    }
     if !config.digests && config.uses(Mechanism::LockStep) {
-        machine.compare(Comparing {
+        rules.comparing = Some(Comparing {
             from: SMALL + 1,
             most: share.files,
             run: unique(),
         });
     }
     if config.uses(Mechanism::SharedBlocks) {
-        machine.share_blocks(SharedBlocks {
+        rules.shared_blocks = Some(SharedBlocks {
             from: SMALL + 1,
             digests: config.digests,
         });
     }
+    let machine = Machine::new(Arc::clone(&dirs), rules);
     let reads = Reads {
         scheduler: Scheduler::new(settings, Fold::default()),
         volumes: Volumes::new(config, share.files),
         tally: Tally::default(),
-        in_progress,
         sample_only: HashSet::new(),
     };
     Ok(Session {

@@ -297,12 +297,9 @@ impl Session<'_> {
             total_is_final: self.arrivals.scan_done,
         }];
         let name = |volume: VolumeId| self.reads.volumes.name(volume);
-        let in_progress = |volume: VolumeId| self.reads.in_progress.bytes(volume);
-        lines.extend(
-            self.reads
-                .tally
-                .lines(name, self.arrivals.scan_done, in_progress),
-        );
+        let in_progress = |volume: VolumeId| self.reads.scheduler.in_progress(volume);
+        let tally = &self.reads.tally;
+        lines.extend(tally.lines(name, self.arrivals.scan_done, in_progress));
         self.control.publish(lines);
     }
 

@@ -1,13 +1,12 @@
 //! Turns the requests of the machine into reads of spans.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::cache::{Cache, FileState};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::device::is_read_on;
 use crate::file::FileIndex;
-use crate::read::{Ask, Batch, InProgress, Job, Scheduler, Span, Task, Ticket};
+use crate::read::{Ask, Batch, Job, Scheduler, Span, Task, Ticket};
 
 use super::Session;
 use crate::engine::config::Mechanism;
@@ -27,8 +26,6 @@ pub struct Reads {
     pub scheduler: Scheduler<Want>,
     pub volumes: Volumes,
     pub tally: Tally,
-    /// The bytes of files that are being read.
-    pub in_progress: Arc<InProgress>,
     /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
     pub sample_only: HashSet<FileIndex>,
 }

@@ -196,6 +196,11 @@ impl<W: Copy> Scheduler<W> {
         self.outstanding() == 0
     }
 
+    /// Bytes read so far of the files of a volume that are being read.
+    pub fn in_progress(&self, volume: VolumeId) -> u64 {
+        self.settings.access.in_progress.bytes(volume)
+    }
+
     /// Hands over as many tasks as the devices have room for.
     pub fn dispatch(&mut self, describe: &mut Describe<'_, W>) {
         let under_way = &mut self.under_way;
