@@ -365,7 +365,7 @@ mod tests {
             let shared: Vec<[FileIndex; 1]> = (0..files.len() as u32).map(|n| [FileIndex(n)]).collect();
             let files = |set: &[FileIndex; 1]| &shared[set[0].0 as usize][..];
             let sets = sort_sets(sets, better, files, &file_table, &dirs);
-            expected.sort_by_key(|set| (better(set), place(set[0])));
+            expected.sort_by_key(|set| (better(set), place(set[0]), file_table.ino(set[0])));
             prop_assert_eq!(sets, expected);
         }
     }
