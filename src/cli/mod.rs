@@ -65,7 +65,7 @@ fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
             return refuse(in_one_line(&error, &words, &command));
         }
         Err(help) => {
-            console::printed(help.print())?;
+            console::print(|_| help.print())?;
             return Err(Exit::Done.into());
         }
     };

@@ -72,7 +72,7 @@ impl ComparedEntry {
 }
 
 /// The folders of a side.
-pub fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
+fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
     match tree.roots()[side as usize].place {
         RootPlace::Folder(folder) => tree.below(folder),
         RootPlace::File(name) => {

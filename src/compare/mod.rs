@@ -106,7 +106,7 @@ impl<'t> Comparison<'t> {
                 side: side as u32,
             };
             let entries = of_side.entries();
-            sides.push(totals::of(&marks, side as u32, &entries));
+            sides.push(totals::of(&marks, &entries));
             if question.asked(tree.roots().len()).contains(&side) {
                 of_side.push_all(entries, &mut lines);
             }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::tree::{EntryKind, Other, Tree, Unseen};
+use crate::tree::{EntryKind, Tree, Unseen};
 
 use super::contents::Held;
-use super::lines::{ComparedEntry, EntryPlace, folders_of};
+use super::lines::{ComparedEntry, EntryPlace};
 use super::marks::{Mark, Marks};
 
 /// Files and their bytes. A file with several names counts once.
@@ -46,8 +46,6 @@ pub struct Side {
     pub doubtful: u64,
     /// Files that are on the others only as further names of themselves.
     pub one_copy: u64,
-    /// Entries that filters left out.
-    pub left_out: u64,
 }
 
 impl Side {
@@ -71,7 +69,7 @@ impl Side {
 }
 
 /// Sums up a side, of which these are all entries.
-pub fn of(marks: &Marks<'_, '_>, side: u32, entries: &[Vec<ComparedEntry>]) -> Side {
+pub fn of(marks: &Marks<'_, '_>, entries: &[Vec<ComparedEntry>]) -> Side {
     let tree = marks.tree;
     let mut sums = Side::default();
     for entry in entries.iter().flatten() {
@@ -84,13 +82,6 @@ pub fn of(marks: &Marks<'_, '_>, side: u32, entries: &[Vec<ComparedEntry>]) -> S
             },
             EntryPlace::EmptyFolder(_) | EntryPlace::Folder(..) => sums.add_other(is_there),
         }
-    }
-    for folder in folders_of(tree, side) {
-        let is_left_out = |entry: &Other<'_>| match entry.kind {
-            EntryKind::Unseen(unseen) => unseen.is_asked_for(),
-            _ => false,
-        };
-        sums.left_out += tree.others_in(folder).filter(is_left_out).count() as u64;
     }
     sums
 }

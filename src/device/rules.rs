@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::leaf::{Array, Leaf, LeafKind};
 
 /// How a volume likes to be read.
@@ -43,6 +45,12 @@ impl Class {
             Self::Fuse => "fuse",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
     }
 }
 

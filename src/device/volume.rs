@@ -3,21 +3,27 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::filesystem::{FilesystemKind, walks_files};
 use super::leaf::{Array, Leaf, LeafKind};
 use super::policy::{Order, Policy};
 use super::rules::{Class, Facts};
+use crate::file::serialize_path;
 
-/// One file system as far as it was met.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One file system as far as it was met. Its keys in JSON are a promise (`docs/reference/formats.md`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Volume {
     /// Its device number; files in it may carry others (btrfs subvolumes).
+    #[serde(skip)]
     pub st_dev: u64,
     /// Where it is mounted.
+    #[serde(rename = "mount", serialize_with = "serialize_path")]
     pub mount_point: PathBuf,
     /// Type of the file system, as in `ext4`; `unknown` if no mount could be found.
     pub filesystem: String,
     /// True if a file of another file system that is shown there has its own modification time.
+    #[serde(skip)]
     pub keeps_times: bool,
     /// UUID of the file system, if it is known.
     pub uuid: Option<String>,
@@ -37,10 +43,12 @@ pub struct Volume {
     pub policy: Policy,
     /// How it is read if its answers show that it has a head although its class denies it; `None` where nothing seen
     /// should change the user's word.
+    #[serde(skip)]
     pub otherwise: Option<Policy>,
     /// Why it has this class.
     pub why: String,
     /// What the user said about it, in words.
+    #[serde(skip)]
     pub told: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A name, as it is in JSON: text where it is valid UTF-8, else its bytes in base64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Name<'a>(pub &'a [u8]);
 
 #[derive(Serialize, Deserialize)]

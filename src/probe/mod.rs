@@ -21,6 +21,6 @@ pub mod text;
 #[cfg(test)]
 pub use advice::advise;
 pub use experiment::{EXPERIMENTS, Experiment};
-pub use findings::{Advice, Findings};
+pub use findings::Advice;
 pub use measure::{LONGEST, Measured, ProbeError, SHORTEST, Spec, measure};
 pub use sweep::Control;

@@ -1,6 +1,5 @@
 //! Reports about devices: what `seekless devices` prints. A table for people with what was chosen for each file system
-//! below it, and why; or a document for programs. The document's keys are a promise (`docs/reference/formats.md`), so they
-//! are spelled out apart from the types that the facts are kept in.
+//! below it, and why; or a document for programs. The document's keys are a promise (`docs/reference/formats.md`).
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -8,33 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 
 use super::escape::escape;
-use super::{Name, write_document};
-use crate::device::{Array, Class, Leaf, LeafKind, Policy, Volume};
-
-/// Number of the JSON document's layout; grows when a key changes its meaning.
-pub const DEVICES_SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct VolumeRecord<'a> {
-    mount: Name<'a>,
-    filesystem: &'a str,
-    uuid: Option<&'a str>,
-    stack: &'a [String],
-    arrays: &'a [Array],
-    leaves: &'a [Leaf],
-    class: &'static str,
-    rule: &'static str,
-    why: &'a str,
-    policy: PolicyRecord,
-    notes: &'a [String],
-}
-
-#[derive(Serialize)]
-struct PolicyRecord {
-    executor: &'static str,
-    #[serde(flatten)]
-    policy: Policy,
-}
+use super::{SCHEMA, write_document};
+use crate::device::{Leaf, LeafKind, Volume};
 
 /// Writes all volumes as one document.
 ///
@@ -43,37 +17,9 @@ struct PolicyRecord {
 pub fn write_json(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
     #[derive(Serialize)]
     struct Keys<'a> {
-        volumes: Vec<VolumeRecord<'a>>,
+        volumes: &'a [&'a Volume],
     }
-    let volumes = volumes.iter().map(|volume| record(volume)).collect();
-    write_document(out, "seekless-devices", DEVICES_SCHEMA, &Keys { volumes })
-}
-
-fn record(volume: &Volume) -> VolumeRecord<'_> {
-    VolumeRecord {
-        mount: Name::of_path(&volume.mount_point),
-        filesystem: &volume.filesystem,
-        uuid: volume.uuid.as_deref(),
-        stack: &volume.stack,
-        arrays: &volume.arrays,
-        leaves: &volume.leaves,
-        class: volume.class.word(),
-        rule: volume.rule,
-        why: &volume.why,
-        policy: policy(volume.class, &volume.policy),
-        notes: &volume.notes,
-    }
-}
-
-fn policy(class: Class, policy: &Policy) -> PolicyRecord {
-    PolicyRecord {
-        executor: match class {
-            Class::Memory => "immediate",
-            _ if policy.is_one_thread_a_disk() => "one-thread-per-disk",
-            _ => "pools",
-        },
-        policy: *policy,
-    }
+    write_document(out, "seekless-devices", SCHEMA, &Keys { volumes })
 }
 
 const TITLES: [&str; 9] = [

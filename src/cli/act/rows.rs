@@ -15,7 +15,7 @@ use crate::cli::front::problems::typed;
 use crate::cli::resolve::act::ActRun;
 
 /// One name.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Row<'a> {
     pub path: Name<'a>,
     /// The file of the set, from 1: names of one file share it. Names that were not looked at as files have none.
@@ -61,24 +61,12 @@ pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'
 
 fn of_reason<'a>(path: &'a [u8], fate: &'static str, why: &'a Reason) -> Row<'a> {
     Row {
+        path: Name(path),
+        fate,
         why: Some(typed(why)),
         code: Some(why.name()),
         facts: Some(why.facts()),
-        ..bare(path, fate)
-    }
-}
-
-fn bare<'a>(path: &'a [u8], fate: &'static str) -> Row<'a> {
-    Row {
-        path: Name(path),
-        file: None,
-        fate,
-        why: None,
-        code: None,
-        facts: None,
-        keeper: None,
-        to: None,
-        frees: 0,
+        ..Row::default()
     }
 }
 
@@ -94,11 +82,13 @@ fn row<'a>(
         Fate::Leave(why) => of_reason(path, "leave", why),
         Fate::Keep(why) => of_reason(path, "keep", why),
         &Fate::Act { frees, .. } => Row {
+            path: Name(path),
+            fate: "act",
             why: remark(set, file, frees, action),
             keeper: set.kept_for(file).map(|(_, kept)| Name(kept.path())),
             // What a file frees is said once.
             frees: if nth == 0 { frees } else { 0 },
-            ..bare(path, "act")
+            ..Row::default()
         },
     }
 }

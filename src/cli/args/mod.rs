@@ -31,7 +31,6 @@ use self::tools::{CACHE_EXAMPLES, CacheArgs, ProbeArgs};
     propagate_version = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
-    after_help = "'seekless --help' shows all options, details and examples.",
     after_long_help = EXAMPLES
 )]
 pub struct Cli {
@@ -48,10 +47,7 @@ pub enum Command {
     ///
     /// 'seekless PATH' means 'seekless find PATH'. If a folder is named like a command, write its path: 'seekless
     /// ./find'.
-    #[command(
-        after_help = "'seekless find --help' shows all options, details and examples.",
-        after_long_help = EXAMPLES
-    )]
+    #[command(after_long_help = EXAMPLES)]
     Find(Box<FindArgs>),
 
     /// Find folders whose content is also in another folder
@@ -60,10 +56,7 @@ pub enum Command {
     /// topmost folders that have a verdict, largest reclaimable space first: identical, contained in another folder,
     /// elsewhere in several folders, or overlapping. Many copies of one tree are one entry. Hidden files
     /// are included. A folder that seekless could not read completely gets no verdict. seekless changes nothing.
-    #[command(
-        after_help = "'seekless folders --help' shows all options, details and examples.",
-        after_long_help = FOLDERS_EXAMPLES
-    )]
+    #[command(after_long_help = FOLDERS_EXAMPLES)]
     Folders(Box<FoldersArgs>),
 
     /// Check whether everything in a folder also exists elsewhere
@@ -71,39 +64,36 @@ pub enum Command {
     /// seekless compares files by content, regardless of path and name. It compares empty files, empty folders,
     /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
     /// match on another side, and that the match was read and would remain if this side were deleted.
-    #[command(
-        after_help = "'seekless compare --help' shows all options, details and examples.",
-        after_long_help = COMPARE_EXAMPLES
-    )]
+    #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArgs>),
 
     /// Remove duplicates, or move them to the trash (--trash)
     ///
     /// At least one file of each set stays. 'seekless undo' restores files from the trash. It cannot restore files that
     /// were removed without --trash.
-    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    #[command(after_long_help = ACT_EXAMPLES)]
     Remove(Box<RemoveArgs>),
 
     /// Replace duplicates with hard links to the kept file
     ///
     /// All names then lead to one file: a change through one name is visible through all of them. A hard link
     /// cannot cross file systems, so one file stays on each file system.
-    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    #[command(after_long_help = ACT_EXAMPLES)]
     Hardlink(Box<HardlinkArgs>),
 
     /// Replace duplicates with symbolic links to the kept file
-    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    #[command(after_long_help = ACT_EXAMPLES)]
     Symlink(Box<SymlinkArgs>),
 
     /// Let duplicates share disk blocks; each stays a separate file
     ///
     /// The kernel compares the bytes before it shares the blocks. The file system must support this: btrfs, XFS,
     /// bcachefs and a few others do.
-    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    #[command(after_long_help = ACT_EXAMPLES)]
     Reflink(Box<ActArgs>),
 
     /// Move duplicates into another folder and keep their paths below it
-    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    #[command(after_long_help = ACT_EXAMPLES)]
     Move(Box<MoveArgs>),
 
     /// Undo the last run, or the given run
@@ -240,8 +230,6 @@ Examples:
   seekless devices -f json | jq '.volumes[].class'
                                                 print the classes only";
 
-const ACT_HINT: &str = "--help shows all options, details and examples.";
-
 const ACT_EXAMPLES: &str = "\
 Examples:
   seekless remove --dry-run ~/Pictures          show what would be removed, what stays, and why
@@ -317,14 +305,19 @@ Exit status:
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {
-    with_exit_status(Cli::command()).mut_subcommands(with_exit_status)
+    with_end(Cli::command()).mut_subcommands(with_end)
 }
 
-fn with_exit_status(command: clap::Command) -> clap::Command {
-    let examples = command.get_after_long_help().map(ToString::to_string);
-    match examples.filter(|examples| !examples.contains("Exit status:")) {
-        Some(examples) => command.after_long_help(examples + EXIT_STATUS),
-        None => command,
+/// Adds what stands at the end of the help of every command that has examples.
+fn with_end(command: clap::Command) -> clap::Command {
+    let Some(examples) = command.get_after_long_help().map(ToString::to_string) else {
+        return command;
+    };
+    let command = command.after_help("--help shows all options, details and examples.");
+    if examples.contains("Exit status:") {
+        command
+    } else {
+        command.after_long_help(examples + EXIT_STATUS)
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use seekless::action::Reads;
 use seekless::device::Override;
@@ -12,7 +13,7 @@ use seekless::engine::{Config, LEAST_RATE, PageUse};
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::{MECHANISMS, Mechanism};
 use seekless::scan::Kind;
-use seekless::units::{BadSize, Bytes, plural};
+use seekless::units::{BadSize, Bytes};
 
 use super::common::{at_least_one, named};
 
@@ -140,6 +141,14 @@ pub struct NamesArgs {
     pub hard_links: bool,
 }
 
+/// A size that is not less than another one.
+pub fn at_least(least: Bytes, text: &str) -> Result<Bytes, String> {
+    match text.parse().map_err(|error: BadSize| error.to_string())? {
+        given if given < least => Err(format!("{given} is too little: use {least} or more")),
+        given => Ok(given),
+    }
+}
+
 /// True for a value of `--cache` that is no folder.
 pub fn is_cache_word(value: &Path) -> bool {
     ["off", "mtime"].iter().any(|word| value == Path::new(word))
@@ -194,7 +203,7 @@ pub struct FilterArgs {
     /// Only include files whose path matches this regular expression
     ///
     /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
-    #[arg(long, value_name = "REGEX", value_parser = expression, hide_short_help = true)]
+    #[arg(long, value_name = "REGEX", value_parser = NonEmptyStringValueParser::new(), hide_short_help = true)]
     pub regex: Vec<String>,
 
     /// Match all patterns case-insensitively
@@ -242,47 +251,18 @@ pub struct FilterArgs {
     pub hidden: bool,
 }
 
-fn extension(text: &str) -> Result<String, String> {
+fn extension(text: &str) -> Result<String, &'static str> {
     let bare = text.trim_start_matches('.');
-    if bare.is_empty() {
-        return Err("an entry of the list is empty: write extensions as jpg,png".to_owned());
-    }
-    if bare.contains(char::is_whitespace) {
-        let words: Vec<_> = bare.split_whitespace().collect();
-        return Err(format!(
-            "a list has commas and no spaces: write --ext {}",
-            words.join(",")
-        ));
-    }
-    let name = bare.trim_start_matches("*.");
-    let is_part = |c: char| !matches!(c, '/' | '*' | '?' | ';' | '|' | ':');
-    if name.len() < bare.len() && name.chars().all(is_part) {
-        return Err(format!("an extension is not a pattern: write --ext {name}"));
-    }
-    if !bare.chars().all(is_part) {
-        return Err("write extensions as jpg,png; for patterns use --name GLOB".to_owned());
+    let is_part = |c: char| !c.is_whitespace() && !"/*?;|:".contains(c);
+    if bare.is_empty() || !bare.chars().all(is_part) {
+        return Err("write extensions as jpg,png; for patterns use --name GLOB");
     }
     Ok(bare.to_owned())
 }
 
-/// An empty expression matches every path, which nobody asks for.
-fn expression(text: &str) -> Result<String, &'static str> {
-    match text {
-        "" => Err("an empty expression matches every path (an unset variable?): omit --regex"),
-        text => Ok(text.to_owned()),
-    }
-}
-
-/// A rate that is meant: nobody wants a few bytes a second.
+/// Nobody wants a few bytes a second.
 pub fn rate(text: &str) -> Result<Bytes, String> {
-    match text.parse().map_err(|error: BadSize| error.to_string())? {
-        Bytes(0) => Err("allows no reads: use 1M or more".to_owned()),
-        Bytes(bytes) if bytes < LEAST_RATE.0 => Err(format!(
-            "allows {bytes} {} per second: for {bytes} MB per second use {bytes}M",
-            plural(bytes, "byte", "bytes")
-        )),
-        rate => Ok(rate),
-    }
+    at_least(LEAST_RATE, text)
 }
 
 /// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of

@@ -8,7 +8,7 @@ use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
 use super::common::{DocumentArgs, named};
-use super::search::rate;
+use super::search::{at_least, rate};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What to measure")]
@@ -71,11 +71,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 fn scratch(text: &str) -> Result<Bytes, String> {
-    match text.parse::<Bytes>() {
-        Ok(Bytes(size)) if size < 1 << 20 => Err("a scratch file needs 1MiB or more".to_owned()),
-        Ok(size) => Ok(size),
-        Err(error) => Err(error.to_string()),
-    }
+    at_least(Bytes(1_000_000), text)
 }
 
 #[derive(Args, Debug)]

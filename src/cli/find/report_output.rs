@@ -85,7 +85,13 @@ impl ReportOutput {
 /// Says how a search or a selection went; `notes` are behind its summary. Decides on the exit status.
 pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) -> Exit {
     if !run.args.talk.quiet {
-        console::lines(summary_lines(summary, SummaryOf::of(run)));
+        let (copies, isolate) = (run.config.copies, run.config.isolate);
+        console::lines(incomplete(summary, copies).map(|why| format!("INCOMPLETE: {why}.")));
+        console::line(&found(summary, copies, isolate));
+        if run.args.talk.verbose > 0 {
+            console::lines(work(summary));
+        }
+        console::lines(skipped(&summary.left_out));
         notes();
         console::lines(reported(run, summary));
         console::lines(next_command(run, summary));
@@ -128,45 +134,12 @@ fn next_command(run: &FindRun, summary: &Summary) -> Option<String> {
     ))
 }
 
-/// The run that a summary is of.
-#[derive(Clone, Copy, Debug)]
-struct SummaryOf {
-    /// How many copies were asked for.
-    copies: Copies,
-    /// Copies under one path counted as one.
-    isolate: bool,
-    /// What was read, and what each stage and each disk did, is asked for.
-    verbose: bool,
-}
-
-impl SummaryOf {
-    fn of(run: &FindRun) -> Self {
-        Self {
-            copies: run.config.copies,
-            isolate: run.config.isolate,
-            verbose: run.args.talk.verbose > 0,
-        }
-    }
-}
-
-/// The lines of the summary.
-fn summary_lines(summary: &Summary, of: SummaryOf) -> Vec<String> {
-    let mut lines = Vec::new();
-    lines.extend(incomplete(summary, of).map(|why| format!("INCOMPLETE: {why}.")));
-    lines.push(found(summary, of));
-    if of.verbose {
-        lines.extend(work(summary));
-    }
-    lines.extend(skipped(&summary.left_out));
-    lines
-}
-
 /// Why there may be more duplicates, or why an answer that depends on every file (`--unique`, `--copies ..3`) is not
 /// complete.
-fn incomplete(summary: &Summary, of: SummaryOf) -> Option<&'static str> {
+fn incomplete(summary: &Summary, copies: Copies) -> Option<&'static str> {
     let left_out = &summary.left_out;
     let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
-    let is_of_all = of.copies.most.is_some();
+    let is_of_all = copies.most.is_some();
     if is_of_all && left_out.unanswered > 0 {
         Some("some file systems did not answer and may hold more copies, so nothing is reported")
     } else if summary.interrupted {
@@ -182,19 +155,18 @@ fn incomplete(summary: &Summary, of: SummaryOf) -> Option<&'static str> {
     }
 }
 
-fn found(summary: &Summary, of: SummaryOf) -> String {
-    let copies = of.copies;
+fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let (one, more, range) = if copies == Copies::default() {
         ("set of duplicates", "sets of duplicates", String::new())
-    } else if copies == Copies::UNIQUE && !of.isolate {
+    } else if copies == Copies::UNIQUE && !isolate {
         ("unique file", "unique files", String::new())
-    } else if of.isolate && copies == Copies::UNIQUE {
+    } else if isolate && copies == Copies::UNIQUE {
         (
             "content",
             "contents",
             " in only one of the paths".to_owned(),
         )
-    } else if of.isolate {
+    } else if isolate {
         ("content", "contents", format!(" in {copies} of the paths"))
     } else {
         ("content", "contents", format!(" with {copies} copies"))
@@ -303,15 +275,6 @@ fn skipped(left_out: &LeftOut) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn first_line(copies: &str, isolate: bool, summary: &Summary) -> String {
-        let of = SummaryOf {
-            copies: copies.parse().expect("a range"),
-            isolate,
-            verbose: false,
-        };
-        summary_lines(summary, of)[0].clone()
-    }
-
     #[test]
     fn what_was_asked_for_is_named() {
         for (copies, isolate, sets, said) in [
@@ -337,7 +300,8 @@ mod tests {
                 sets,
                 ..Summary::default()
             };
-            assert_eq!(first_line(copies, isolate, &summary), said);
+            let copies = copies.parse().expect("a range");
+            assert_eq!(found(&summary, copies, isolate), said);
         }
     }
 }

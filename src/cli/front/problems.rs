@@ -18,7 +18,11 @@ use crate::cli::terminal::exit::Exit;
 /// Listens to the engine, on whatever thread it speaks.
 #[derive(Debug)]
 pub struct Listener {
-    tally: Tally,
+    bad_roots: AtomicUsize,
+    something_left: AtomicBool,
+    /// The run no longer waited for some file system.
+    gave_up: AtomicBool,
+    missed_ignore_file: AtomicBool,
     problem_limit: ProblemLimit,
     links: Mutex<Vec<PathBuf>>,
 }
@@ -27,7 +31,10 @@ impl Listener {
     /// Where decisions are told (`-v`), every problem is named.
     pub fn new() -> Self {
         Self {
-            tally: Tally::default(),
+            bad_roots: AtomicUsize::default(),
+            something_left: AtomicBool::default(),
+            gave_up: AtomicBool::default(),
+            missed_ignore_file: AtomicBool::default(),
             problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
             links: Mutex::default(),
         }
@@ -45,53 +52,9 @@ impl Listener {
 
     /// True if an ignore file, or a line of one, could not be used: files that it lists may have been found.
     pub fn missed_ignore_file(&self) -> bool {
-        self.tally.missed_ignore_file.load(Ordering::Relaxed)
+        self.missed_ignore_file.load(Ordering::Relaxed)
     }
 
-    /// The exit status of a finished run over `roots` paths, from the problems so far. `seen` folders and files were
-    /// found.
-    pub fn exit(&self, roots: usize, seen: u64) -> Exit {
-        self.tally.exit(roots, seen)
-    }
-}
-
-/// The number of folders and files that a search found.
-pub fn seen(summary: &Summary) -> u64 {
-    summary.folders + summary.files
-}
-
-impl Observer for Listener {
-    fn problem(&self, problem: Problem) {
-        self.tally.note(problem.kind);
-        let words = problem_words(&problem);
-        if self.problem_limit.meets(&words) {
-            let path = console::path(&problem.path);
-            console::complain_about(&path, &words);
-        }
-    }
-
-    fn notice(&self, notice: Notice) {
-        tracing::info!("{}", console::message(&notice.0));
-    }
-
-    fn link(&self, path: PathBuf) {
-        if let Ok(mut links) = self.links.lock() {
-            links.push(path);
-        }
-    }
-}
-
-/// Counts of problems by kind.
-#[derive(Debug, Default)]
-struct Tally {
-    bad_roots: AtomicUsize,
-    something_left: AtomicBool,
-    /// The run no longer waited for some file system.
-    gave_up: AtomicBool,
-    missed_ignore_file: AtomicBool,
-}
-
-impl Tally {
     fn note(&self, kind: ProblemKind) {
         if kind.misses_nothing() {
             return;
@@ -109,7 +72,9 @@ impl Tally {
         self.something_left.store(true, Ordering::Relaxed);
     }
 
-    fn exit(&self, roots: usize, seen: u64) -> Exit {
+    /// The exit status of a finished run over `roots` paths, from the problems so far. `seen` folders and files were
+    /// found.
+    pub fn exit(&self, roots: usize, seen: u64) -> Exit {
         let no_root = roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots;
         // A path that did not answer is not counted by itself: its file system is named, once for all paths on it.
         if no_root || seen == 0 && self.gave_up.load(Ordering::Relaxed) {
@@ -119,6 +84,32 @@ impl Tally {
             Exit::SomeLeft
         } else {
             Exit::Done
+        }
+    }
+}
+
+/// The number of folders and files that a search found.
+pub fn seen(summary: &Summary) -> u64 {
+    summary.folders + summary.files
+}
+
+impl Observer for Listener {
+    fn problem(&self, problem: Problem) {
+        self.note(problem.kind);
+        let words = problem_words(&problem);
+        if self.problem_limit.meets(&words) {
+            let path = console::path(&problem.path);
+            console::complain_about(&path, &words);
+        }
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", console::message(&notice.0));
+    }
+
+    fn link(&self, path: PathBuf) {
+        if let Ok(mut links) = self.links.lock() {
+            links.push(path);
         }
     }
 }
@@ -238,7 +229,7 @@ mod tests {
     use super::*;
 
     fn after(problems: &[ProblemKind], roots: usize) -> Exit {
-        let tally = Tally::default();
+        let tally = Listener::new();
         problems.iter().for_each(|&kind| tally.note(kind));
         tally.exit(roots, 1)
     }
@@ -263,7 +254,7 @@ mod tests {
 
     #[test]
     fn nothing_is_done_if_nothing_was_seen_and_a_file_system_did_not_answer() {
-        let tally = Tally::default();
+        let tally = Listener::new();
         assert_eq!(tally.exit(1, 0), Exit::Done);
         tally.note(ProblemKind::NotAnswering);
         assert_eq!(tally.exit(1, 0), Exit::Done);

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -84,14 +84,23 @@ pub fn complain_about(path: &str, text: &str) {
     complain(format_args!("{path}: {text}"));
 }
 
-/// Ends a command that could not write its result. Whoever closed the pipe has read enough.
-pub fn printed(written: io::Result<()>) -> Result<(), Stop> {
-    match written {
+/// Writes a result to standard output. Whoever closed the pipe has read enough.
+pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             refuse(format!("cannot write to standard output: {error}"))
         }
         _ => Ok(()),
     }
+}
+
+/// Prints lines as a result, whatever they contain.
+pub fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
+    print(|out| {
+        let mut lines = lines.into_iter();
+        lines.try_for_each(|line| writeln!(out, "{}", message(&line)))
+    })
 }
 
 /// Shows a path on one line; names in no encoding stay recognizable.

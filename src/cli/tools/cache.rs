@@ -1,6 +1,5 @@
 //! `seekless cache`: what searches keep of files, and its removal.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -20,10 +19,7 @@ pub fn cache(args: CacheArgs) -> Result<Exit, Stop> {
     if args.clear {
         return Ok(clear(&place));
     }
-    let mut stdout = io::stdout().lock();
-    let mut lines = place.lines().into_iter();
-    let written = lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)));
-    console::printed(written)?;
+    console::print_lines(place.lines())?;
     Ok(unreadable(&place.path, &place.kept))
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
 
-use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId};
+use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, VolumeId};
 use seekless::report::devices::{write_json, write_table};
 
 use crate::cli::args::DevicesArgs;
@@ -38,26 +38,18 @@ pub fn show(args: &DevicesArgs) -> Result<Exit, Stop> {
         return Err(Exit::Nothing.into());
     }
     let volumes: Vec<_> = chosen.iter().map(|&id| device_map.get(id)).collect();
-    console::printed(print(&volumes, args.document.format))?;
+    console::print(|out| match args.document.format {
+        DocumentFormat::Json => write_json(out, &volumes),
+        DocumentFormat::Text if volumes.is_empty() => {
+            writeln!(out, "no file system on a disk is mounted")
+        }
+        DocumentFormat::Text => write_table(out, &volumes),
+    })?;
     Ok(if complaints.is_empty() {
         Exit::Done
     } else {
         Exit::SomeLeft
     })
-}
-
-fn print(volumes: &[&Volume], format: DocumentFormat) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    match format {
-        DocumentFormat::Json => write_json(&mut out, volumes)?,
-        DocumentFormat::Text if volumes.is_empty() => {
-            writeln!(out, "no file system on a disk is mounted")?
-        }
-        DocumentFormat::Text => {
-            write_table(&mut out, volumes)?;
-        }
-    }
-    out.flush()
 }
 
 /// All that are mounted; those in memory and the kernel's own only if asked for.

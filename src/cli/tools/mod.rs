@@ -5,7 +5,7 @@ pub mod cache;
 pub mod devices;
 pub mod probe;
 
-use std::io::{self, Write};
+use std::io;
 
 use clap::Command;
 use clap_mangen::Man;
@@ -26,8 +26,7 @@ pub fn write(args: &ManArgs) -> Result<Exit, Stop> {
             "no page about '{page}': write the name of a command, as in 'seekless man find'"
         ));
     };
-    let written = page(command).and_then(|page| io::stdout().lock().write_all(&page));
-    console::printed(written)?;
+    console::print(|out| out.write_all(&page(command)?))?;
     Ok(Exit::Done)
 }
 
@@ -42,7 +41,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
 pub fn completions(args: &CompletionsArgs) -> Result<Exit, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::command(), "seekless", &mut script);
-    console::printed(io::stdout().lock().write_all(&script))?;
+    console::print(|out| out.write_all(&script))?;
     Ok(Exit::Done)
 }
 

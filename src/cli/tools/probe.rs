@@ -1,11 +1,11 @@
 //! `seekless probe`: measures a disk and says what to set.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use seekless::device::{Policy, SystemRoot, Volume};
 use seekless::engine::ProgressLine;
-use seekless::probe::{self, Advice, Control, EXPERIMENTS, Findings, ProbeError, Spec, text};
+use seekless::probe::{self, Advice, Control, EXPERIMENTS, ProbeError, Spec, text};
 
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::args::tools::ProbeArgs;
@@ -63,23 +63,17 @@ pub fn probe(args: ProbeArgs) -> Result<Exit, Stop> {
     } else {
         Exit::Done
     };
-    console::printed(print(findings, args.document.format))?;
+    if args.document.format == DocumentFormat::Json {
+        console::print(|out| {
+            serde_json::to_writer_pretty(&mut *out, findings)?;
+            writeln!(out)
+        })?;
+    } else {
+        let tables = text::report(findings);
+        let lines = tables.lines().chain([""]).map(str::to_owned);
+        console::print_lines(lines.chain(text::conclusion(findings)))?;
+    }
     Ok(exit)
-}
-
-fn print(findings: &Findings, format: DocumentFormat) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    if format == DocumentFormat::Json {
-        serde_json::to_writer_pretty(&mut stdout, findings)?;
-        return writeln!(stdout);
-    }
-    let tables = text::report(findings);
-    let conclusion = text::conclusion(findings);
-    let lines = tables.lines().chain([""]);
-    for line in lines.chain(conclusion.iter().map(String::as_str)) {
-        writeln!(stdout, "{}", console::message(line))?;
-    }
-    stdout.flush()
 }
 
 /// The search with these numbers. A disk that is taken for what it is not is called by its name first.

@@ -1,7 +1,5 @@
 //! `seekless undo --list`: the runs that have a journal.
 
-use std::io::{self, Write};
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::action::{self, Found, Run};
@@ -17,10 +15,7 @@ pub fn list(place: &JournalPlace) -> Result<Exit, Stop> {
     let found = place.said(action::journals(&place.folder))?;
     // Whoever reads the lines may take any time.
     current::rest();
-    let mut stdout = io::stdout().lock();
-    let mut lines = found.iter().map(line);
-    let written = lines.try_for_each(|line| writeln!(stdout, "{}", console::message(&line)));
-    console::printed(written)?;
+    console::print_lines(found.iter().map(line))?;
     let mut exit = Exit::Done;
     for found in &found {
         if let Some(flaw) = flaw(found) {

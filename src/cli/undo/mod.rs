@@ -5,7 +5,7 @@ pub mod list;
 pub mod sweep;
 pub mod text;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -104,17 +104,11 @@ fn exit(tally: &UndoTally) -> Exit {
 
 /// Prints what would be done.
 fn show(reversion: &Reversion, args: &UndoArgs) -> Result<Exit, Stop> {
-    let mut written = Ok(());
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    let tally = reversion.preview(&mut |step| {
-        // Whoever reads the lines may take any time.
-        current::rest();
-        if written.is_ok() {
-            written = writeln!(stdout, "{}", console::message(&text::wish(step)));
-        }
-    });
+    let mut lines = Vec::new();
+    let tally = reversion.preview(&mut |step| lines.push(text::wish(step)));
+    // Whoever reads the lines may take any time.
     current::rest();
-    console::printed(written.and_then(|()| stdout.flush()))?;
+    console::print_lines(lines)?;
     if !args.quiet {
         console::lines(text::wishes(&tally, &command_line(reversion.header())));
     }
