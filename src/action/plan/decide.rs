@@ -36,7 +36,7 @@ pub struct Policy {
 }
 
 /// The reason why a file stays rather than one that fewer files belong to, or with less in its sidecars.
-const RICHER: &str = "richer group";
+const RICHER: &str = "fuller sidecar files";
 
 /// The choice for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -143,8 +143,8 @@ fn take_over(
     for (is_group, of_report) in alone.map(|pair| (false, pair)).chain(groups) {
         let mut group = Vec::new();
         for pair in of_report {
-            let folder = places.compared(&pair.folder, &found.roots, &mut run.links)?;
-            let other = places.compared(&pair.other, &found.roots, &mut run.links)?;
+            let folder = places.compared(&pair.folder, &found.roots, &run.links)?;
+            let other = places.compared(&pair.other, &found.roots, &run.links)?;
             group.extend(folder.zip(other));
         }
         if is_group {
@@ -183,7 +183,7 @@ fn take_over(
     let mut tops = Vec::new();
     if settings.remove_empty_folders && run.limits.is_empty() {
         for root in &found.roots {
-            tops.extend(places.real(root, &mut run.links)?);
+            tops.extend(places.real(root, &run.links)?);
         }
     } else {
         tops.clone_from(&run.limits);
@@ -271,7 +271,7 @@ impl Places {
         &mut self,
         path: &[u8],
         roots: &[Raw],
-        links: &mut RootLinks,
+        links: &RootLinks,
     ) -> Result<Option<PathBuf>, String> {
         let above: Vec<_> = roots
             .iter()
@@ -306,7 +306,7 @@ impl Places {
     }
 
     /// The real path of a folder; none if it is not there.
-    fn real(&mut self, path: &[u8], links: &mut RootLinks) -> Result<Option<PathBuf>, String> {
+    fn real(&mut self, path: &[u8], links: &RootLinks) -> Result<Option<PathBuf>, String> {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
         }

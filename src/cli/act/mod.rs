@@ -210,11 +210,6 @@ impl Host for Caller<'_> {
             asks || !run.quiet && is_untrusted && run.use_of_plan != Use::Confirm
         };
         console::lines(report.filter(tells).map(FromReport::sentence));
-        // A plan names the links itself.
-        let is_written = self.output.is_some();
-        if asks || !run.quiet && !is_written && run.links.any_untrusted() {
-            console::lines(run.links.lines());
-        }
         if !run.quiet {
             if asks {
                 let mut preview = Vec::new();

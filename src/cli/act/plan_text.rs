@@ -32,10 +32,7 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
         run,
         action: plan.action(),
     };
-    let title = format!("{}{}", plan.action().name(), output::PLAN);
-    for line in std::iter::once(title).chain(run.links.lines()) {
-        text.line(&format!("# {line}"))?;
-    }
+    text.line(&format!("# {}{}", plan.action().name(), output::PLAN))?;
     for set in plan.sets().iter().filter(|set| takes_part(set)) {
         text.set(set, usize::MAX)?;
     }

@@ -93,7 +93,7 @@ fn selection(
     around: &Environment<'_>,
 ) -> Result<Selection, Stop> {
     // Nothing is changed, so links of other users are followed as in a search.
-    let mut links = RootLinks::new(true);
+    let links = RootLinks::new(true);
     let roots = args.paths.roots.iter();
     let limits = roots.map(|path| links.real(&around.folder.join(path)));
     Ok(Selection {

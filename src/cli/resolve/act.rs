@@ -87,7 +87,7 @@ pub fn resolve(
         _ => Some(Box::new(searched(&[".".into()], &args, around)?)),
     };
     let reads = args.reads.of_a_change();
-    let limits = limits(&args, &mut links, around)?;
+    let limits = limits(&args, &links, around)?;
     let stay = &args.stay;
     let mut settings = asked.settings;
     settings.policy.rules = rules;
@@ -193,7 +193,7 @@ fn searched(
 /// The real paths that a report is limited to; what is a reference may stay as well.
 fn limits(
     args: &ActArgs,
-    links: &mut RootLinks,
+    links: &RootLinks,
     around: &Environment<'_>,
 ) -> Result<Vec<PathBuf>, Stop> {
     let given = &args.paths.roots;

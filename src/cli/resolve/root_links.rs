@@ -1,4 +1,5 @@
-//! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
+//! Given paths that lead through symbolic links: as root, an action follows no link of another user. A plan names real
+//! paths.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,16 +12,12 @@ use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
 use seekless::heartbeat::current;
 
-/// Links that are named; a list on standard input may lead through any number.
-const NAMED: usize = 10;
-
 /// No file has these numbers.
 const NOWHERE: (u64, u64) = (0, 0);
 
 /// The links on the way to the paths that an action was given.
 #[derive(Debug, Default)]
 pub struct RootLinks {
-    links: Vec<RootLink>,
     /// Links of other users are followed: with `--allow links-of-others`, and if this user is not root.
     obeys_all: bool,
     /// The first of the searched paths that leads to the root folder.
@@ -32,7 +29,6 @@ impl RootLinks {
     pub fn new(follow_roots: bool) -> Self {
         let is_root = rustix::process::geteuid().is_root();
         Self {
-            links: Vec::new(),
             obeys_all: follow_roots || !is_root,
             root: None,
         }
@@ -70,12 +66,12 @@ impl RootLinks {
     }
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
-    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, Stop> {
+    pub fn check(&self, path: &Path) -> Result<io::Result<RootWay>, Stop> {
         self.obey(look(path))
     }
 
     /// The real path of a path that has to be there.
-    pub fn real(&mut self, path: &Path) -> Result<PathBuf, Stop> {
+    pub fn real(&self, path: &Path) -> Result<PathBuf, Stop> {
         let way = self.check(path)?;
         let way = way.map_err(|e| Stop::Refused(format!("{}: {e}", console::path(path))));
         Ok(way?.real)
@@ -98,35 +94,13 @@ impl RootLinks {
         ))
     }
 
-    fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, Stop> {
-        let way = match way {
-            Ok(way) => way,
-            nowhere => return Ok(nowhere),
-        };
-        for link in &way.links {
-            if link.is_untrusted && !self.obeys_all {
-                return not_followed(link);
-            }
-            if !self.links.contains(link) {
-                self.links.push(link.clone());
-            }
+    fn obey(&self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, Stop> {
+        let links = way.iter().flat_map(|way| &way.links);
+        let mut untrusted = links.filter(|link| link.is_untrusted && !self.obeys_all);
+        match untrusted.next() {
+            Some(link) => not_followed(link),
+            None => Ok(way),
         }
-        Ok(Ok(way))
-    }
-
-    /// Says where the links lead, one line each.
-    pub fn lines(&self) -> Vec<String> {
-        let shown = self.links.iter().take(NAMED);
-        let shown = shown.map(|link| format!("{}.", leads(link)));
-        let more = self.links.len().saturating_sub(NAMED);
-        let more =
-            (more > 0).then(|| format!("… and {more} more links on the way to given paths."));
-        shown.chain(more).collect()
-    }
-
-    /// True if somebody else could have led a path here.
-    pub fn any_untrusted(&self) -> bool {
-        self.links.iter().any(|link| link.is_untrusted)
     }
 }
 
@@ -151,11 +125,6 @@ fn unseen(path: &Path, way: &io::Result<RootWay>) -> Option<String> {
     }
 }
 
-fn leads(link: &RootLink) -> String {
-    let (path, target) = (console::path(&link.path), console::path(&link.target));
-    format!("{path} is a link to {target}")
-}
-
 fn not_followed<T>(link: &RootLink) -> Result<T, Stop> {
     let why = match link.owner {
         0 => "other users can change the folders on the way to the link".to_owned(),
@@ -163,8 +132,8 @@ fn not_followed<T>(link: &RootLink) -> Result<T, Stop> {
             "the link belongs to user {owner}, neither to root nor to the owner of its target"
         ),
     };
+    let (path, target) = (console::path(&link.path), console::path(&link.target));
     refuse(format!(
-        "{}; {why}: give the path without the link, or add --allow links-of-others; nothing was done",
-        leads(link),
+        "{path} is a link to {target}; {why}: give the path without the link, or add --allow links-of-others; nothing was done"
     ))
 }

@@ -4,12 +4,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::future::poll_fn;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -309,43 +311,38 @@ fn place_of(heartbeat: &Heartbeat) -> (PathBuf, String) {
     (point.unwrap_or(path), file)
 }
 
-/// The signals that end a run; `None` for one that cannot be waited for, or is ignored.
-struct Signals {
-    interrupts: Option<Signal>,
-    terminations: Option<Signal>,
-    hangups: Option<Signal>,
-}
-
-fn listen() -> Option<(Runtime, Signals)> {
+/// The runtime, and the signals that end a run: those that can be waited for.
+fn listen() -> Option<(Runtime, Vec<Signal>)> {
     // Without them the runtime would panic.
     if !are_descriptors_free(DESCRIPTORS) {
         return None;
     }
     let runtime = Builder::new_current_thread().enable_all().build().ok()?;
     let within = runtime.enter();
-    let signals = Signals {
-        interrupts: signal(SignalKind::interrupt()).ok(),
-        terminations: signal(SignalKind::terminate()).ok(),
-        hangups: if ignores_hangups() {
-            None
-        } else {
-            signal(SignalKind::hangup()).ok()
-        },
-    };
+    let hangup = (!ignores_hangups()).then(SignalKind::hangup);
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+    let signals = kinds.into_iter().chain(hangup);
+    let signals = signals.filter_map(|kind| signal(kind).ok()).collect();
     drop(within);
     Some((runtime, signals))
 }
 
-async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut Signals) {
+async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut [Signal]) {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        let next = poll_fn(|context| {
+            let mut signals = signals.iter_mut();
+            if signals.any(|signal| signal.poll_recv(context).is_ready()) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
         let is_signal = tokio::select! {
             biased;
             _ = &mut until_done => return,
-            () = next(&mut signals.interrupts) => true,
-            () = next(&mut signals.terminations) => true,
-            () = next(&mut signals.hangups) => true,
+            () = next => true,
             _ = ticks.tick() => false,
         };
         if let Some(watch) = &mut *watch() {
@@ -355,17 +352,6 @@ async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut Signals) {
                 watch.tick();
             }
         }
-    }
-}
-
-/// Waits for a signal, for ever if it cannot be waited for.
-async fn next(signal: &mut Option<Signal>) {
-    let arrived = match signal {
-        Some(signal) => signal.recv().await,
-        None => None,
-    };
-    if arrived.is_none() {
-        std::future::pending::<()>().await;
     }
 }
 
