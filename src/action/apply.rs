@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::plan::{EmptyFolder, Plan};
+use super::step::folders;
 use super::ways::folder_entry;
 use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step};
+use crate::heartbeat::current;
 
 /// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
 /// such parcels. One takes a second on a spinning disk.
@@ -102,7 +104,7 @@ pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
 /// Carries out all steps of a plan, and writes them to a new journal in this folder.
 ///
 /// # Errors
-/// If there can be no journal; then nothing was done.
+/// If there can be no journal, or the destination cannot be reached; then nothing was done.
 pub fn apply(
     plan: &Plan,
     settings: &Settings,
@@ -111,6 +113,11 @@ pub fn apply(
     control: &Arc<ApplyControl>,
     tell: TellStep<'_>,
 ) -> Result<ApplyTally, Reason> {
+    // What is wrong with it is said once.
+    if let Some(destination) = &settings.destination {
+        folders::reach(destination)?;
+        current::rest();
+    }
     let journal = Journal::create(journals, header)?;
     let ended = Arc::clone(control);
     let actor = Actor::new(settings.clone(), journal).with_ends(move |step| ended.count(step));

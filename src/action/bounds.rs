@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::reason::Code;
 use crate::device::{Inner, Mounts};
 use crate::file::as_listed;
 use crate::heartbeat::current;
@@ -173,23 +174,9 @@ fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Why a name must not be touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hold {
-    /// It lies in a reference folder.
-    Reference,
-    /// It is protected.
-    Protected,
-    /// It lies outside the only folders in which an action may change files.
-    Outside,
-    /// It was modified before the time from which on files may be changed.
-    Older,
-}
-
-impl Hold {
-    /// All of them, the one that counts most first.
-    pub const ALL: [Self; 4] = [Self::Reference, Self::Protected, Self::Outside, Self::Older];
-}
+/// Why a name must not be touched: the reason that counts most first. A file that was modified before the time from which
+/// on files may be changed is [`Code::Older`].
+pub const HOLDS: [Code; 4] = [Code::Reference, Code::Protected, Code::Outside, Code::Older];
 
 /// The limits of an action.
 #[derive(Clone, Debug, Default)]
@@ -229,7 +216,7 @@ impl Bounds {
     /// Returns why a name must not be touched; `None` if it may.
     ///
     /// `path` is the real path, `listed` the name as it was listed.
-    pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Hold> {
+    pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Code> {
         let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
         let inner = if self.reference.is_empty() && self.protected.is_empty() {
             None
@@ -239,11 +226,11 @@ impl Bounds {
         let inner = inner.as_ref();
         let is_protected = |place: &Place| place.holds_through(path, listed, inner);
         if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
-            Some(Hold::Reference)
+            Some(Code::Reference)
         } else if self.protected.iter().any(is_protected) {
-            Some(Hold::Protected)
+            Some(Code::Protected)
         } else if !self.only_under.is_empty() && !inside(&self.only_under) {
-            Some(Hold::Outside)
+            Some(Code::Outside)
         } else {
             None
         }
@@ -331,11 +318,11 @@ mod tests {
             .into();
         assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
         assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
-        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
+        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Code::Outside));
         bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
         bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
-        assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
-        assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
+        assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Code::Reference));
+        assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Code::Protected));
         assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
     }
 

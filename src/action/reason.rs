@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use serde::Serialize;
 
 use super::access::Apart;
-use super::bounds::Hold;
 use crate::file::{Raw, RowNumber};
 
 /// Why a file stays, is left alone, or could not be changed. Its text names no option of a program.
@@ -251,17 +250,6 @@ impl Code {
 impl From<Code> for Reason {
     fn from(code: Code) -> Self {
         code.with(Facts::default())
-    }
-}
-
-impl From<Hold> for Reason {
-    fn from(hold: Hold) -> Self {
-        Self::from(match hold {
-            Hold::Reference => Code::Reference,
-            Hold::Protected => Code::Protected,
-            Hold::Outside => Code::Outside,
-            Hold::Older => Code::Older,
-        })
     }
 }
 

@@ -67,21 +67,6 @@ pub enum BadOverride {
         and default"
     )]
     Wrong(String),
-    /// A device that is not there.
-    #[error("there is no block device {device:?} on this system{}", known(.disks))]
-    UnknownDevice {
-        /// The device as the user named it.
-        device: String,
-        /// The disks that there are.
-        disks: Vec<String>,
-    },
-}
-
-fn known(disks: &[String]) -> String {
-    match disks {
-        [] => String::new(),
-        disks => format!(": its disks are {}", disks.join(", ")),
-    }
 }
 
 impl FromStr for Override {
@@ -145,24 +130,6 @@ impl fmt::Display for Override {
                 sequential.map_or(Ok(()), |sequential| write!(f, ",{sequential}"))
             }
         }
-    }
-}
-
-impl Overrides {
-    /// Makes sure that every device named is there, before a run starts that would ignore it.
-    pub fn check(&self, system: &SystemRoot) -> Result<(), BadOverride> {
-        let sysfs = Sysfs::at(&system.sysfs);
-        for row in &self.rows {
-            if let Selector::Device(device) = &row.selector
-                && meant(&sysfs, device).is_none()
-            {
-                return Err(BadOverride::UnknownDevice {
-                    device: device.clone(),
-                    disks: sysfs.disk_names(),
-                });
-            }
-        }
-        Ok(())
     }
 }
 

@@ -70,18 +70,6 @@ impl Sysfs {
             .find(mapped)
     }
 
-    /// The names of all disks (no partitions), sorted.
-    pub fn disk_names(&self) -> Vec<String> {
-        let mut disks: Vec<_> = self
-            .names("class/block")
-            .filter_map(|name| self.by_name(&name))
-            .filter(|device| device.whole_disk().is_none())
-            .map(|device| device.name)
-            .collect();
-        disks.sort();
-        disks
-    }
-
     /// The multi-device file systems of type `filesystem` (in practice btrfs) that the kernel has
     /// open: for each the folder `/sys/fs/TYPE/UUID`.
     pub fn open_filesystems(&self, filesystem: &str) -> Vec<PathBuf> {

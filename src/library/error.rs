@@ -68,9 +68,7 @@ impl Error {
                 _ => ErrorKind::Journal,
             },
             Cause::Engine(engine::Error::Limits(_)) => ErrorKind::Limits,
-            Cause::Engine(engine::Error::Override(_) | engine::Error::Nested(_)) => {
-                ErrorKind::Setting
-            }
+            Cause::Engine(engine::Error::Nested(_)) => ErrorKind::Setting,
             Cause::Engine(engine::Error::Refused(_)) | Cause::Thread(_) => ErrorKind::System,
         }
     }

@@ -8,7 +8,7 @@ use super::by_folder::FolderPairs;
 use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::{Apart, Common, Rights};
-use crate::action::bounds::Hold;
+use crate::action::bounds::HOLDS;
 use crate::action::coherence::Location;
 use crate::action::keep::Rules;
 use crate::action::reason::{Code, Reason};
@@ -139,7 +139,7 @@ impl Policy {
         let is_held = |&file: &usize| set.files[file].hold().is_some();
         let (held, free): (Vec<usize>, Vec<usize>) = group.iter().partition(|&file| is_held(file));
         let mut stay: Vec<(usize, Reason)> = Vec::new();
-        for hold in Hold::ALL {
+        for hold in HOLDS {
             let with = held.iter().copied();
             let with = with.filter(|&file| set.files[file].hold() == Some(hold));
             let ordered = self.best(set, with.collect(), usize::MAX);
@@ -235,7 +235,7 @@ fn alone(set: &SetPlan, index: usize) -> Reason {
 
 /// True for a file that others are copies of.
 pub(super) fn is_reference(file: &PlannedFile) -> bool {
-    file.hold() == Some(Hold::Reference)
+    file.hold() == Some(Code::Reference)
 }
 
 /// What lies below the same given path as what stays.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Settings;
 use super::set::SetPlan;
@@ -116,9 +116,6 @@ impl EmptySearch<'_> {
 /// Maximum number of links that are named one by one; further ones are counted.
 const NAMED: usize = 1000;
 
-/// Maximum length of a chain of links to links that is followed.
-const LINKS_IN_A_ROW: usize = 8;
-
 /// A symbolic link that a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -138,76 +135,39 @@ pub struct Dangling {
     pub number: u64,
 }
 
-/// Names that the plan removes, and the links to them as far as they were found.
-#[derive(Debug, Default)]
-struct LinkSearch {
-    /// Hashes of the whole paths of removed names. A clash of hashes names a link too many; it changes nothing.
-    going: HashSet<u64>,
-    /// Hashes of the names that the text of a relevant link ends in: removed files, and links to them.
-    ends: HashSet<u64>,
-    /// Links that were found.
-    found: HashSet<u64>,
-    hasher: RandomState,
-    dangling: Dangling,
-}
-
 impl Dangling {
     /// Those of these links that lead to a name that the sets lose.
     pub(super) fn look(sets: &[SetPlan], action: ActionKind, links: &[PathBuf]) -> Self {
-        let mut search = LinkSearch::default();
+        let mut dangling = Self::default();
         if links.is_empty() {
-            return search.dangling;
+            return dangling;
         }
-        let steps = sets.iter().flat_map(|set| set.steps(action));
-        steps.for_each(|step| search.note(&step.victim.path));
-        // A link that is found may be what others lead to.
-        for _ in 0..LINKS_IN_A_ROW {
-            let before = search.dangling.number;
-            links.iter().for_each(|link| search.link(link));
-            if search.dangling.number == before {
-                break;
+        // A clash of hashes names a link too many; it changes nothing.
+        let hasher = RandomState::new();
+        let (mut going, mut names) = (HashSet::new(), HashSet::new());
+        for step in sets.iter().flat_map(|set| set.steps(action)) {
+            going.insert(hasher.hash_one(&step.victim.path[..]));
+            names.insert(hasher.hash_one(bare(&step.victim.path)));
+        }
+        for link in links {
+            current::ask_about(link.as_os_str().as_bytes());
+            // What its text names tells most links apart: the others are not followed.
+            let text = fs::read_link(link).unwrap_or_default();
+            if !names.contains(&hasher.hash_one(bare(text.as_os_str().as_bytes()))) {
+                continue;
+            }
+            let Ok(leads_to) = link.canonicalize() else {
+                continue;
+            };
+            let leads_to = as_listed(&leads_to);
+            if going.contains(&hasher.hash_one(leads_to.as_os_str().as_bytes())) {
+                dangling.number += 1;
+                if dangling.named.len() < NAMED {
+                    let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
+                    dangling.named.push(BrokenLink { link, leads_to });
+                }
             }
         }
-        search.dangling
-    }
-}
-
-impl LinkSearch {
-    /// Records a removed name, by its real path.
-    fn note(&mut self, path: &[u8]) {
-        self.going.insert(self.hasher.hash_one(path));
-        self.ends.insert(self.hasher.hash_one(bare(path)));
-    }
-
-    /// Looks where a link leads.
-    fn link(&mut self, link: &Path) {
-        current::ask_about(link.as_os_str().as_bytes());
-        // Its text tells most links apart: nothing else is asked of what they lead to.
-        let is_near = fs::read_link(link).is_ok_and(|text| {
-            // It may be no name; then the link leads to no file.
-            let last = bare(text.as_os_str().as_bytes());
-            self.ends.contains(&self.hasher.hash_one(last))
-        });
-        if !is_near {
-            return;
-        }
-        let Ok(leads_to) = link.canonicalize() else {
-            return;
-        };
-        let leads_to = as_listed(&leads_to);
-        let end = leads_to.as_os_str().as_bytes();
-        if !self.going.contains(&self.hasher.hash_one(end)) {
-            return;
-        }
-        let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
-        let path = link.as_os_str().as_bytes();
-        if !self.found.insert(self.hasher.hash_one(path)) {
-            return;
-        }
-        self.ends.insert(self.hasher.hash_one(bare(path)));
-        self.dangling.number += 1;
-        if self.dangling.named.len() < NAMED {
-            self.dangling.named.push(BrokenLink { link, leads_to });
-        }
+        dangling
     }
 }

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 use crate::action::access::Rights;
-use crate::action::bounds::{Bounds, Hold};
+use crate::action::bounds::Bounds;
 use crate::action::coherence::Location;
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join};
@@ -137,7 +137,7 @@ impl Inspector {
                         let is_older = |since| stat.mtime_ns < since;
                         let older = self.origin.newer_ns.is_some_and(is_older);
                         let hold = self.hold(&path, &listed, in_trash);
-                        let hold = hold.or(older.then_some(Hold::Older));
+                        let hold = hold.or(older.then_some(Code::Older));
                         let managed = self.managed(&path);
                         let bounds = &self.bounds;
                         self.unmatched
@@ -183,14 +183,14 @@ impl Inspector {
 
     /// Returns why a name must not be touched. A copy in a trash is a reference only if the trash, or something in it, is
     /// the reference folder.
-    fn hold(&mut self, path: &[u8], listed: &[u8], in_trash: bool) -> Option<Hold> {
+    fn hold(&mut self, path: &[u8], listed: &[u8], in_trash: bool) -> Option<Code> {
         match self.bounds.hold(path, listed) {
-            Some(Hold::Reference) if in_trash => {
+            Some(Code::Reference) if in_trash => {
                 let mut ends = self.bounds.ends_of_reference(path);
                 if ends.any(|end| !self.trash.lead_into(path, end)) {
-                    Some(Hold::Reference)
+                    Some(Code::Reference)
                 } else {
-                    Some(Hold::Protected)
+                    Some(Code::Protected)
                 }
             }
             hold => hold,

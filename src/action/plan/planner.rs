@@ -12,7 +12,7 @@ use super::groups::Groups;
 use super::inspector::Inspector;
 use super::set::{Fate, PlannedFile, SetPlan};
 use super::{Settings, Sidecars};
-use crate::action::bounds::{Bounds, Hold};
+use crate::action::bounds::Bounds;
 use crate::action::coherence::{FileSystems, Location};
 use crate::action::keep::Rules;
 use crate::action::reason::{Code, Reason};
@@ -42,8 +42,7 @@ impl Planner {
         let mut inspector = Inspector::new(origin, bounds, settings.acting.trust_hash);
         inspector.skips_trash = true;
         // Shared blocks change nothing that a program can see.
-        inspector.finds_managed =
-            !settings.allows_managed && settings.policy.action != ActionKind::Reflink;
+        inspector.finds_managed = settings.policy.action != ActionKind::Reflink;
         Self {
             inspector,
             ways: Ways::default(),
@@ -71,7 +70,9 @@ impl Planner {
         if settings.acting.guards_ways() {
             set.take_out_exposed(&mut self.ways);
         }
-        set.take_out_managed();
+        if !settings.allows_managed {
+            set.take_out_managed();
+        }
         if set.files.len() > 1 || !set.left.is_empty() {
             if policy.common == Common::Access || policy.same_metadata {
                 look_at_rights(&mut set, policy.same_metadata);
@@ -245,8 +246,9 @@ impl Ranking {
         let traits = (0..set.files.len()).map(|file| set.traits(file, 0, &set.files[file].names));
         let mut sorted = self.rules.order(&traits.collect::<Vec<_>>());
         // An action keeps what is older than the user asked for.
-        let is_younger = |file: usize| set.files[file].hold() != Some(Hold::Older);
-        sorted.sort_by_key(|&file| (is_younger(file), set.files[file].rank()));
+        let is_younger = |file: usize| set.files[file].hold() != Some(Code::Older);
+        let is_managed = |file: usize| set.files[file].managed().is_some();
+        sorted.sort_by_key(|&file| (is_younger(file), set.files[file].rank(), is_managed(file)));
         sorted
     }
 }

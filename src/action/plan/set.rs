@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::action::access::Rights;
-use crate::action::bounds::Hold;
 use crate::action::coherence::Location;
 use crate::action::keep::{Named, Traits};
 use crate::action::reason::{Code, Reason};
@@ -92,7 +91,7 @@ pub struct PlannedName {
     /// Marks of a copy on the name, among the names of the set.
     pub marks: u8,
     /// The reason why it must not be touched.
-    pub hold: Option<Hold>,
+    pub hold: Option<Code>,
     /// The user marked it to stay, against all rules.
     pub marked: bool,
     /// It lies in a trash that the user gave.
@@ -126,8 +125,6 @@ pub struct Group {
 pub enum Rank {
     /// Nothing speaks against it.
     Normal,
-    /// It lies in a hidden folder, or in a folder that a program manages: this program may remove it.
-    Managed,
     /// It lies in a trash: it is lost when the trash is emptied.
     InTrash,
     /// A killed run left it behind: undo may remove it.
@@ -136,7 +133,7 @@ pub enum Rank {
 
 impl Rank {
     /// All of them, the best first.
-    pub const ALL: [Self; 4] = [Self::Normal, Self::Managed, Self::InTrash, Self::Leftover];
+    pub const ALL: [Self; 3] = [Self::Normal, Self::InTrash, Self::Leftover];
 }
 
 impl PlannedName {
@@ -169,8 +166,6 @@ impl PlannedName {
             Rank::Leftover
         } else if self.in_trash {
             Rank::InTrash
-        } else if self.managed.is_some() {
-            Rank::Managed
         } else {
             Rank::Normal
         }
@@ -183,7 +178,7 @@ impl PlannedName {
 
     /// True if other files may go because it stays.
     pub fn is_relied_on(&self) -> bool {
-        self.rank() == Rank::Normal || self.marked || self.hold == Some(Hold::Reference)
+        self.rank() == Rank::Normal || self.marked || self.hold == Some(Code::Reference)
     }
 
     /// The part behind the last slash.
@@ -232,9 +227,8 @@ pub enum Fate {
 
 impl PlannedFile {
     /// The reason why the file must stay: it stays as a whole if one of its names does.
-    pub(super) fn hold(&self) -> Option<Hold> {
-        let holds = self.names.iter().filter_map(|name| name.hold);
-        holds.min_by_key(|hold| *hold as u8)
+    pub(super) fn hold(&self) -> Option<Code> {
+        self.names.iter().filter_map(|name| name.hold).min()
     }
 
     /// The preference for it: that for its best name.

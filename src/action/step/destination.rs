@@ -100,13 +100,7 @@ pub fn write_note(act: &Act, infos: &OwnedFd, name: &CStr) -> Result<(), Reason>
 /// `Path` is relative to the file system's top, except in the user's own trash.
 fn info_text(victim: &[u8], trash: &[u8]) -> Vec<u8> {
     let uid = rustix::process::geteuid().as_raw().to_string();
-    let is_shared = trash.ends_with(format!("/.Trash/{uid}").as_bytes());
-    let is_top = trash.ends_with(format!("/.Trash-{uid}").as_bytes());
-    let top = match (is_shared, is_top) {
-        (true, _) => Some(folder_entry::parent(folder_entry::parent(trash))),
-        (_, true) => Some(folder_entry::parent(trash)),
-        _ => None,
-    };
+    let top = trash.strip_suffix(format!("/.Trash-{uid}").as_bytes());
     let relative = top.and_then(|top| victim.strip_prefix(top));
     let path = relative.map_or(victim, |path| path.strip_prefix(b"/").unwrap_or(path));
     let deleted = Zoned::now().strftime("%Y-%m-%dT%H:%M:%S");

@@ -36,15 +36,8 @@ pub fn open_or_make(path: &[u8], guarded: Option<u32>) -> Result<OwnedFd, Reason
         }
         _ => Ok(()),
     };
-    current::ask_about(path);
-    let (mut at, there) = nearest(path).map_err(failed("open the destination folder"))?;
+    let (mut at, there) = reach(path)?;
     closed(there)?;
-    // What is put there must be free to be taken back.
-    let now = attributes::get(&at).map_err(failed("open the destination folder"))?;
-    if now.immutable || now.append_only {
-        let hint = "the destination folder is immutable or append-only: run chattr -ia on it";
-        return Err(failure_with("move it there", Errno::PERM, hint));
-    }
     let mut here = there.to_vec();
     let missing = path[there.len()..].split(|&byte| byte == b'/');
     for part in missing.filter(|part| !part.is_empty()) {
@@ -62,6 +55,20 @@ pub fn open_or_make(path: &[u8], guarded: Option<u32>) -> Result<OwnedFd, Reason
     Ok(at)
 }
 
+/// Opens the nearest folder on the way to this one that is there; returns its path as well.
+pub fn reach(path: &[u8]) -> Result<(OwnedFd, &[u8]), Reason> {
+    const OPEN: &str = "open the destination folder";
+    current::ask_about(path);
+    let (at, there) = nearest(path).map_err(failed(OPEN))?;
+    // What is put there must be free to be taken back.
+    let now = attributes::get(&at).map_err(failed(OPEN))?;
+    if now.immutable || now.append_only {
+        let hint = "the destination folder is immutable or append-only: run chattr -ia on it";
+        return Err(failure_with("move it there", Errno::PERM, hint));
+    }
+    Ok((at, there))
+}
+
 /// The number of missing folders above this absolute path.
 pub fn missing_above(path: &[u8]) -> usize {
     let there = nearest(above(path)).map_or(path.len(), |(_, there)| there.len());
@@ -70,15 +77,23 @@ pub fn missing_above(path: &[u8]) -> usize {
 }
 
 /// Removes these folders, each before the one above it, up to one that is not empty.
-pub fn remove<'a>(folders: impl Iterator<Item = &'a [u8]>) {
+///
+/// # Errors
+/// The folder that the system does not remove, and why.
+pub fn remove<'a>(
+    folders: impl Iterator<Item = &'a [u8]>,
+) -> std::result::Result<(), (&'a [u8], Errno)> {
     for path in folders {
         current::ask_about(path);
         let removed =
             NameInFolder::of(path).map(|place| names::remove_folder(&place.folder, &place.name));
-        if matches!(removed, Ok(Err(_))) {
-            return;
+        match removed {
+            Ok(Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR)) => break,
+            Ok(Err(error)) if error != Errno::NOENT => return Err((path, error)),
+            _ => {}
         }
     }
+    Ok(())
 }
 
 /// True if one of these folders is there, and empty.
@@ -145,19 +160,8 @@ pub fn choose(path: &[u8], volume: Location, home: Option<&[u8]>) -> Result<Tras
             refused,
         });
     }
-    let shared = join(&top, b".Trash");
-    let in_shared = join(&shared, uid.to_string().as_bytes());
     let own = join(&top, format!(".Trash-{uid}").as_bytes());
-    let is_shared = is_shared(&shared);
-    let trash = if matches!(is_shared, Ok(true)) && may_be_used(&in_shared) {
-        Some(in_shared)
-    } else {
-        may_be_used(&own).then_some(own)
-    };
-    // Nobody misses it where another trash takes the files.
-    if let (None, Err(why)) = (&trash, is_shared) {
-        refused.insert(0, why);
-    }
+    let trash = may_be_used(&own).then_some(own);
     Ok(TrashChoice { trash, refused })
 }
 
@@ -284,28 +288,6 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
         top = here;
     }
     Ok(top.to_vec())
-}
-
-/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user. Usually there
-/// is none.
-fn is_shared(path: &[u8]) -> Result<bool, String> {
-    let opened = way::open(path);
-    let opened = opened.and_then(|folder| Ok((attributes::get(&folder)?, folder)));
-    let why = match opened {
-        Err(Errno::LOOP) => Distrust::Link,
-        Err(Errno::NOTDIR) => Distrust::NotFolder,
-        Err(_) => return Ok(false),
-        Ok((now, folder)) => match trust::folder_is_safe(&folder, &now) {
-            Err(why) => why,
-            Ok(()) if trust::is_sticky(&now) => return Ok(true),
-            Ok(()) => {
-                let path = String::from_utf8_lossy(path);
-                return Err(format!("{path} has no sticky bit (run chmod 1777 on it)"));
-            }
-        },
-    };
-    let path = PathBuf::from(OsStr::from_bytes(path));
-    Err(in_words(&Untrusted { path, why }))
 }
 
 /// Opens a trash or a folder of one, and creates missing folders.

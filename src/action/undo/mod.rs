@@ -4,11 +4,14 @@ pub(in crate::action) mod leftovers;
 mod undo_folders;
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::ActionKind;
+use super::failure::failure;
 use super::journal::Journal;
 use super::journal::past::{Fate, Past, PastStep};
 use super::journal::past::{Object, UndoTally, Undone, UndoneFile};
@@ -189,6 +192,7 @@ fn pass<'a>(
         Some(_) => {}
     }
     let mut batch = Batch::new(journal);
+    let mut stuck = HashSet::new();
     for step in past.steps.iter().rev() {
         if stop.load(Ordering::Relaxed) {
             tally.interrupted = true;
@@ -198,6 +202,9 @@ fn pass<'a>(
             tally.as_before += 1;
             tally.never_changed += u64::from(!step.undone);
             linked.is_back(step);
+            if manner == Manner::Act && !past.all_undone {
+                clear(step, &mut stuck, tally, tell);
+            }
             continue;
         }
         let group = step.intent.together;
@@ -221,7 +228,7 @@ fn pass<'a>(
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step);
             if manner == Manner::Act {
-                folders::remove(step.intent.created());
+                clear(step, &mut stuck, tally, tell);
             }
         }
         // A step of which a sweep only removed leftovers may be done.
@@ -241,6 +248,25 @@ fn pass<'a>(
         }
     }
     tally.note(batch.flush());
+}
+
+/// Removes the folders that a step made, and reports each that the system does not remove once.
+fn clear<'a>(
+    step: &'a PastStep,
+    stuck: &mut HashSet<&'a [u8]>,
+    tally: &mut UndoTally,
+    tell: &mut dyn FnMut(&UndoneFile),
+) {
+    if let Err((folder, error)) = folders::remove(step.intent.created())
+        && stuck.insert(folder)
+    {
+        tally.folders_refused += 1;
+        tell(&UndoneFile {
+            path: PathBuf::from(OsStr::from_bytes(folder)),
+            action: step.intent.action,
+            outcome: Undone::Refused(failure("remove the folder that the run made", error)),
+        });
+    }
 }
 
 /// True if the run was killed before it changed the file of this step. After an undo that was cut short, that undo may

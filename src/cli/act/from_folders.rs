@@ -104,6 +104,9 @@ fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
             'seekless find'",
         );
     }
+    if !policy.rules.is_empty() {
+        return Some("--keep works on sets of files: say which side stays with --reference DIR");
+    }
     if policy.keep > 1 {
         return Some("--keep-n works on sets of files: omit it for a report of folders");
     }
@@ -139,21 +142,19 @@ fn take_over(
     settings.bounds.only_under.extend(limits);
     let mut without_direction = Vec::new();
     let alone = found.pairs.iter().map(std::slice::from_ref);
-    let groups = found.groups.iter().map(|group| (true, group.as_slice()));
-    for (is_group, of_report) in alone.map(|pair| (false, pair)).chain(groups) {
+    let groups = found.groups.iter().map(Vec::as_slice);
+    for of_report in alone.chain(groups) {
         let mut group = Vec::new();
         for pair in of_report {
             let folder = places.compared(&pair.folder, &found.roots, &run.links)?;
             let other = places.compared(&pair.other, &found.roots, &run.links)?;
             group.extend(folder.zip(other));
         }
-        if is_group {
-            match directed(group, settings) {
-                Ok(with_direction) => group = with_direction,
-                Err(equal) => {
-                    without_direction.push(equal);
-                    continue;
-                }
+        match directed(group, settings) {
+            Ok(with_direction) => group = with_direction,
+            Err(equal) => {
+                without_direction.push(equal);
+                continue;
             }
         }
         for (folder, other) in group {

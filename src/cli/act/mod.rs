@@ -20,6 +20,7 @@ use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveA
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
+use crate::cli::resolve::search::Source;
 use crate::cli::terminal;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
@@ -202,6 +203,17 @@ impl Host for Caller<'_> {
         if plan.is_all_outside() {
             let words = report.map(|report| report.has_none_below("file", &run.limits));
             return Ok(refuse(words.unwrap_or_default())?);
+        }
+        let totals = plan.totals();
+        let is_idle = steps == 0 && totals.left.is_empty() && totals.untouched.is_empty();
+        if let (true, Some(report), Source::Search(folders)) = (is_idle, report, &run.source)
+            && !folders.roots.is_empty()
+        {
+            return Ok(refuse(format!(
+                "{}: the report no longer describes its folders: no file that can go has a copy where it says; create \
+                 it again; nothing was done",
+                report.name
+            ))?);
         }
         let asks = run.use_of_plan == Use::Confirm && steps > 0;
         // Whoever is asked needs to know what the report is about.

@@ -12,7 +12,6 @@ use std::path::Path;
 
 use seekless::acting::{BadBound, NoFolder};
 use seekless::action::bounds::BadPlace;
-use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
 use crate::cli::terminal::console;
@@ -29,12 +28,6 @@ impl From<BadPattern> for Stop {
             _ => "",
         };
         Self::Refused(format!("{pattern}{way_out}"))
-    }
-}
-
-impl From<BadOverride> for Stop {
-    fn from(error: BadOverride) -> Self {
-        Self::Refused(format!("--threads: {error}"))
     }
 }
 

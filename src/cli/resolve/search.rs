@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seekless::action::keep::Rules;
-use seekless::device::SystemRoot;
 use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 
 use super::environment::Environment;
@@ -32,7 +31,6 @@ pub fn search(
     let mut config = reads.config();
     config.overrides.rows.clone_from(&args.threads);
     config.overrides.depth_random = args.depth_random;
-    config.overrides.check(&SystemRoot::default())?;
     let config = Config {
         roots: roots(given, args, around)?,
         filter: spec.build()?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::decide::{Comparing, FirstVisit, Machine, Rules, SharedBlocks, Summary};
-use crate::device::{BadOverride, SystemRoot};
+use crate::device::SystemRoot;
 use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
 use crate::hash::Fold;
@@ -35,9 +35,6 @@ pub enum Error {
     /// The receiver of sets refused one.
     #[error("the report could not be written: {0}")]
     Refused(#[from] io::Error),
-    /// An override names a device that is not there.
-    #[error(transparent)]
-    Override(#[from] BadOverride),
     /// A root lies in another one, where each must stand for itself.
     #[error(transparent)]
     Nested(#[from] Nested),
@@ -49,7 +46,7 @@ pub enum Error {
 /// Finds files of equal content and hands each set to `sink`.
 ///
 /// # Errors
-/// The error of `sink`, an override for a device that does not exist, or limits of the process that leave too little to
+/// The error of `sink`, or limits of the process that leave too little to
 /// work with. Problems with single files go to the observer and do not end the run.
 pub fn find(
     config: &Config,
@@ -77,7 +74,6 @@ pub fn begin<'a>(
     control: &'a Control,
     sink: &'a mut Sink<'a>,
 ) -> Result<Session<'a>, Error> {
-    config.overrides.check(&SystemRoot::default())?;
     limits::check()?;
     let mut share = Share::of_all();
     if !config.uses(Mechanism::OpenFolders) {

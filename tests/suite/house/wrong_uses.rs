@@ -36,7 +36,6 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--bwlimit 20 t", "'20' for '--bwlimit", "1.0 kB or more"),
     ("--threads 0 t", "'0' for '--threads", "1 to 4096"),
     ("--threads floppy:1 t", "'floppy:1' for '--threads", "ssd"),
-    ("--threads dev:/dev/nope:1 t", "/dev/nope", "its disks are"),
     ("--newer 5 t", "--newer", "3d"),
     ("--newer 2024-13 t", "2024-13", "2024-05-01"),
     ("--older tomorrow t", "tomorrow", "today"),

@@ -462,3 +462,21 @@ fn a_search_lists_a_file_outside_of_managed_folders_first() {
     assert!(agree(&stage, ".") > 0);
     assert!(agree(&stage, ".a p") == 0);
 }
+
+#[test]
+fn where_they_may_go_the_copy_elsewhere_stays_unless_a_rule_prefers_another() {
+    for folder in [".hidden", "a/node_modules"] {
+        let stage = || {
+            let hidden = format!("{folder}/f");
+            Stage::new(Tree::new().copies([&hidden, "z/f"], noise(1, 5000)))
+        };
+        let visible = stage();
+        visible.run("remove --yes --allow managed .").exits(0);
+        assert_eq!(names(&visible), BTreeSet::from(["z/f".to_owned()]));
+        let by_rule = stage();
+        let rule = format!("under {folder}");
+        let run = by_rule.seekless("remove --yes --allow managed --keep");
+        run.arg(rule).arg(".").run().exits(0);
+        assert_eq!(names(&by_rule), BTreeSet::from([format!("{folder}/f")]));
+    }
+}

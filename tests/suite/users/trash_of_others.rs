@@ -113,49 +113,6 @@ fn links_and_files_in_the_place_of_the_trash_are_refused() {
 
 #[test]
 #[ignore = "mounts a file system and becomes another user: root only"]
-fn an_administrators_trash_is_used_if_nobody_else_can_change_it() {
-    // Somebody else has taken root's place in it: the next one is used.
-    for (owner, bits, planted) in [
-        (0, 0o1777, true),
-        (NOBODY, 0o1777, false),
-        (0, 0o777, false),
-    ] {
-        let disk = Disk::new();
-        disk.folder(".Trash", owner, bits);
-        if planted {
-            disk.folder(".Trash/0", NOBODY, 0o777);
-        }
-        disk.run("remove --trash --yes tree").exits(0);
-        assert_eq!(picture(&disk.trash()).len(), 2, "{owner} {bits:o}");
-        assert_eq!(picture(&disk.top().join(".Trash")).len(), 0);
-        disk.run("undo").exits(0);
-    }
-    let disk = Disk::new();
-    disk.folder(".Trash", 0, 0o1777);
-    disk.run("remove --trash --yes tree").exits(0);
-    assert_eq!(picture(&disk.top().join(".Trash/0")).len(), 2);
-    // Where both are taken, both are named.
-    let disk = Disk::new();
-    disk.folder(".Trash", 0, 0o1777);
-    disk.folder(".Trash/0", NOBODY, 0o777);
-    disk.folder(".Trash-0", NOBODY, 0o777);
-    disk.refuses(".Trash/0 belongs to user 65534");
-    disk.refuses(".Trash-0 belongs to user 65534");
-    // Also the one that is not an administrator's.
-    for (owner, bits, why) in [
-        (NOBODY, 0o755, ".Trash belongs to user 65534"),
-        (NOBODY, 0o1777, ".Trash belongs to user 65534"),
-        (0, 0o755, ".Trash has no sticky bit (run chmod 1777 on it)"),
-    ] {
-        let disk = Disk::new();
-        disk.folder(".Trash", owner, bits);
-        disk.folder(".Trash-0", NOBODY, 0o777);
-        disk.refuses(why);
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system and becomes another user: root only"]
 fn the_users_own_trash_is_used_first_and_only_if_it_is_the_users_own() {
     let disk = Disk::new();
     disk.folder(".Trash-0", NOBODY, 0o777);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::action::plan::set::Volume;
 
-fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
+fn name(path: &str, root: u32, hold: Option<Code>) -> PlannedName {
     PlannedName {
         root: Some(root),
         given: root,
@@ -64,8 +64,8 @@ fn fates(policy: &Policy, files: Vec<PlannedFile>, choice: &Choice) -> String {
     set.files.iter().map(fate).collect()
 }
 
-fn simple(paths: &[(&str, Option<Hold>)]) -> Vec<PlannedFile> {
-    let file = |(ino, (path, hold)): (u64, &(&str, Option<Hold>))| {
+fn simple(paths: &[(&str, Option<Code>)]) -> Vec<PlannedFile> {
+    let file = |(ino, (path, hold)): (u64, &(&str, Option<Code>))| {
         let root = u32::from(path.starts_with("/b"));
         file(1, ino, vec![name(path, root, *hold)])
     };
@@ -93,16 +93,16 @@ fn what_a_killed_run_left_behind_does_not_stay_for_others() {
 #[test]
 fn what_is_held_counts_as_kept_and_references_come_first() {
     let remove = policy(ActionKind::Remove, &["newest"]);
-    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+    let files = simple(&[("/a", Some(Code::Protected)), ("/b", None), ("/c", None)]);
     assert_eq!(fates(&remove, files, &Choice::ByRule), "k00");
     let files = simple(&[
-        ("/a", Some(Hold::Protected)),
-        ("/b", Some(Hold::Reference)),
+        ("/a", Some(Code::Protected)),
+        ("/b", Some(Code::Reference)),
         ("/c", None),
     ]);
     assert_eq!(fates(&remove, files, &Choice::ByRule), "kk1");
     let two = Policy { keep: 2, ..remove };
-    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+    let files = simple(&[("/a", Some(Code::Protected)), ("/b", None), ("/c", None)]);
     assert_eq!(fates(&two, files, &Choice::ByRule), "k0k");
 }
 
@@ -112,7 +112,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
         in_trash: true,
         ..name(path, 0, Some(hold))
     };
-    for hold in [Hold::Protected, Hold::Outside, Hold::Older] {
+    for hold in [Code::Protected, Code::Outside, Code::Older] {
         let policy = policy(ActionKind::Remove, &[]);
         let mut files = simple(&[("/m/a", None), ("/m/b", None)]);
         files.insert(0, file(1, 9, vec![in_trash("/t/a", hold)]));
@@ -126,7 +126,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
         let relied_on: BTreeSet<Vec<u8>> = relied_on.collect();
         assert_eq!(relied_on, [b"/n/a".to_vec()].into(), "{hold:?}");
     }
-    let reference = file(1, 9, vec![in_trash("/t/a", Hold::Reference)]);
+    let reference = file(1, 9, vec![in_trash("/t/a", Code::Reference)]);
     let files = [reference, file(1, 1, vec![name("/m/a", 0, None)])];
     let remove = policy(ActionKind::Remove, &[]);
     assert_eq!(fates(&remove, files.into(), &Choice::ByRule), "k0");
@@ -134,7 +134,7 @@ fn a_held_file_in_a_trash_stays_but_not_for_others() {
 
 #[test]
 fn a_file_with_one_name_held_stays_whole() {
-    let names = vec![name("/a", 0, None), name("/p/a", 0, Some(Hold::Protected))];
+    let names = vec![name("/a", 0, None), name("/p/a", 0, Some(Code::Protected))];
     let files = vec![file(1, 1, vec![name("/b", 1, None)]), file(1, 2, names)];
     let remove = policy(ActionKind::Remove, &[]);
     assert_eq!(fates(&remove, files, &Choice::ByRule), "1k");
@@ -178,11 +178,11 @@ fn the_user_can_keep_others_but_not_none() {
     ] {
         assert_eq!(fates(&remove, files(), &choice), expected, "{choice:?}");
     }
-    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None)]);
+    let files = simple(&[("/a", Some(Code::Protected)), ("/b", None)]);
     assert_eq!(fates(&remove, files, &Choice::Keep(vec![1])), "kk");
     // A held file in a trash stays for others only if it is chosen.
     for (choice, expected) in [(vec![], "kk1"), (vec![2], "k2k"), (vec![0], "k00")] {
-        let mut files = simple(&[("/t/a", Some(Hold::Protected)), ("/c", None), ("/d", None)]);
+        let mut files = simple(&[("/t/a", Some(Code::Protected)), ("/c", None), ("/d", None)]);
         files[0].names[0].in_trash = true;
         assert_eq!(fates(&remove, files, &Choice::Keep(choice)), expected);
     }
@@ -190,7 +190,7 @@ fn the_user_can_keep_others_but_not_none() {
 
 /// As [`fates`]; `!` for a file that is left since its rights are others.
 fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
-    let hold = |path: &str| path.starts_with("/r").then_some(Hold::Reference);
+    let hold = |path: &str| path.starts_with("/r").then_some(Code::Reference);
     let of = |(ino, (uid, names)): (u64, &(u32, &[&str]))| {
         let names = names.iter().map(|path| name(path, 0, hold(path)));
         let mut file = file(1, ino, names.collect());
@@ -247,10 +247,10 @@ fn a_file_of_its_own_rights_stands_for_no_other() {
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
     let hold = prop_oneof![
         4 => Just(None),
-        1 => Just(Some(Hold::Protected)),
-        1 => Just(Some(Hold::Reference)),
-        1 => Just(Some(Hold::Outside)),
-        1 => Just(Some(Hold::Older)),
+        1 => Just(Some(Code::Protected)),
+        1 => Just(Some(Code::Reference)),
+        1 => Just(Some(Code::Outside)),
+        1 => Just(Some(Code::Older)),
     ];
     let in_trash = prop::bool::weighted(0.3);
     let names = ("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash);
@@ -302,7 +302,7 @@ proptest! {
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.volume.dev, keeper.ino), (file.volume.dev, file.ino));
             prop_assert!(action != ActionKind::Hardlink || keeper.volume == file.volume);
-            prop_assert!(!by_reference || keeper.hold() == Some(Hold::Reference));
+            prop_assert!(!by_reference || keeper.hold() == Some(Code::Reference));
         }
         let acted = set.files.iter().any(PlannedFile::goes);
         let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use crate::common::stage::Stage;
+use crate::common::volume::sh;
 use crate::common::{Tree, noise};
 
 const MOVE: &str = "move --yes --reference keep --to new/deep keep x";
@@ -56,6 +57,36 @@ fn a_link_in_the_place_of_a_folder_is_not_followed() {
     symlink(&aside, &p).expect("a link");
     stage.run("undo --yes").exits(1).says("1 file restored.");
     assert!(stage.has("aside/q") && p.is_symlink());
+}
+
+#[test]
+#[ignore = "sets a flag on a folder: root only"]
+fn a_folder_that_undo_cannot_remove_is_reported_and_tried_again() {
+    let stage = stage();
+    stage.run(MOVE).exits(0);
+    let new = stage.tree.path("new");
+    sh(&format!("chattr +i {}", new.display()));
+    stage
+        .run("undo --yes")
+        .exits(1)
+        .says("cannot remove the folder that the run made")
+        .says("2 files restored.");
+    sh(&format!("chattr -i {}", new.display()));
+    stage.run("undo --yes").exits(0);
+    assert!(!stage.has("new"));
+}
+
+#[test]
+#[ignore = "sets a flag on a folder: root only"]
+fn what_is_wrong_with_the_destination_is_said_once() {
+    let stage = stage();
+    fs::create_dir(stage.tree.path("new")).expect("a folder");
+    let new = stage.tree.path("new");
+    sh(&format!("chattr +i {}", new.display()));
+    let run = stage.run(MOVE).exits(2);
+    sh(&format!("chattr -i {}", new.display()));
+    assert_eq!(run.stderr_text().matches("chattr").count(), 1, "{run}");
+    assert!(stage.has("x/two"));
 }
 
 /// Far more calls than an undo of one folder makes.
