@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::SystemRoot;
 use super::rules::Class;
 use super::sysfs::{BlockDevice, Sysfs};
 

@@ -165,7 +165,7 @@ impl Reversion {
 fn pass<'a>(
     (past, reads): (&'a Past, &Reads),
     purpose: Purpose,
-    mut journal: Option<&mut Journal>,
+    journal: Option<&mut Journal>,
     stop: &AtomicBool,
     tally: &mut UndoTally,
     tell: &mut dyn FnMut(&UndoneFile),
@@ -176,21 +176,19 @@ fn pass<'a>(
         None => Manner::Look,
     };
     let torn = leftovers::torn_groups(past);
-    let made = past.folders.values();
-    let made = made.filter_map(|folder| Some((folder.intent.folder.0.clone(), folder.made?)));
-    let parents = Parents::with(made);
+    let parents = Parents::default();
     let context = Context::new(manner, reads, &parents);
+    let acts = manner == Manner::Act;
     let mut linked = Linked::default();
     let mut made = Vec::new();
-    let mut back = HashSet::new();
-    match &mut journal {
-        None => back = undo_folders::foretell(past, &parents, tally, tell),
-        Some(journal) if is_undo => {
-            linked = Linked::of(past);
-            made = undo_folders::make(past, &parents, journal, tally, stop, tell);
-        }
-        Some(_) => {}
+    if is_undo {
+        made = undo_folders::make(past, (&parents, acts), tally, stop, tell);
     }
+    if is_undo && acts {
+        linked = Linked::of(past);
+    }
+    let missing = made.iter().filter(|folder| folder.identity.is_none());
+    let missing: HashSet<&[u8]> = missing.map(|folder| &folder.intent.folder.0[..]).collect();
     let mut batch = Batch::new(journal);
     let mut stuck = HashSet::new();
     for step in past.steps.iter().rev() {
@@ -202,7 +200,7 @@ fn pass<'a>(
             tally.as_before += 1;
             tally.never_changed += u64::from(!step.undone);
             linked.is_back(step);
-            if manner == Manner::Act && !past.all_undone {
+            if acts && !past.all_undone {
                 clear(step, &mut stuck, tally, tell);
             }
             continue;
@@ -219,7 +217,7 @@ fn pass<'a>(
         if !is_undo && !is_unfinished() {
             continue;
         }
-        let (undone, folder) = if back.contains(parent(&step.intent.victim.0)) {
+        let (undone, folder) = if missing.contains(parent(&step.intent.victim.0)) {
             (foretell_in_new_folder(step), None)
         } else {
             recover(step, purpose, linked.companion(step), context)
@@ -227,7 +225,7 @@ fn pass<'a>(
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step);
-            if manner == Manner::Act {
+            if acts {
                 clear(step, &mut stuck, tally, tell);
             }
         }
@@ -240,7 +238,7 @@ fn pass<'a>(
     }
     if !tally.interrupted {
         for folder in made.iter().rev() {
-            let (undone, above) = folder.finish();
+            let (undone, above) = folder.finish(acts);
             if undone.is_restored() {
                 tally.note(batch.push(folder.intent.step, above));
             }
