@@ -79,11 +79,11 @@ pub fn plan_report(
     })
 }
 
-pub(super) fn path(bytes: &[u8]) -> PathBuf {
+fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-pub(super) fn origin(header: Option<&Header>) -> Origin {
+fn origin(header: Option<&Header>) -> Origin {
     let unknown = Origin {
         is_ordered: true,
         ..Origin::default()
@@ -109,7 +109,7 @@ pub(super) fn origin(header: Option<&Header>) -> Origin {
     }
 }
 
-pub(super) fn claim(read: ReadSet) -> Claim {
+fn claim(read: ReadSet) -> Claim {
     let set = read.set;
     let files = set.members.into_iter().enumerate();
     let files = files.map(|(place, member)| ClaimedFile {

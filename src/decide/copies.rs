@@ -39,12 +39,6 @@ impl Copies {
     pub fn include(self, copies: u64) -> bool {
         copies >= self.least && self.most.is_none_or(|most| copies <= most)
     }
-
-    /// True if all numbers of the other range are in this one.
-    pub fn include_all(self, other: Self) -> bool {
-        let most = self.most.unwrap_or(u64::MAX);
-        other.least >= self.least && other.most.unwrap_or(u64::MAX) <= most
-    }
 }
 
 impl Default for Copies {
@@ -160,16 +154,6 @@ mod tests {
                 included,
                 "{text}"
             );
-        }
-        for (one, other, all) in [
-            ("2..", "2..", true),
-            ("2..", "3..4", true),
-            ("2..", "..4", false),
-            ("..4", "2..4", true),
-            ("..4", "2..5", false),
-            ("..4", "2..", false),
-        ] {
-            assert_eq!(copies(one).include_all(copies(other)), all, "{one} {other}");
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct Format {
     /// True if it should be given each set as soon as that is final; if not, it is given them
     /// when all are known, those that would free most first.
     pub streams: bool,
-    /// True if [`read::ReadReport`] understands it.
+    /// True if [`read::read_each`] understands it.
     pub readable_back: bool,
     /// True if digests are computed unless the user says otherwise.
     pub digests: bool,

@@ -103,36 +103,6 @@ impl Filter {
         keep_if(!is_excluded && (is_folder || is_wanted()))
     }
 
-    /// Tests a file by its whole path. From `start` on, it tests the same parts as a search: the folders on the way and
-    /// the name. Nothing is left of the path of a root.
-    pub fn reported(&self, path: &[u8], start: usize) -> Verdict {
-        if start >= path.len() {
-            return self.root(path, false);
-        }
-        if start > 1 && self.root(&path[..start - 1], true) != Verdict::Keep {
-            return Verdict::Filtered;
-        }
-        let is_slash = |at: &usize| path[*at] == b'/';
-        let ends = (start..path.len()).filter(is_slash).chain([path.len()]);
-        let mut from = start;
-        for end in ends {
-            let is_folder = end < path.len();
-            let part = &path[from..end];
-            from = end + 1;
-            if matches!(part, b"" | b"." | b"..") {
-                continue;
-            }
-            let mut verdict = self.entry(part, is_folder);
-            if verdict == Verdict::Keep {
-                verdict = self.path(&path[..end], is_folder);
-            }
-            if verdict != Verdict::Keep {
-                return verdict;
-            }
-        }
-        Verdict::Keep
-    }
-
     /// Tests the size and the time of last modification of a regular file.
     pub fn metadata(&self, size: u64, mtime_ns: i64) -> Verdict {
         let in_bounds = self.min_size.is_none_or(|min| size >= min)

@@ -197,11 +197,6 @@ impl Ranking {
         self.rules.unmatched()
     }
 
-    /// Sets the origin of the next sets.
-    pub fn set_origin(&mut self, origin: Origin) {
-        self.inspector.set_origin(origin);
-    }
-
     /// Moves the member to the front that a plan by the same rules keeps. Files that cannot be inspected any more come
     /// last, in their old order.
     pub fn sort(&mut self, set: &mut DuplicateSet) {

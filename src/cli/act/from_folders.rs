@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use seekless::acting::{outermost, rest_below};
+use seekless::acting::outermost;
 use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, Settings};
@@ -328,5 +328,16 @@ impl Places {
         };
         self.known.insert(path.to_vec(), real.clone());
         Ok(real)
+    }
+}
+
+/// The rest of a path behind a given path above it, or behind itself.
+fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+    let end = root.iter().rposition(|&byte| byte != b'/');
+    let rest = path.strip_prefix(&root[..end.map_or(0, |end| end + 1)])?;
+    let start = rest.iter().position(|&byte| byte != b'/');
+    match start {
+        Some(0) => None,
+        start => Some(&rest[start.unwrap_or(rest.len())..]),
     }
 }

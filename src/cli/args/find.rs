@@ -13,23 +13,6 @@ use super::search::{FilterArgs, NamesArgs, PathArgs, ReadArgs, SearchArgs};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct FindArgs {
-    /// Filter and sort a report of 'seekless find' (text, json or ndjson), and read no file; - means standard input
-    ///
-    /// seekless looks up each name again. It counts files that were removed since the report, names files that have
-    /// changed, and skips both. Filters, --sort-by, --top, --keep, --copies and the options of the output work as in a
-    /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH are included.
-    #[arg(
-        long,
-        value_name = "REPORT",
-        conflicts_with_all = [
-            "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
-            "threads", "depth_random", "cache",
-            "io_idle", "bwlimit", "page_cache", "hard_links", "unique",
-        ],
-        help_heading = "Where to search"
-    )]
-    pub from: Option<PathBuf>,
-
     #[command(flatten)]
     pub paths: PathArgs,
 

@@ -2,7 +2,6 @@
 
 pub mod compare;
 pub mod folders;
-pub mod from_report;
 pub mod report_output;
 pub mod resolve;
 
@@ -43,10 +42,7 @@ pub fn find(args: FindArgs) -> Result<Exit, Stop> {
         }
     }
     let ranking = run.ranking.take();
-    match run.wanted.take() {
-        None => search(&run, ranking),
-        Some(wanted) => from_report::select(run, wanted, ranking),
-    }
+    search(&run, ranking)
 }
 
 /// Searches, while progress is drawn and signals are heard. `words` answer the first signal; `place` is what the work

@@ -1,15 +1,14 @@
 //! From what was typed to what will be done, once.
 
-use seekless::acting::{Selection, search_origin};
-use seekless::action::plan::{Origin, Ranking};
+use seekless::acting::search_origin;
+use seekless::action::plan::Ranking;
 use seekless::engine::{Config, Copies, Delivery};
 use seekless::report::{Header, Style};
 
 use crate::cli::args::find::FindArgs;
 use crate::cli::resolve::environment::Environment;
-use crate::cli::resolve::root_links::RootLinks;
-use crate::cli::resolve::search::{Source, keep_rules, search};
-use crate::cli::resolve::{meant_as_file, not_onto_report};
+use crate::cli::resolve::meant_as_file;
+use crate::cli::resolve::search::{keep_rules, search};
 use crate::cli::terminal::exit::{Stop, refuse};
 
 /// All decisions of one `seekless find`.
@@ -27,8 +26,6 @@ pub struct FindRun {
     pub ranking: Option<Ranking>,
     /// When sets are written.
     pub delivery: Delivery,
-    /// A report, and what is wanted of it, in place of a search.
-    pub wanted: Option<(Source, Selection)>,
 }
 
 /// Decides everything.
@@ -53,27 +50,14 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         (None, None, true) => Delivery::AsFinal,
         (sort_by, ..) => sort_by.map_or_else(Delivery::default, Delivery::Sorted),
     };
-    let wanted = match &args.from {
-        Some(report) => {
-            let selection = selection(&args, &config, delivery, around)?;
-            Some((Source::of_report(report), selection))
-        }
-        None => None,
-    };
     let rules = keep_rules(&args.keep)?;
     let ranking = (!args.keep.is_empty()).then(|| {
-        // A report says where its files are. In a search, the given paths are looked up.
-        let origin = if args.from.is_some() {
-            Origin::default()
-        } else {
-            search_origin(&config, &around.folder, around.started_ns())
-        };
+        let origin = search_origin(&config, &around.folder, around.started_ns());
         Ranking::new(rules, origin)
     });
     Ok(FindRun {
         header: around.header(&config),
         ranking,
-        wanted,
         config,
         style: Style {
             of_folded: "use -o FILE for all names of long sets",
@@ -85,31 +69,6 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
     })
 }
 
-/// What is wanted of a report.
-fn selection(
-    args: &FindArgs,
-    config: &Config,
-    delivery: Delivery,
-    around: &Environment<'_>,
-) -> Result<Selection, Stop> {
-    // Nothing is changed, so links of other users are followed as in a search.
-    let links = RootLinks::new(true);
-    let roots = args.paths.roots.iter();
-    let limits = roots.map(|path| links.real(&around.folder.join(path)));
-    Ok(Selection {
-        filter: config.filter.clone(),
-        newer_ns: config.newer_ns,
-        limits: limits.collect::<Result<_, _>>()?,
-        copies: args.copies,
-        order: match delivery {
-            Delivery::Sorted(order) => Some(order),
-            Delivery::AsFinal => None,
-        },
-        digests: config.digests,
-        folder: around.folder.clone(),
-    })
-}
-
 /// Refuses options that a format cannot follow.
 fn possible_with(args: &FindArgs) -> Result<(), Stop> {
     let format = args.format.name;
@@ -118,8 +77,7 @@ fn possible_with(args: &FindArgs) -> Result<(), Stop> {
             "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
         ));
     }
-    meant_as_file(args.output.as_deref())?;
-    not_onto_report(args.output.as_deref(), args.from.as_deref())
+    meant_as_file(args.output.as_deref())
 }
 
 #[cfg(test)]

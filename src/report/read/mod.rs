@@ -19,15 +19,6 @@ pub use super::bad_line::BadLine;
 pub use folders::{ReadFolders, ReadPair, is_of_folders, read_folders};
 pub use source::{OpenError, Source};
 
-/// A report read back as a whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadReport {
-    /// The header and the summary.
-    pub frame: Frame,
-    /// The sets, in the order in which they were written.
-    pub sets: Vec<ReadSet>,
-}
-
 /// The header and the summary of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
@@ -139,15 +130,6 @@ impl Frame {
             Ending::Unsaid => Err(ReadError::NoEnd { line, wanted }),
             Ending::Complete | Ending::Interrupted => Ok(self),
         }
-    }
-}
-
-impl ReadReport {
-    /// Reads a whole report into memory.
-    pub fn read(input: impl Read) -> Result<Self, ReadError> {
-        let mut sets = Vec::new();
-        let frame = read_each(input, &mut |_, set| sets.push(set))?;
-        Ok(Self { frame, sets })
     }
 }
 

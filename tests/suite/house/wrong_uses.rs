@@ -90,7 +90,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "--exclude GLOB",
     ),
     ("--keep Newest t", "Newest", "use newest"),
-    ("--from gen.py -o gen.py", "-o gen.py", "another file"),
+    (
+        "remove -n --from gen.py -o gen.py",
+        "-o gen.py",
+        "another file",
+    ),
     // The whole system, however it is written. The filters would leave everything alone.
     (
         "remove -n -d 1 --min-size 900T /",
@@ -158,10 +162,9 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("probe none", "none", "No such file"),
     // Words of other programs and of other commands.
     ("--recurse t", "--recurse", "--help"),
-    ("--from none t", "none", "seekless -o FILE PATH"),
-    ("--from t/a t", "t/a", "create it again"),
-    ("--from gen.py", "gen.py: not a report", "-f json"),
-    ("--from t/a --unique", "--unique", "--help"),
+    ("--from t/a t", "--from", "--help"),
+    ("remove -n --from none", "none", "seekless -o FILE PATH"),
+    ("remove -n --from gen.py", "gen.py: not a report", "-f json"),
     ("--dry-run t", "--dry-run", "--help"),
     ("folders --from report", "--from", "--help"),
     ("--yes t", "--yes", "--help"),

@@ -9,8 +9,10 @@ use proptest::prelude::*;
 use seekless::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::hash::ContentDigest;
-use seekless::report::read::{Ending, ReadReport, ReadSet};
+use seekless::report::read::{Ending, ReadSet};
 use seekless::report::{FORMATS, Format, Header, Options, Raw, Style, escape, format, printable};
+
+use super::ReadReport;
 
 type Tested = Result<(), Box<dyn Error>>;
 

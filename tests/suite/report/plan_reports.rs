@@ -5,7 +5,9 @@ use std::fs;
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree};
 use proptest::prelude::*;
-use seekless::report::read::{ReadReport, read_each};
+use seekless::report::read::read_each;
+
+use super::ReadReport;
 
 impl Stage {
     /// A report on the whole tree.

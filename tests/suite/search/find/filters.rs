@@ -138,19 +138,6 @@ fn sets_with_a_newer_file_have_their_older_copies_and_others_are_not_read() {
         .iter()
         .filter_map(|stage| stage["bytes_read"].as_u64());
     assert_eq!(read.sum::<u64>(), 3 * 7000, "{report}");
-    for format in ["text", "json", "ndjson"] {
-        let write = |options: &str| {
-            let line = format!("find -q -f {format} -o all {options} .");
-            seekless(tree.root(), &line).run().exits(0);
-        };
-        write("--exclude all");
-        find(&tree, "--from all").finds(["a1 a2", "b1 b2 b3"]);
-        find(&tree, "--from all --newer 1d").finds(["b1 b2 b3"]);
-        find(&tree, "--from all --newer 1d --exclude b3").finds([]);
-        write("--newer 1d --exclude all");
-        find(&tree, "--from all").finds(["b1 b2 b3"]);
-        find(&tree, "--from all --exclude b3").finds([]);
-    }
 }
 
 #[test]
