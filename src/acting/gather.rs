@@ -44,12 +44,6 @@ impl ReportAbout {
         self.limits = limits.to_vec();
     }
 
-    /// The user who could have forged its digests. Without a comparison of bytes these decide, and another user's must
-    /// not.
-    pub fn may_lie(&self, trust_hash: bool) -> Option<&Untrusted> {
-        self.untrusted.as_ref().filter(|_| trust_hash)
-    }
-
     /// The user who could redirect an action: a report of another user needs a yes, or paths that it is limited to. The
     /// paths in the report permit nothing.
     pub fn may_mislead(&self) -> Option<&Untrusted> {

@@ -137,7 +137,6 @@ reasons! {
     ChangedSinceReport "changed-since-report" Changed "has changed since the report";
     Changed "changed" Changed "has changed since it was compared ({what})";
     OutsideRoots "outside-roots" Changed "is outside the searched paths";
-    NoDigest "no-digest" Changed "has no digest in the report, or only one from the cache";
     Repeated "repeated" Changed "is already in another set";
     OpenForWriting "open-for-writing" Changed "is open for writing in another program";
     Differs "differs" Changed "differs from the kept file at byte {offset}";

@@ -61,7 +61,7 @@ impl Error {
                 error: OpenError::UntrustedPipe(_),
                 ..
             } => ErrorKind::Untrusted,
-            Cause::Open { .. } | Cause::Report { .. } | Cause::UndatedReport => ErrorKind::Report,
+            Cause::Open { .. } | Cause::Report { .. } => ErrorKind::Report,
             Cause::Refused(why) => match why.code {
                 Code::JournalsUntrusted => ErrorKind::Untrusted,
                 Code::Locked | Code::Active => ErrorKind::Busy,
@@ -114,8 +114,6 @@ pub(super) enum Cause {
     Report { path: PathBuf, error: ReadError },
     #[error("{0}. Name the paths that may be changed")]
     UntrustedReport(Untrusted),
-    #[error("the report has no time of creation, so seekless cannot rely on its digests")]
-    UndatedReport,
     #[error(transparent)]
     Refused(#[from] Reason),
     #[error("cannot start a thread: {0}")]

@@ -247,7 +247,6 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         action,
         keeper: target(keeper),
         victim: target(victim),
-        digest: None,
     }
 }
 

@@ -36,20 +36,15 @@ const FEWEST: usize = 8;
 pub(super) type Group = Vec<(Step, Result<Act, Reason>)>;
 
 /// Compares the files of a group. They are guarded as long as they are open.
-pub(super) fn check(group: &mut Group, trust_hash: bool) {
+pub(super) fn check(group: &mut Group) {
     for (step, drafted) in group {
         if let Ok(drafted) = drafted {
-            drafted.checked = compared(step, drafted, trust_hash);
+            drafted.checked = compared(step, drafted);
         }
     }
 }
 
-/// The report is trusted if `trust_hash`.
-fn compared(
-    step: &Step,
-    drafted: &mut Act,
-    trust_hash: bool,
-) -> Result<Option<ContentDigest>, Reason> {
+fn compared(step: &Step, drafted: &mut Act) -> Result<Option<ContentDigest>, Reason> {
     let Act { intent, pair, .. } = drafted;
     current::ask_about(&step.victim.path);
     pair.victim.is_on_its_way(&step.victim.path)?;
@@ -61,9 +56,6 @@ fn compared(
     }
     pair.keeper.guard().map_err(Reason::of_keeper)?;
     pair.victim.guard()?;
-    if trust_hash {
-        return Ok(step.digest);
-    }
     let gives_back = step.action.reversal() == Reversal::GivesBack;
     pair.compare(gives_back || intent.together.is_some())
 }

@@ -22,13 +22,12 @@ use crate::sys::stat;
 impl Actor {
     /// Carries out steps.
     pub(super) fn carry_out(&mut self, groups: Vec<Group>) {
-        let trust_hash = self.settings.trust_hash;
-        let check = move |mut group| {
-            ahead::check(&mut group, trust_hash);
+        let check = |mut group| {
+            ahead::check(&mut group);
             group
         };
         for part in ahead::apart(groups) {
-            let may_run_ahead = self.portion == BATCH && !trust_hash && ahead::is_worth_it(&part);
+            let may_run_ahead = self.portion == BATCH && ahead::is_worth_it(&part);
             ahead::in_order(part, may_run_ahead, check, |group| {
                 self.carry_out_group(group)
             });

@@ -12,10 +12,10 @@ use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
-use crate::action::reason::{Code, IDENTITY, Reason, THE_KEPT_FILE};
+use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
+use crate::action::step::Step;
 use crate::action::step::check::{Opened, OwnChanges, unreadable};
 use crate::action::step::pair::{Act, Pair, Trail};
-use crate::action::step::{Step, StepFile};
 use crate::action::step::{destination, links, metadata, reflink};
 use crate::action::ways::folder_entry::temporary;
 use crate::action::ways::folder_identity::FolderIdentity;
@@ -32,31 +32,20 @@ struct Found {
 struct Finder {
     ours: Arc<OwnChanges>,
     reads: Reads,
-    trust_hash: bool,
 }
 
 impl Finder {
     fn files(&self, step: &Step) -> Result<Found, Reason> {
-        let victim = self.open(&step.victim)?;
+        let victim = Opened::open(&step.victim, &self.ours, &self.reads)?;
         victim.changeable(step.action != ActionKind::Reflink)?;
-        let keeper = self.open(&step.keeper).map_err(Reason::of_keeper)?;
+        let keeper = Opened::open(&step.keeper, &self.ours, &self.reads);
+        let keeper = keeper.map_err(Reason::of_keeper)?;
         let metadata = metadata::of(&victim);
         Ok(Found {
             victim,
             keeper,
             metadata,
         })
-    }
-
-    /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
-    fn open(&self, target: &StepFile) -> Result<Opened, Reason> {
-        let file = Opened::open(target, &self.ours, &self.reads)?;
-        let number = target.expected.ino;
-        if self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
-            Err(Reason::changed(IDENTITY))
-        } else {
-            Ok(file)
-        }
     }
 }
 
@@ -88,7 +77,6 @@ impl Actor {
         Finder {
             ours: Arc::clone(&self.ours),
             reads: self.settings.reads.clone(),
-            trust_hash: self.settings.trust_hash,
         }
     }
 

@@ -35,8 +35,6 @@ pub struct Inspector {
     origin: Origin,
     /// The limits of the action.
     pub bounds: Bounds,
-    /// Bytes will not be compared: every file must be unchanged since it was listed.
-    pub strict: bool,
     /// Leave alone files in a trash that is not a given path.
     pub skips_trash: bool,
     /// Find out which files are hidden, or belong to a program.
@@ -61,12 +59,11 @@ pub struct Inspector {
 
 impl Inspector {
     /// An inspector that has seen no set.
-    pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
+    pub fn new(origin: Origin, bounds: Bounds) -> Self {
         Self {
             origin,
             unmatched: bounds.patterns().map(|(place, _)| place).collect(),
             bounds,
-            strict,
             ..Self::default()
         }
     }
@@ -109,7 +106,6 @@ impl Inspector {
         // A file's place among those found.
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
-        let said = (claim.size, claim.digest.is_some());
         let mut volumes = std::mem::take(&mut self.volumes);
         for file in claim.files {
             let mut marked = file.marked;
@@ -120,7 +116,7 @@ impl Inspector {
                 current::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
-                    self.look_at(&real, said, file.facts)
+                    self.look_at(&real, claim.size, file.facts)
                 });
                 match looked {
                     Err(why) => set.left.push(LeftName { path, why }),
@@ -260,7 +256,7 @@ impl Inspector {
     fn look_at(
         &mut self,
         path: &[u8],
-        (size, has_digest): (u64, bool),
+        size: u64,
         facts: Option<ClaimedFacts>,
     ) -> Result<(Stat, Attributes, Option<u32>), Reason> {
         let root = match self.origin.root_of(path) {
@@ -278,9 +274,6 @@ impl Inspector {
         if self.skips_trash && self.is_in_foreign_trash(path) {
             return Err(Code::Trash.into());
         }
-        if self.strict && !has_digest {
-            return Err(Code::NoDigest.into());
-        }
         let name = CString::new(path).map_err(|_| Code::NotRegular)?;
         let (stat, attributes) =
             attributes::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
@@ -296,17 +289,14 @@ impl Inspector {
         let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
         let as_said = match facts {
             Some(facts) => {
-                let may_differ = || !self.strict && may_renumber(&name);
-                let is_numbered = || facts.ino == stat.ino || may_differ();
                 // A disk gets another device number when it is plugged in again.
-                let is_on_device = !self.strict || facts.dev == stat.dev;
-                facts.mtime_ns == stat.mtime_ns && is_on_device && is_numbered()
+                facts.mtime_ns == stat.mtime_ns && (facts.ino == stat.ino || may_renumber(&name))
             }
             None => not_later(stat.mtime_ns),
         };
         // A change time after the report is no fault by itself: a step of a run that was cut short
         // may have linked the file.
-        if as_said && (!self.strict || not_later(stat.ctime_ns)) {
+        if as_said {
             Ok((stat, attributes, root))
         } else {
             Err(Code::ChangedSinceReport.into())

@@ -39,7 +39,7 @@ impl Planner {
         settings.policy.isolate |= origin.isolate;
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
-        let mut inspector = Inspector::new(origin, bounds, settings.acting.trust_hash);
+        let mut inspector = Inspector::new(origin, bounds);
         inspector.skips_trash = true;
         // Shared blocks change nothing that a program can see.
         inspector.finds_managed = settings.policy.action != ActionKind::Reflink;
@@ -187,7 +187,7 @@ pub struct Ranking {
 impl Ranking {
     /// A ranking by these rules, for files found at this origin.
     pub fn new(rules: Rules, origin: Origin) -> Self {
-        let mut inspector = Inspector::new(origin, Bounds::default(), false);
+        let mut inspector = Inspector::new(origin, Bounds::default());
         inspector.finds_managed = true;
         Self { rules, inspector }
     }

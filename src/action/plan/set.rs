@@ -365,7 +365,6 @@ impl SetPlan {
                     action,
                     keeper: kept.target(self.size, name),
                     victim: file.target(self.size, victim),
-                    digest: self.digest,
                 })
             })
         })

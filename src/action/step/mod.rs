@@ -16,7 +16,6 @@ use super::access::ActionKind;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
 use crate::file::trust;
-use crate::hash::ContentDigest;
 use crate::sys::stat::Stat;
 
 /// The state of a file when it was found. `None` is not compared.
@@ -65,16 +64,11 @@ pub struct Step {
     pub keeper: StepFile,
     /// The file to act on.
     pub victim: StepFile,
-    /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it
-    /// for undo.
-    pub digest: Option<ContentDigest>,
 }
 
 /// The settings of a run that carries out steps.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Do not compare bytes before acting.
-    pub trust_hash: bool,
     /// `hardlink`, `symlink`: act only where owner, mode, modification time and extended attributes are equal.
     pub same_metadata: bool,
     /// Act also where files have different owners, or where other users may read or write them.

@@ -74,16 +74,6 @@ impl FromReport {
         )
     }
 
-    /// Without a comparison of bytes the digests in the report decide. Those of another user's report must not.
-    pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
-        match self.about.may_lie(trust_hash) {
-            Some(untrusted) => Err(format!(
-                "--allow uncompared relies on the digests in the report, but {untrusted}: omit --allow uncompared"
-            )),
-            None => Ok(()),
-        }
-    }
-
     /// A report of another user needs a yes, or paths on the command line. The paths in the report permit nothing.
     pub fn may_be_acted_on(&self, run: &ActRun) -> Result<(), String> {
         let Some(untrusted) = self

@@ -93,8 +93,6 @@ fn search(run: &ActRun, config: &Config, mut planner: Planner) -> Result<Gathere
 
 /// Reads a report and plans for each of its sets.
 fn report(report: &mut FromReport, mut planner: Planner, run: &ActRun) -> Result<Gathered, Stop> {
-    let trust_hash = run.acting.trust_hash;
-    report.may_be_believed(trust_hash).or_else(refuse)?;
     let read = Arc::new(AtomicU64::new(0));
     let planned = planning(&read, || {
         acting::plan_report(&mut report.input, &mut planner, &run.limits, &read)
@@ -107,12 +105,6 @@ fn report(report: &mut FromReport, mut planner: Planner, run: &ActRun) -> Result
     };
     report.about.note(frame.header.as_ref(), &run.limits);
     report.may_be_acted_on(run).or_else(refuse)?;
-    if trust_hash && frame.header.is_none() {
-        return refuse(format!(
-            "{}: --allow uncompared needs the time of the report, and its header was removed",
-            report.name
-        ));
-    }
     if frame.ending != Ending::Complete {
         tracing::info!(
             "{}: the report is of an interrupted run; there may be more duplicates",

@@ -203,16 +203,6 @@ fn broken_links(plan: &Plan) -> Vec<String> {
 /// The warning before the action.
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.reversal() == Reversal::Impossible;
-    if acting.trust_hash && action != ActionKind::Reflink {
-        let and = if impossible {
-            ", and the removal cannot be undone"
-        } else {
-            ""
-        };
-        return Some(format!(
-            "seekless does not compare bytes first (--allow uncompared){and}."
-        ));
-    }
     impossible.then(|| "This cannot be undone. Use --trash to be able to undo it.".to_owned())
 }
 

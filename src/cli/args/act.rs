@@ -141,7 +141,7 @@ pub struct WayArgs {
 
     /// Allow what seekless otherwise does not do
     ///
-    /// Can be repeated. Write several values with commas: --allow managed,uncompared
+    /// Can be repeated. Write several values with commas: --allow managed,shared
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub allow: Vec<Allowed>,
 }
@@ -242,9 +242,6 @@ pub enum Allowed {
     /// programs) can show the same folder, so that the only copy would be removed. Also act on a file that hides other
     /// files on the branches of a mergerfs mount
     UnprovenMounts,
-    /// Do not compare bytes before each step; rely on the digests. A file is then left alone if its size, inode,
-    /// modification time or change time (ctime) has changed since it was found
-    Uncompared,
 }
 
 /// The rules, behind a first line.

@@ -98,7 +98,6 @@ pub fn resolve(
     settings.acting = action::Settings {
         across_owners: allows(Allowed::OtherOwners),
         shared: allows(Allowed::Shared),
-        trust_hash: allows(Allowed::Uncompared),
         trust_mounts: allows(Allowed::UnprovenMounts),
         reads,
         io_idle: args.reads.io_idle,
@@ -180,13 +179,7 @@ fn searched(
         around,
     )?;
     // What is found is read again, to compare it.
-    let compares = !args.way.allow.contains(&Allowed::Uncompared);
-    if compares {
-        config.page_use = args.reads.page_use(true);
-    } else if let Some(cache) = &mut config.cache {
-        // What decides that files go is read now.
-        cache.answers = false;
-    }
+    config.page_use = args.reads.page_use(true);
     Ok(config)
 }
 

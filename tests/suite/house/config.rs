@@ -179,7 +179,7 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
     // What decides what a run may change is typed each time.
     let typed = [
         "yes",
-        "allow=uncompared",
+        "allow=managed",
         "no-trash",
         "reference=/a",
         "protect=/a",

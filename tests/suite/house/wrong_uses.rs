@@ -256,7 +256,7 @@ fn a_file_whose_name_looks_like_an_option_gives_no_consent() {
         ("a --nope", "--nope"),
         ("remove --yes a b", "--yes"),
         ("remove a b -qy", "-qy"),
-        ("remove --allow=uncompared a b", "--allow=uncompared"),
+        ("remove --allow=managed a b", "--allow=managed"),
         ("remove --dry-run -oy a b", "-oy"),
     ] {
         let tree = Tree::new().copies(["a", "b"], "same");

@@ -103,12 +103,6 @@ fn strangers(change: impl Fn(&Path), why: &str) {
             .exits(0)
             .says(why)
             .says(&format!("This report is about {root}"));
-        on(&stage, "remove --yes --allow uncompared .", &path)
-            .exits(2)
-            .says(why)
-            .says("omit --allow uncompared");
-        let copied = "if you trust it, copy it into a folder of your own";
-        on(&stage, "find", &path).exits(2).says(why).says(copied);
         assert_eq!(stage.names().len(), 4);
         on(&stage, "remove --yes a", &path)
             .exits(0)

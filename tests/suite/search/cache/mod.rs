@@ -299,25 +299,3 @@ fn a_cache_inside_the_tree_takes_no_part() {
         assert_eq!((answer.sets.len(), answer.summary.files), (1, 2));
     }
 }
-
-#[test]
-fn an_action_that_trusts_digests_leaves_out_those_from_the_cache() {
-    for format in ["json", "text"] {
-        let stage = Stage::new(Tree::new().copies(["a", "b"], noise(1, 5000)));
-        stage.tree.tick();
-        let fresh = stage.report(&format!("find --digest always -f {format} ."));
-        let digest = blake3::hash(&noise(1, 5000)).to_string();
-        let (bare, marked) = match format {
-            "json" => (format!("{digest}\""), format!("{digest}\",\"cached\":true")),
-            _ => (digest.clone(), format!("{digest} (cached)")),
-        };
-        let marked = fresh.replace(&bare, &marked);
-        assert_ne!(marked, fresh);
-        let trusting = "remove --yes --allow uncompared --from -";
-        let run = stage.on_report(trusting, marked);
-        run.says("has no digest in the report");
-        assert_eq!(stage.names(), ["a", "b"], "{format}");
-        stage.on_report(trusting, fresh).exits(0);
-        assert_eq!(stage.names(), ["a"], "{format}");
-    }
-}

@@ -66,17 +66,12 @@ fn attack(
             true => "--from state/report",
             false => "home/tree",
         };
-        let options = match (action, round % 7) {
-            ("reflink", _) => "",
-            (_, 0 | 4) => "--allow uncompared",
-            _ => "",
-        };
         // The files below `keep` have the longest paths.
         let keep = match round % 4 {
             1 => "shortest-path",
             _ => "longest-path",
         };
-        let action = format!("{action} {options} --keep {keep} --yes -q {source}");
+        let action = format!("{action} --keep {keep} --yes -q {source}");
         let pause = [2, 50, 1000, 8000][usize::try_from(round % 4).expect("small")];
         rival.work_on(&ground.couples(trick), Duration::from_micros(pause));
         ground.run("find -q -o state/found home/tree");
