@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Planner};
-use crate::decide::Summary;
+use crate::action::plan::{Listed, Origin, Planner};
+use crate::decide::{DuplicateSet, Summary};
 use crate::engine::{self, Config, Control, Delivery, Error};
 use crate::event::Observer;
 use crate::file::Untrusted;
 use crate::heartbeat::current;
 use crate::report::Header;
-use crate::report::read::{self, Frame, ReadError, ReadSet};
+use crate::report::read::{self, Frame, ReadError};
 
 /// The origin of a report, and the actions that it permits.
 #[derive(Debug, Default)]
@@ -69,7 +69,8 @@ pub fn plan_report(
             planner.set_origin(origin(header).within(limits));
         }
         files.fetch_add(set.set.members.len() as u64, Ordering::Relaxed);
-        planner.add(claim(set));
+        let (has_facts, marked) = (set.has_facts, &set.marked[..]);
+        planner.add(&set.set, Listed { has_facts, marked });
     })
 }
 
@@ -100,26 +101,6 @@ fn origin(header: Option<&Header>) -> Origin {
     } else {
         let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
         origin.with_roots(roots.iter().map(Path::new))
-    }
-}
-
-fn claim(read: ReadSet) -> Claim {
-    let set = read.set;
-    let files = set.members.into_iter().enumerate();
-    let files = files.map(|(place, member)| ClaimedFile {
-        names: member.names,
-        marked: read.marked.binary_search(&place).is_ok(),
-        facts: read.has_facts.then_some(ClaimedFacts {
-            dev: member.dev,
-            ino: member.ino,
-            mtime_ns: member.mtime_ns,
-        }),
-    });
-    Claim {
-        size: set.size,
-        // A file may have changed below its file system since the cache read it: only a fresh digest decides anything.
-        digest: set.digest.filter(|_| !set.cached),
-        files: files.collect(),
     }
 }
 
@@ -154,8 +135,8 @@ pub fn plan_search(
         tell_links: planner.takes_names(),
         ..config.clone()
     };
-    let plan = &mut |set: &_| {
-        planner.add(Claim::from(set));
+    let plan = &mut |set: &DuplicateSet| {
+        planner.add(set, Listed::FOUND);
         Ok(())
     };
     engine::find(&config, Delivery::default(), observer, control, plan)

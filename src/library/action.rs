@@ -13,7 +13,8 @@ use super::{nanoseconds, real};
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::ActionKind;
 use crate::action::keep::Rules;
-use crate::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Planner, Settings, Sidecars};
+use crate::action::plan::{Listed, Origin, Planner, Settings, Sidecars};
+use crate::decide::{DuplicateSet, Member};
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -216,7 +217,7 @@ impl Action {
         let settings = self.settings(roots)?;
         let mut planner = Planner::new(settings, origin);
         for set in &sets.sets {
-            planner.add(claim(set));
+            planner.add(&found(set), Listed::FOUND);
         }
         Ok(Plan::new(planner))
     }
@@ -273,20 +274,22 @@ impl Action {
     }
 }
 
-fn claim(set: &Set) -> Claim {
+/// The set as a search found it.
+fn found(set: &Set) -> DuplicateSet {
     let bytes = |path: &PathBuf| AsRef::<OsStr>::as_ref(path).as_bytes().to_vec();
-    let files = set.files.iter().map(|file| ClaimedFile {
+    let members = set.files.iter().map(|file| Member {
         names: file.paths.iter().map(bytes).collect(),
-        facts: Some(ClaimedFacts {
-            dev: file.device,
-            ino: file.inode,
-            mtime_ns: nanoseconds(file.modified),
-        }),
-        marked: false,
+        dev: file.device,
+        ino: file.inode,
+        mtime_ns: nanoseconds(file.modified),
+        ..Member::default()
     });
-    Claim {
+    DuplicateSet {
         size: set.size,
         digest: set.digest,
-        files: files.collect(),
+        cached: false,
+        members: members.collect(),
+        replicas: 0,
+        reclaimable: 0,
     }
 }

@@ -18,7 +18,7 @@ use crate::action::step::Done;
 use crate::action::step::folders::NO_TRASH;
 use crate::action::step::metadata::SET_ID;
 use crate::action::step::pair::{Act, Trail, freed};
-use crate::action::step::{bytes, destination, folders, links, metadata, pair, reflink};
+use crate::action::step::{bytes, destination, folders, links, pair, reflink};
 use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::Parents;
 use crate::file::trust;
@@ -310,18 +310,8 @@ impl<'a> Carried<'a> {
                 self.scene.note = Some(note);
             }
             ActionKind::Move => self.scene.there = Some(destination::open_move(act)?),
-            ActionKind::Remove | ActionKind::Symlink => self.done.freed = freed(victim),
-            ActionKind::Hardlink => {
+            ActionKind::Remove | ActionKind::Symlink | ActionKind::Hardlink => {
                 self.done.freed = freed(victim);
-                // The victim's are as they were when they were written down: its change time is.
-                let keeper = metadata::of(&act.pair.keeper);
-                let keeper = keeper.map_err(failed("read its metadata"))?;
-                let differences = metadata::differences(&keeper, &act.intent.metadata);
-                if !differences.is_empty() {
-                    let differences = differences.join(", ");
-                    let note = format!("changed to the {differences} of the kept file");
-                    self.done.notes.push(note);
-                }
             }
         }
         if let Some(there) = self.scene.there.as_ref().filter(|_| act.to_prove) {

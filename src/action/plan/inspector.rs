@@ -1,4 +1,4 @@
-//! Inspects the files that the names of a claim lead to now.
+//! Inspects the files that the names of a set lead to now.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr};
@@ -11,13 +11,14 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::claim::{Claim, ClaimedFacts, Inside, Origin};
+use super::origin::{Inside, Listed, Origin};
 use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::action::coherence::Location;
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join};
+use crate::decide::{DuplicateSet, Member};
 use crate::file::{ManagedPaths, RowNumber, Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
@@ -31,7 +32,7 @@ const FOLDERS: usize = 1 << 16;
 /// Inspects names, one set after the other.
 #[derive(Debug, Default)]
 pub struct Inspector {
-    /// The origin of all claims.
+    /// The origin of all sets.
     origin: Origin,
     /// The limits of the action.
     pub bounds: Bounds,
@@ -68,12 +69,12 @@ impl Inspector {
         }
     }
 
-    /// The origin of all claims.
+    /// The origin of all sets.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Sets the origin of the next claims.
+    /// Sets the origin of the next sets.
     pub fn set_origin(&mut self, origin: Origin) {
         self.origin = origin;
     }
@@ -88,18 +89,18 @@ impl Inspector {
     }
 
     /// Inspects the files of a set. Files of earlier sets are left alone.
-    pub fn look(&mut self, claim: Claim) -> SetPlan {
-        let mut set = self.look_at_all(claim);
+    pub fn look(&mut self, set: &DuplicateSet, said: Listed<'_>) -> SetPlan {
+        let mut set = self.look_at_all(set, said);
         self.take_out_repeated(&mut set);
         set
     }
 
-    /// Inspects the files of a set. Names of one file are joined, whatever the claim says.
-    pub fn look_at_all(&mut self, claim: Claim) -> SetPlan {
+    /// Inspects the files of a set. Names of one file are joined, whatever the source says.
+    pub fn look_at_all(&mut self, listed: &DuplicateSet, said: Listed<'_>) -> SetPlan {
         self.find_trash();
         let mut set = SetPlan {
-            size: claim.size,
-            digest: claim.digest,
+            size: listed.size,
+            digest: listed.digest,
             is_ordered: self.origin.is_ordered,
             ..SetPlan::default()
         };
@@ -107,16 +108,17 @@ impl Inspector {
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
         let mut volumes = std::mem::take(&mut self.volumes);
-        for file in claim.files {
-            let mut marked = file.marked;
-            for listed in file.names {
+        for (place, member) in listed.members.iter().enumerate() {
+            let is_marked = said.marked.binary_search(&place).is_ok();
+            let known = said.has_facts.then_some(member);
+            for (nth, listed) in member.names.iter().enumerate() {
                 // The mark stands before the first name.
-                let marked = std::mem::take(&mut marked);
-                let mut path = self.absolute(&listed);
+                let marked = is_marked && nth == 0;
+                let mut path = self.absolute(listed);
                 current::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
-                    self.look_at(&real, claim.size, file.facts)
+                    self.look_at(&real, set.size, known)
                 });
                 match looked {
                     Err(why) => set.left.push(LeftName { path, why }),
@@ -132,12 +134,12 @@ impl Inspector {
                         let in_trash = self.trash.lead_into(&path, 0);
                         let is_older = |since| stat.mtime_ns < since;
                         let older = self.origin.newer_ns.is_some_and(is_older);
-                        let hold = self.hold(&path, &listed, in_trash);
+                        let hold = self.hold(&path, listed, in_trash);
                         let hold = hold.or(older.then_some(Code::Older));
                         let managed = self.managed(&path);
                         let bounds = &self.bounds;
                         self.unmatched
-                            .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
+                            .retain(|&pattern| !bounds.is_held_by(pattern, &path, listed));
                         set.files[place].names.push(PlannedName {
                             hold,
                             root,
@@ -145,7 +147,7 @@ impl Inspector {
                             marked,
                             in_trash,
                             managed,
-                            ..PlannedName::new(&path, &listed)
+                            ..PlannedName::new(&path, listed)
                         });
                     }
                 }
@@ -257,7 +259,7 @@ impl Inspector {
         &mut self,
         path: &[u8],
         size: u64,
-        facts: Option<ClaimedFacts>,
+        known: Option<&Member>,
     ) -> Result<(Stat, Attributes, Option<u32>), Reason> {
         let root = match self.origin.root_of(path) {
             Inside::Root(number) => Some(number),
@@ -287,10 +289,10 @@ impl Inspector {
             return Err(Code::Size.into());
         }
         let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
-        let as_said = match facts {
-            Some(facts) => {
-                // A disk gets another device number when it is plugged in again.
-                facts.mtime_ns == stat.mtime_ns && (facts.ino == stat.ino || may_renumber(&name))
+        let as_said = match known {
+            // A disk gets another device number when it is plugged in again.
+            Some(known) => {
+                known.mtime_ns == stat.mtime_ns && (known.ino == stat.ino || may_renumber(&name))
             }
             None => not_later(stat.mtime_ns),
         };

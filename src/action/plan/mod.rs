@@ -1,19 +1,19 @@
-//! Turns claims about files into steps that are safe to take.
+//! Turns sets into steps that are safe to take.
 //!
 //! ```text
-//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Checks ─ what goes together ─ Plan ─► steps
+//! Set ─ Inspector: what is really there ─ Policy: who stays ─ Checks ─ what goes together ─ Plan ─► steps
 //! ```
 //!
-//! A claim names the files to compare, and the paths under which they were found. The proof that they are equal comes
+//! A set names the files to compare, and the paths under which they were found. The proof that they are equal comes
 //! later. The planner looks up every name, resolves the links and `..` of its folder, and joins the names of one file.
 //! Each file belongs to one set only.
 
 mod by_folder;
-mod claim;
 mod decide;
 mod effects;
 mod groups;
 mod inspector;
+mod origin;
 mod planner;
 mod set;
 mod totals;
@@ -30,10 +30,10 @@ use crate::action::reason::{Code, Reason};
 use crate::heartbeat::current;
 
 pub use by_folder::FolderPairs;
-pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use decide::{Choice, Policy};
 pub use effects::{BrokenLink, Dangling, EmptyFolder};
 pub use inspector::Inspector;
+pub use origin::{Listed, Origin};
 pub use planner::{Planner, Ranking};
 pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 pub use totals::Totals;

@@ -1,4 +1,4 @@
-//! Takes claims, one set after the other: plans them, or only sorts their files into the order in which a plan would keep
+//! Takes sets, one after the other: plans them, or only sorts their files into the order in which a plan would keep
 //! them.
 
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use rustix::io::Errno;
 
 use super::Plan;
-use super::claim::{Claim, Origin};
 use super::decide::{Choice, look_at_rights};
 use super::groups::Groups;
 use super::inspector::Inspector;
+use super::origin::{Listed, Origin};
 use super::set::{Fate, PlannedFile, SetPlan};
 use super::{Settings, Sidecars};
 use crate::action::bounds::Bounds;
@@ -63,8 +63,8 @@ impl Planner {
     }
 
     /// Plans for one set.
-    pub fn add(&mut self, claim: Claim) {
-        let mut set = self.inspector.look(claim);
+    pub fn add(&mut self, set: &DuplicateSet, said: Listed<'_>) {
+        let mut set = self.inspector.look(set, said);
         let settings = &self.plan.settings;
         let policy = &settings.policy;
         if settings.acting.guards_ways() {
@@ -204,7 +204,7 @@ impl Ranking {
         if set.members.len() < 2 && !by_name {
             return;
         }
-        let mut planned = self.inspector.look_at_all(Claim::from(&*set));
+        let mut planned = self.inspector.look_at_all(set, Listed::FOUND);
         planned.count_marks();
         let names = set.members.iter().map(|member| &member.names).zip(0..);
         let places: HashMap<&[u8], usize> = names

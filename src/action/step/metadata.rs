@@ -176,23 +176,6 @@ fn may_set_id(file: &OwnedFd, metadata: &Metadata) -> u32 {
     !(user | group)
 }
 
-/// Names the metadata that differ between two files, except the access time and signatures.
-pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
-    let xattrs = |of: &'_ Metadata| -> Vec<_> {
-        let counted = of.xattrs.iter().filter(|(name, _)| !is_signature(&name.0));
-        counted.cloned().collect()
-    };
-    let differs = [
-        (one.mode != other.mode, "mode"),
-        (one.uid != other.uid, "owner"),
-        (one.gid != other.gid, "group"),
-        (one.times[1] != other.times[1], "modification time"),
-        (xattrs(one) != xattrs(other), "extended attributes"),
-    ];
-    let differs = differs.into_iter().filter(|(differs, _)| *differs);
-    differs.map(|(_, name)| name).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,68 +1,31 @@
-//! Claims about files, from a report or from a search.
+//! Where sets come from: a report or a search.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::decide::DuplicateSet;
 use crate::file::{Spellings, as_listed};
-use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
-/// A set of files with the same content, according to a report or a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// Length of each, bytes.
-    pub size: u64,
-    /// Digest of the content, if one is given.
-    pub digest: Option<ContentDigest>,
-    /// The files, in the order in which they are listed.
-    pub files: Vec<ClaimedFile>,
+/// What is said of the files of a set beside their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Their numbers and times are known; a report in text has none.
+    pub has_facts: bool,
+    /// The places of the files that the user marked to stay, against all rules; sorted.
+    pub marked: &'a [usize],
 }
 
-/// One file of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimedFile {
-    /// Its names as listed.
-    pub names: Vec<Vec<u8>>,
-    /// The claimed facts, if any.
-    pub facts: Option<ClaimedFacts>,
-    /// The user marked it to stay, against all rules.
-    pub marked: bool,
+impl Listed<'_> {
+    /// A set that was just found.
+    pub const FOUND: Self = Self {
+        has_facts: true,
+        marked: &[],
+    };
 }
 
-/// The state of a file when it was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClaimedFacts {
-    /// `st_dev`.
-    pub dev: u64,
-    /// Inode number.
-    pub ino: u64,
-    /// Last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
-}
-
-impl From<&DuplicateSet> for Claim {
-    fn from(set: &DuplicateSet) -> Self {
-        let files = set.members.iter().map(|member| ClaimedFile {
-            names: member.names.clone(),
-            facts: Some(ClaimedFacts {
-                dev: member.dev,
-                ino: member.ino,
-                mtime_ns: member.mtime_ns,
-            }),
-            marked: false,
-        });
-        Self {
-            size: set.size,
-            digest: set.digest,
-            files: files.collect(),
-        }
-    }
-}
-
-/// The properties of all claims of one source. By default it does not know where files were searched.
+/// The properties of all sets of one source. By default it does not know where files were searched.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The folder where relative names start; without it, relative names are not understood.
