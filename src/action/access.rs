@@ -267,7 +267,7 @@ fn is_deciding(name: &[u8]) -> bool {
 
 /// True for an extended attribute with which the kernel's integrity subsystem proves a file: of the inode (EVM), so that
 /// it differs for every file, or of the content (IMA). They say nothing about the file that the file does not say.
-pub(super) fn is_signature(name: &[u8]) -> bool {
+fn is_signature(name: &[u8]) -> bool {
     matches!(name, b"security.evm" | b"security.ima")
 }
 

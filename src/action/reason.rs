@@ -108,9 +108,7 @@ reasons! {
     NoCopyThere "no-copy-there" Rule "no copy of it stays in the folder that the report names";
 
     OtherFileSystem "other-file-system" Rule
-        "is alone on its file system, and hard links cannot cross file systems";
-    OtherMount "other-mount" Rule
-        "is alone on its mount, and hard links cannot cross mounts, even of one file system";
+        "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
     NoPair "no-pair" Rule "has no copy beside a copy of its photo";
     NotAsked "not-asked" Rule "has no answer yet";

@@ -249,19 +249,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_is_left_alone_until_it_is_certain_that_its_run_is_dead() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let draft = folder.path().join(runs::draft());
-        let file = fs::File::create(&draft).expect("a draft");
-        runs::make(folder.path()).expect("the folder");
-        assert!(draft.exists(), "its run may be about to name it");
-        let then = std::time::SystemTime::now() - Duration::from_secs(2 * 86_400);
-        file.set_modified(then).expect("set back");
-        runs::make(folder.path()).expect("the folder");
-        assert!(!draft.exists());
-    }
-
-    #[test]
     fn what_was_torn_by_a_full_disk_does_not_spoil_what_comes_later() {
         let folder = tempfile::tempdir().expect("a folder");
         let journal = Journal::create(folder.path(), RunHeader::default());

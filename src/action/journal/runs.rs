@@ -16,7 +16,7 @@ use super::record::{self, Record, RunHeader};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
-use crate::sys::{names, names as sys_names, stat, sync};
+use crate::sys::{names, names as sys_names, sync};
 
 /// Opens the folder, and creates it and missing folders above it.
 ///
@@ -25,9 +25,7 @@ use crate::sys::{names, names as sys_names, stat, sync};
 pub fn make(folder: &Path) -> Result<OwnFolder, Reason> {
     current::ask_about(folder.as_os_str().as_bytes());
     let own = OwnFolder::make(folder);
-    let own = own.map_err(|error| no_way(Code::Journals, folder, error))?;
-    clear_drafts(&own);
-    Ok(own)
+    own.map_err(|error| no_way(Code::Journals, folder, error))
 }
 
 /// Opens the folder; `None` if it is not there.
@@ -99,28 +97,7 @@ fn try_out(own: &OwnFolder) -> Result<(), RouteError> {
 
 /// The name of a journal until its first line is on the disk.
 pub fn draft() -> String {
-    format!("{DRAFT}{:08x}{DRAFT_END}", random())
-}
-
-fn is_draft(name: &str) -> bool {
-    name.starts_with(DRAFT) && name.ends_with(DRAFT_END)
-}
-
-const DRAFT: &str = ".seekless-";
-const DRAFT_END: &str = ".new";
-
-/// Removes the drafts of runs that were killed before they had begun: a run names its draft a moment after it made it.
-fn clear_drafts(own: &OwnFolder) {
-    let bound = Timestamp::now() - 24.hours();
-    let names = own.names().unwrap_or_default();
-    let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    for name in names.filter(|name| is_draft(name)) {
-        let name = CString::new(name).unwrap_or_default();
-        let made = stat::entry(own.descriptor(), &name);
-        if made.is_ok_and(|made| i128::from(made.mtime_ns) < bound.as_nanosecond()) {
-            let _ = names::remove(own.descriptor(), &name);
-        }
-    }
+    format!(".seekless-{:08x}.new", random())
 }
 
 /// A run's name: its start time (`20261121T045702Z`), so that names sort in the order of the runs, and a number if the

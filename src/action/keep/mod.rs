@@ -23,8 +23,6 @@ pub use rules::RULES;
 pub struct Traits<'a> {
     /// Last modification, nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Last access, nanoseconds since 1970.
-    pub atime_ns: i64,
     /// Number of names of the inode, inside and outside the given paths.
     pub links: u32,
     /// Its place in the set of a report; the same for all files of a search.

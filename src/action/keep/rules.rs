@@ -41,12 +41,6 @@ pub const RULES: &[KeepRule] = &[
         make: |_| Ok(Box::new(|file| smallest(file, |name| -depth(name)))),
     },
     KeepRule {
-        name: "most-recently-accessed",
-        argument: None,
-        about: "the file with the latest access time, if the file system records it",
-        make: |_| Ok(Box::new(|file| -i128::from(file.atime_ns))),
-    },
-    KeepRule {
         name: "first-root",
         argument: None,
         about: "the file below the path that was given first",

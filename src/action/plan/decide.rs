@@ -113,7 +113,7 @@ impl Policy {
         let single = groups.len() == 1;
         for group in groups {
             if group.len() == 1 && !single {
-                set.files[group[0]].fate = Fate::Leave(alone(set, group[0]));
+                set.files[group[0]].fate = Fate::Leave(Code::OtherFileSystem.into());
             } else if self.by_reference && !group.iter().any(|&i| is_reference(&set.files[i])) {
                 for index in group {
                     set.files[index].fate = Fate::Leave(Code::ReferenceElsewhere.into());
@@ -219,17 +219,6 @@ impl Policy {
             }
         }
         best
-    }
-}
-
-/// The reason why no file can be a hard link to this one.
-fn alone(set: &SetPlan, index: usize) -> Reason {
-    let dev = set.files[index].volume.location.dev;
-    let mut others = set.files.iter().enumerate();
-    if others.any(|(other, file)| other != index && file.volume.location.dev == dev) {
-        Code::OtherMount.into()
-    } else {
-        Code::OtherFileSystem.into()
     }
 }
 

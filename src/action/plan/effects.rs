@@ -149,24 +149,31 @@ impl Dangling {
             going.insert(hasher.hash_one(&step.victim.path[..]));
             names.insert(hasher.hash_one(bare(&step.victim.path)));
         }
-        for link in links {
-            current::ask_about(link.as_os_str().as_bytes());
-            // What its text names tells most links apart: the others are not followed.
-            let text = fs::read_link(link).unwrap_or_default();
-            if !names.contains(&hasher.hash_one(bare(text.as_os_str().as_bytes()))) {
-                continue;
-            }
-            let Ok(leads_to) = link.canonicalize() else {
-                continue;
-            };
-            let leads_to = as_listed(&leads_to);
-            if going.contains(&hasher.hash_one(leads_to.as_os_str().as_bytes())) {
+        let mut left: Vec<&PathBuf> = links.iter().collect();
+        let mut before = usize::MAX;
+        // A link that breaks may be what others lead to.
+        while left.len() < before {
+            before = left.len();
+            left.retain(|link| {
+                current::ask_about(link.as_os_str().as_bytes());
+                // What its text names tells most links apart: the others are not followed.
+                let text = fs::read_link(link).unwrap_or_default();
+                if !names.contains(&hasher.hash_one(bare(text.as_os_str().as_bytes()))) {
+                    return true;
+                }
+                let leads_to = link.canonicalize().unwrap_or_default();
+                let leads_to = as_listed(&leads_to);
+                if !going.contains(&hasher.hash_one(leads_to.as_os_str().as_bytes())) {
+                    return true;
+                }
+                names.insert(hasher.hash_one(bare(link.as_os_str().as_bytes())));
                 dangling.number += 1;
                 if dangling.named.len() < NAMED {
-                    let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
+                    let link = std::path::absolute(link).unwrap_or_else(|_| link.to_path_buf());
                     dangling.named.push(BrokenLink { link, leads_to });
                 }
-            }
+                false
+            });
         }
         dangling
     }

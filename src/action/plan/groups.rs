@@ -74,9 +74,7 @@ impl Groups {
         current::ask_about(name.path());
         let (main, richness, facts) = match self.found(name.path(), folder, key) {
             Ok(None) => return None,
-            Ok(Some((main, number, now))) => {
-                (main, number, (now.mtime_ns, now.atime_ns, now.links))
-            }
+            Ok(Some((main, number, now))) => (main, number, (now.mtime_ns, now.links)),
             // It may have files that nobody sees: it stays.
             Err(_) => (name.bare().into(), u32::MAX, Default::default()),
         };

@@ -338,7 +338,6 @@ fn planned(stat: &Stat, attributes: &Attributes, volume: &Arc<Volume>) -> Planne
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,
-        atime_ns: stat.atime_ns,
         links: stat.links,
         allocated: stat.blocks.saturating_mul(512),
         rights: Rights::of(attributes),

@@ -52,8 +52,6 @@ pub struct PlannedFile {
     pub mtime_ns: i64,
     /// Last change of the inode, nanoseconds since 1970.
     pub ctime_ns: i64,
-    /// Last access, nanoseconds since 1970.
-    pub atime_ns: i64,
     /// Number of names of the inode.
     pub links: u32,
     /// Bytes allocated on disk.
@@ -114,8 +112,8 @@ pub struct Group {
     pub(super) main: Vec<u8>,
     /// The main file as it would be listed.
     pub(super) listed: Vec<u8>,
-    /// Times of last modification and last access of the main file, and number of its names.
-    pub(super) facts: (i64, i64, u32),
+    /// Time of last modification of the main file, and number of its names.
+    pub(super) facts: (i64, u32),
     /// The name is that of a sidecar.
     pub(super) is_sidecar: bool,
 }
@@ -339,12 +337,11 @@ impl SetPlan {
     ) -> Traits<'s> {
         let file = &self.files[index];
         let group = names.first().and_then(|name| name.group.as_deref());
-        let own = (file.mtime_ns, file.atime_ns, file.links);
-        let (mtime_ns, atime_ns, links) = group.map_or(own, |group| group.facts);
+        let own = (file.mtime_ns, file.links);
+        let (mtime_ns, links) = group.map_or(own, |group| group.facts);
         let names = names.iter().map(|name| name.compared_by_rules(mtime_ns));
         Traits {
             mtime_ns,
-            atime_ns,
             links,
             place: if self.is_ordered {
                 (index, nth)

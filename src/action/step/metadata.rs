@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, Result};
 
 use super::check::Opened;
-use crate::action::access::{Rights, is_signature};
+use crate::action::access::Rights;
 use crate::action::journal::record::{Metadata, Raw, RecordedState};
 use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes};

@@ -33,7 +33,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     lines.extend(without_reference(totals));
     let of_files = unmatched(plan).into_iter().chain(broken_links(plan));
     lines.extend(of_files);
-    lines.extend(warning(plan.action(), acting).filter(|_| totals.steps > 0));
+    lines.extend(warning(plan.action()).filter(|_| totals.steps > 0));
     lines
 }
 
@@ -201,7 +201,7 @@ fn broken_links(plan: &Plan) -> Vec<String> {
 }
 
 /// The warning before the action.
-fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
+fn warning(action: ActionKind) -> Option<String> {
     let impossible = action.reversal() == Reversal::Impossible;
     impossible.then(|| "This cannot be undone. Use --trash to be able to undo it.".to_owned())
 }

@@ -203,7 +203,6 @@ pub fn typed(reason: &Reason) -> String {
         ),
         Code::Apart => (same, OWNERS),
         Code::Metadata => (same, METADATA),
-        Code::NoDigest => (same, " (make the report with --digest always --cache off)"),
         Code::Unprovable => (
             same,
             " (--trash and move can be undone; --allow unproven-mounts acts anyway)",

@@ -73,6 +73,6 @@ fn without_sys_nothing_is_known_of_disks_and_the_answer_is_the_same() {
         .run()
         .exits(0)
         .finds(["a b"]);
-    let named = seekless(tree.root(), "--threads dev:/dev/vda:2 .").before(hide);
+    let named = seekless(tree.root(), "-v --threads dev:/dev/vda:2 .").before(hide);
     named.run().exits(0).says("no given path is on this device");
 }

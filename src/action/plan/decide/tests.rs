@@ -28,7 +28,6 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
         ino,
         mtime_ns: ino as i64,
         ctime_ns: 0,
-        atime_ns: 0,
         links: names.len() as u32,
         allocated: 4096,
         rights: Rights::default(),

@@ -25,7 +25,6 @@ use seekless::decide::{DuplicateSet, Summary};
 use seekless::engine::{self, CacheChoice, CacheUse, Config, Control, Delivery, Root, Trust};
 use seekless::event::{Notice, Observer, Problem};
 
-use crate::common::stage::Stage;
 use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise};
 
