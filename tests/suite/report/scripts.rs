@@ -161,9 +161,6 @@ fn progress_can_be_read_where_there_is_no_terminal() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["type"], "progress");
     assert_eq!(json["stages"][0]["stage"], "report");
-    let json = first_line_while_waiting(&tree, "find --progress json");
-    let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
-    assert_eq!(json["stages"][0]["stage"], "report");
     let silent = ["", "--progress never", "--progress json -q"];
     all_at_once(silent, |options| {
         let said = said_after_waiting(&tree, &format!("remove --dry-run {options}"));

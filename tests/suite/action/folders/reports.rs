@@ -108,11 +108,7 @@ fn whatever_is_deleted_from_a_report_no_content_is_lost() {
         let lines: Vec<Value> = lines.collect();
         let folders = lines.iter().flat_map(paths);
         let folders: Vec<&str> = folders.filter(|_| rng.percent(30)).collect();
-        let directions = [
-            "",
-            "--reference a",
-            "--reference b",
-        ];
+        let directions = ["", "--reference a", "--reference b"];
         let words = format!("{REMOVE} {}", rng.pick(&directions));
         let run = stage.on_report(&words, without(&all, &folders));
         assert!(matches!(run.code(), 0 | 2), "seed {seed}: {run}");
