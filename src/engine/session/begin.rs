@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::decide::{Comparing, FirstVisit, Machine, Rules, SharedBlocks, Summary};
-use crate::device::SystemRoot;
 use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
 use crate::hash::Fold;
