@@ -16,7 +16,7 @@ use seekless::action::plan::{Plan, Settings};
 use seekless::action::{ActionKind, ApplyTally, Reason};
 
 use self::from_report::FromReport;
-use crate::cli::args::act::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
@@ -36,14 +36,16 @@ pub fn remove(args: RemoveArgs) -> Result<Exit, Stop> {
     } else {
         ActionKind::Remove
     };
-    act(args.act, Asked::new(action), &args.folders)
+    let mut asked = Asked::new(action);
+    asked.settings.remove_empty_folders = args.folders.remove_empty_folders;
+    act(args.act, asked)
 }
 
 /// `seekless hardlink`
 pub fn hardlink(args: HardlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Hardlink);
     asked.settings.acting.same_metadata = args.same_metadata;
-    act(args.act, asked, &FolderArgs::default())
+    act(args.act, asked)
 }
 
 /// `seekless symlink`
@@ -51,27 +53,25 @@ pub fn symlink(args: SymlinkArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Symlink);
     asked.settings.acting.same_metadata = args.same_metadata;
     asked.settings.acting.absolute_links = args.absolute;
-    act(args.act, asked, &FolderArgs::default())
+    act(args.act, asked)
 }
 
 /// `seekless reflink`
 pub fn reflink(args: ActArgs) -> Result<Exit, Stop> {
-    let asked = Asked::new(ActionKind::Reflink);
-    act(args, asked, &FolderArgs::default())
+    act(args, Asked::new(ActionKind::Reflink))
 }
 
 /// `seekless move`
 pub fn relocate(args: MoveArgs) -> Result<Exit, Stop> {
-    let asked = Asked {
-        destination: Some(args.to),
-        ..Asked::new(ActionKind::Move)
-    };
-    act(args.act, asked, &args.folders)
+    let mut asked = Asked::new(ActionKind::Move);
+    asked.destination = Some(args.to);
+    asked.settings.remove_empty_folders = args.folders.remove_empty_folders;
+    act(args.act, asked)
 }
 
-fn act(args: ActArgs, asked: Asked, folders: &FolderArgs) -> Result<Exit, Stop> {
+fn act(args: ActArgs, asked: Asked) -> Result<Exit, Stop> {
     let mut run = begin(args.talk, args.reads.patience(), |around| {
-        resolve(args, asked, folders, around)
+        resolve(args, asked, around)
     })?;
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
     let place = match JournalPlace::of(run.journal.as_deref()) {

@@ -212,7 +212,7 @@ pub struct MoveArgs {
 }
 
 /// What becomes of the folders that files go from.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How to act")]
 pub struct FolderArgs {
     /// Also remove the folders that are empty afterwards

@@ -8,7 +8,7 @@ use seekless::report::{FORMATS, Format};
 
 use super::act::keep_help;
 use super::common::{ConfigArgs, TalkArgs, at_least_one, named};
-use super::search::{FilterArgs, NamesArgs, PathArgs, ReadArgs, SearchArgs};
+use super::search::{FilterArgs, PathArgs, ReadArgs, SearchArgs};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
@@ -25,8 +25,12 @@ pub struct FindArgs {
     #[command(flatten)]
     pub reads: ReadArgs,
 
-    #[command(flatten)]
-    pub names: NamesArgs,
+    /// Treat hard links to the same file as duplicates
+    ///
+    /// By default they count as one file with several names, because removing one of them frees nothing. Actions treat
+    /// all names of a file as one in any case.
+    #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
+    pub hard_links: bool,
 
     /// Only report contents that N to M files have: 3.. (3 or more), ..2 (2 or fewer), 2..5, or 3 [default: 2..]
     ///

@@ -271,7 +271,7 @@ Examples:
                                                 names for rsync --from0 --files-from=-
 
 Signs between two sides:
-  =  same content at the same path (not in the text format)
+  =  same content at the same path (in text only if --metadata finds a difference)
   >  same content at another path
   *  different content at the same path, and this content is nowhere on the other side
   -  only on the first side
@@ -301,7 +301,7 @@ Exit status:
   0    done
   1    done, but something could not be read or done; stderr names it
   2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); what was done or found so far stays";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

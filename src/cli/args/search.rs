@@ -129,17 +129,6 @@ pub struct SearchArgs {
     pub without: Vec<Mechanism>,
 }
 
-/// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.
-#[derive(Args, Clone, Debug)]
-pub struct NamesArgs {
-    /// Treat hard links to the same file as duplicates
-    ///
-    /// By default they count as one file with several names, because removing one of them frees nothing. Actions treat
-    /// all names of a file as one in any case.
-    #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
-    pub hard_links: bool,
-}
-
 /// A size that is not less than another one.
 pub fn at_least(least: Bytes, text: &str) -> Result<Bytes, String> {
     match text.parse().map_err(|error: BadSize| error.to_string())? {

@@ -35,7 +35,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         &args.filter,
         &args.search,
         &args.reads,
-        args.names.hard_links,
+        args.hard_links,
         around,
     )?;
     config.copies = if args.unique {

@@ -114,3 +114,23 @@ fn first_here(names: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<OsSt
     });
     found.ok().flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_a_letter_or_two() {
+        for (typed, word, expected) in [
+            ("remvoe", "remove", true),
+            ("trsah", "trash", true),
+            ("min-szie", "min-size", true),
+            ("force", "format", false),
+            ("none", "move", false),
+            ("symlinks", "hard-links", false),
+            ("min-overlap", "ignore-case", false),
+        ] {
+            assert_eq!(is_near(typed, word), expected, "{typed} {word}");
+        }
+    }
+}

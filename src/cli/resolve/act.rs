@@ -14,7 +14,7 @@ use seekless::file::{OwnFolder, own_trash};
 use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
-use crate::cli::args::act::{ActArgs, Allowed, FolderArgs, WayArgs};
+use crate::cli::args::act::{ActArgs, Allowed, WayArgs};
 use crate::cli::args::common::DocumentFormat;
 use crate::cli::resolve::{meant_as_file, not_onto_report};
 use crate::cli::terminal::exit::{Stop, refuse};
@@ -50,14 +50,8 @@ pub struct ActRun {
     pub quiet: bool,
 }
 
-/// Decides everything: what one command `asked` for, what becomes of the folders that files go from, and the options that
-/// all actions share.
-pub fn resolve(
-    args: ActArgs,
-    asked: Asked,
-    folders: &FolderArgs,
-    around: &mut Environment<'_>,
-) -> Result<ActRun, Stop> {
+/// Decides everything: what one command `asked` for, and the options that all actions share.
+pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Result<ActRun, Stop> {
     let action = asked.settings.policy.action;
     // What is wrong anywhere is said before what is missing here.
     let rules = keep_rules(&args.stay.keep)?;
@@ -94,7 +88,6 @@ pub fn resolve(
     settings.policy.keep = usize::try_from(stay.keep_n).unwrap_or(usize::MAX);
     settings.sidecars = stay.sidecars;
     settings.allows_managed = allows(Allowed::Managed);
-    settings.remove_empty_folders = folders.remove_empty_folders;
     settings.acting = action::Settings {
         across_owners: allows(Allowed::OtherOwners),
         shared: allows(Allowed::Shared),

@@ -279,6 +279,10 @@ fn metadata_is_a_note_and_does_not_change_the_answer() {
         text.contains("\n> old => new (different metadata: mtime)\n"),
         "{text}"
     );
+    assert!(
+        text.contains("\nSigns: = the same content at the path, > "),
+        "{text}"
+    );
     assert!(!text.contains("like"), "{text}");
     let json = compare(&tree, "--metadata -f json a b").exits(0).json();
     let entries = json["entries"].as_array().expect("entries");
