@@ -5,9 +5,8 @@
 //! names, a set by the place and the path of its first file.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
 
-use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, Preference};
+use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, NumberMap, Preference};
 
 /// A name and the folder that it lies in.
 pub type Name<'c> = (DirId, &'c [u8]);
@@ -31,13 +30,13 @@ fn place(dirs: &DirTable, dir: DirId) -> (bool, u32) {
 pub struct BestNames<'c> {
     file_table: &'c FileTable,
     /// Only few files have several names.
-    of_several: HashMap<FileIndex, Name<'c>>,
+    of_several: NumberMap<FileIndex, Name<'c>>,
 }
 
 impl<'c> BestNames<'c> {
     /// Those of the files of one set.
     pub fn of_set(files: &[FileIndex], file_table: &'c FileTable, dirs: &'c DirTable) -> Self {
-        let mut of_several = HashMap::new();
+        let mut of_several = NumberMap::default();
         let has_several = |file: &FileIndex| file_table.has_further_names(*file);
         if files.iter().any(has_several) {
             let marks = marks_of(files, file_table);

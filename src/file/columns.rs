@@ -1,11 +1,36 @@
 //! The columns of the file table that take less room than a list of their values would, and further names.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashTable;
 
 use super::dir_table::mix;
 use super::{DevIndex, DirId, FileIndex};
+
+/// A map by file or folder. They are numbered in the order of their arrival, so no user can choose the numbers, and a hash
+/// that only mixes their bits is enough.
+pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// Hashes a number.
+#[derive(Debug, Default)]
+pub struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = mix(self.0, u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = mix(self.0, u64::from(number));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// Names `1 << NAMES_SHIFT` files apart share a 64-bit base, so that each needs 16 bits only.
 const NAMES_SHIFT: usize = 4;
@@ -143,7 +168,7 @@ pub struct FurtherNames {
     places: Vec<FurtherName>,
     names: Names,
     /// Last of each file's further names.
-    last_of: HashMap<FileIndex, u32>,
+    last_of: NumberMap<FileIndex, u32>,
     /// Names by what they are.
     by_name: HashTable<(FileIndex, u32)>,
 }

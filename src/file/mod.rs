@@ -15,6 +15,7 @@ mod spelling;
 mod trash;
 pub mod trust;
 
+pub use columns::NumberMap;
 pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, FolderPlace, PathRules, SharedDirs};
 pub use file_table::{FileTable, FoundFile, Naming};

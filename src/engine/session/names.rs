@@ -16,7 +16,7 @@ use rustix::io::{Errno, Result};
 use crate::device::Class;
 use crate::event::ProblemKind;
 use crate::file::{
-    DevIndex, DirHandles, DirId, FileIndex, Fingerprint, FolderId, FoundFile, as_listed,
+    DevIndex, DirHandles, DirId, FileIndex, Fingerprint, FolderId, FoundFile, NumberMap, as_listed,
 };
 use crate::heartbeat::current;
 use crate::scan::TICK_NS;
@@ -42,7 +42,7 @@ pub struct Names {
     /// The start of the run by both clocks, before any folder was listed.
     began: (Instant, SystemTime),
     /// Whether folders had changed since the start when they were looked at.
-    changed: HashMap<DirId, bool>,
+    changed: NumberMap<DirId, bool>,
     /// When the first of them was looked at.
     looked: Instant,
 }
@@ -54,7 +54,7 @@ impl Names {
             handles: DirHandles::new(open_folders),
             real_folders: HashMap::new(),
             began: (Instant::now(), SystemTime::now()),
-            changed: HashMap::new(),
+            changed: NumberMap::default(),
             looked: Instant::now(),
         }
     }
@@ -162,9 +162,10 @@ impl Session<'_> {
         let is_shown_once = {
             let dirs = self.dirs.read();
             let names = file_table.names(file);
-            let mut entries = names.map(|(dir, name)| (dirs.identity(dir), name));
-            let mut met = HashSet::new();
-            entries.all(|entry| met.insert(entry))
+            let entries = names.map(|(dir, name)| (dirs.identity(dir), name));
+            let mut entries: Vec<_> = entries.collect();
+            entries.sort_unstable();
+            entries.windows(2).all(|pair| pair[0] != pair[1])
         };
         let folders: Vec<DirId> = file_table.names(file).map(|(dir, _)| dir).collect();
         is_shown_once && folders.into_iter().all(|dir| !self.has_changed(dir))
