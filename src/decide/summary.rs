@@ -101,9 +101,6 @@ pub struct StageTally {
     pub files: u64,
     /// Bytes read for it.
     pub bytes_read: u64,
-    /// Time from the stage's first read to its last (stages overlap).
-    #[serde(rename = "seconds", serialize_with = "seconds")]
-    pub time: Duration,
 }
 
 /// One device's work.

@@ -2,35 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use crate::decide::{StageTally, Want};
 use crate::device::VolumeId;
 use crate::lock::locked;
 
-/// A stage after the scan, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Head,
-    Tail,
-    Blocks,
-    Content,
-    Verify,
-}
-
-/// The names of the stages.
+/// The names of the stages after the scan, in order.
 const STAGES: [&str; 5] = ["head", "tail", "blocks", "content", "verify"];
 
-impl Stage {
-    /// The stage that a read belongs to.
-    fn of(want: Want) -> Self {
-        match want {
-            Want::Head | Want::HeadAndTail | Want::Whole => Self::Head,
-            Want::Tail => Self::Tail,
-            Want::Blocks | Want::BlocksAgain => Self::Blocks,
-            Want::Content | Want::Comparison | Want::HeadAndContent => Self::Content,
-            Want::Verify => Self::Verify,
-        }
+/// The place of the stage that a read belongs to.
+fn stage_of(want: Want) -> usize {
+    match want {
+        Want::Head | Want::HeadAndTail | Want::Whole => 0,
+        Want::Tail => 1,
+        Want::Blocks | Want::BlocksAgain => 2,
+        Want::Content | Want::Comparison | Want::HeadAndContent => 3,
+        Want::Verify => 4,
     }
 }
 
@@ -54,8 +41,6 @@ impl StageWork {
 pub struct Tally {
     /// The work by volume, then by stage.
     volumes: Vec<[StageWork; STAGES.len()]>,
-    first: [Option<Instant>; STAGES.len()],
-    last: [Option<Instant>; STAGES.len()],
 }
 
 impl Tally {
@@ -64,26 +49,22 @@ impl Tally {
         if volume.at() >= self.volumes.len() {
             self.volumes.resize(volume.at() + 1, Default::default());
         }
-        let stage = Stage::of(want) as usize;
-        let work = &mut self.volumes[volume.at()][stage];
+        let work = &mut self.volumes[volume.at()][stage_of(want)];
         work.files += 1;
         work.bytes = work.bytes.saturating_add(want.bytes(size));
-        self.first[stage].get_or_insert_with(Instant::now);
     }
 
     /// Records that another read replaces a requested one.
     pub fn replaced(&mut self, volume: VolumeId, [from, to]: [Want; 2], size: u64) {
-        let work = &mut self.volumes[volume.at()][Stage::of(from) as usize];
+        let work = &mut self.volumes[volume.at()][stage_of(from)];
         work.files -= 1;
         work.bytes = work.bytes.saturating_sub(from.bytes(size));
         self.wanted(volume, to, size);
     }
 
-    /// Records a read that has ended at this time, and the bytes read.
-    pub fn done(&mut self, volume: VolumeId, want: Want, size: u64, read: u64, now: Instant) {
-        let stage = Stage::of(want) as usize;
-        self.last[stage] = Some(now);
-        let work = &mut self.volumes[volume.at()][stage];
+    /// Records a read that has ended, and the bytes read.
+    pub fn done(&mut self, volume: VolumeId, want: Want, size: u64, read: u64) {
+        let work = &mut self.volumes[volume.at()][stage_of(want)];
         work.files_done += 1;
         // A failed read leaves less to do, not more.
         let unread = want.bytes(size).saturating_sub(read);
@@ -95,15 +76,10 @@ impl Tally {
     pub fn stages(&self) -> Vec<StageTally> {
         let stages = STAGES.iter().enumerate().map(|(i, &name)| {
             let works = || self.volumes.iter().map(|volume| &volume[i]);
-            let time = match (self.first[i], self.last[i]) {
-                (Some(first), Some(last)) => last.saturating_duration_since(first),
-                _ => Duration::ZERO,
-            };
             StageTally {
                 name,
                 files: works().map(|work| work.files).sum(),
                 bytes_read: sum(works()),
-                time,
             }
         });
         stages.filter(|stage| stage.files > 0).collect()
@@ -235,10 +211,10 @@ mod tests {
             lines.iter().map(|line| line.bytes_done).collect::<Vec<_>>()
         };
         assert_eq!(done(&tally, 300), [0, 300], "they belong to the last stage");
-        tally.done(volume, Want::Content, 1000, 1000, Instant::now());
+        tally.done(volume, Want::Content, 1000, 1000);
         assert_eq!(done(&tally, 300), [0, 1300]);
         assert_eq!(done(&tally, 3000), [0, 2000], "no more than there is");
-        tally.done(volume, Want::Content, 1000, 1000, Instant::now());
+        tally.done(volume, Want::Content, 1000, 1000);
         assert_eq!(done(&tally, 300), [300, 2000]);
     }
 }

@@ -224,10 +224,7 @@ fn work(summary: &Summary) -> Vec<String> {
             counted(stage.files, "file", "files"),
             Bytes(stage.bytes_read),
         );
-        lines.push(format!(
-            "  {}: {files}, {read} in {:.1?}",
-            stage.name, stage.time
-        ));
+        lines.push(format!("  {}: {files}, {read}", stage.name));
     }
     for device in summary.devices.iter().filter(|it| it.bytes_read > 0) {
         let read = Bytes(device.bytes_read);

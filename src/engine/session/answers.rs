@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use rustix::io::Errno;
 
@@ -19,8 +18,8 @@ use crate::sys::open;
 use super::Session;
 
 impl Session<'_> {
-    /// Takes a read that ended at this time.
-    pub fn finished(&mut self, finished: &Finished<Want>, now: Instant) {
+    /// Takes a read that ended.
+    pub fn finished(&mut self, finished: &Finished<Want>) {
         let Job {
             file, volume, want, ..
         } = finished.job;
@@ -30,7 +29,7 @@ impl Session<'_> {
             _ => 0,
         };
         if want != Want::BlocksAgain {
-            self.reads.tally.done(volume, want, size, read, now);
+            self.reads.tally.done(volume, want, size, read);
         }
         if want == Want::Verify {
             return self.verified(file, finished.outcome);

@@ -217,7 +217,7 @@ impl Session<'_> {
     fn take_ended(&mut self) -> bool {
         let mut has_ended = false;
         while let Some(finished) = self.reads.scheduler.next_ended() {
-            self.finished(&finished, Instant::now());
+            self.finished(&finished);
             has_ended = true;
         }
         has_ended
@@ -225,10 +225,9 @@ impl Session<'_> {
 
     fn completed(&mut self, completions: Vec<Completion>) {
         self.silence.watchlist.moved();
-        let now = Instant::now();
         for completion in completions {
             if let Some(finished) = self.reads.scheduler.completed(completion) {
-                self.finished(&finished, now);
+                self.finished(&finished);
             }
         }
         self.heed_changes();

@@ -67,7 +67,6 @@ fn summary() -> Summary {
             name: "head",
             files: 7,
             bytes_read: 28_672,
-            time: Duration::from_micros(5),
         }],
         devices: vec![DeviceTally {
             name: "sda \"1\"".to_owned(),
