@@ -99,7 +99,9 @@ impl Session<'_> {
                 again.push(draft);
             }
         }
-        self.verify(again);
+        if !again.is_empty() {
+            self.verify(again);
+        }
         Ok(())
     }
 
