@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::filesystem::{FilesystemKind, walks_files};
+use super::filesystem::FilesystemKind;
 use super::leaf::{Array, Leaf, LeafKind};
 use super::policy::{Order, Policy};
 use super::rules::{Class, Facts};
@@ -88,11 +88,6 @@ impl Volume {
         is_local
             && self.filesystem != "fuseblk"
             && FilesystemKind::of(&self.filesystem).has_page_cache()
-    }
-
-    /// True if requests for its files that overtake one another cost time.
-    pub fn is_read_in_order(&self) -> bool {
-        self.class == Class::Fuse && walks_files(&self.filesystem)
     }
 
     /// True if the pages of its files belong to files of other file systems.

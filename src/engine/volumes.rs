@@ -127,7 +127,6 @@ impl Volumes {
                 may_go_past_cache: self.uses_past_cache && !has_head && volume.may_go_past_cache(),
                 has_head,
                 is_layered: volume.is_layered(),
-                in_order: volume.is_read_in_order(),
                 shares_blocks: false,
             },
             is_in_use: false,

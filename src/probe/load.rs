@@ -198,10 +198,7 @@ impl TestData {
         Task {
             ticket: Ticket::default(),
             file: FileIndex(part.file as u32),
-            device: Device {
-                in_order: self.in_order,
-                ..Device::default()
-            },
+            device: Device::default(),
             dir: file.dir,
             name: batch.add_name(file.name()),
             expect: file.expect,

@@ -155,7 +155,6 @@ fn experiments(
     let access = Access::new(rate, PageUse::Drop);
     access.budgets.add_volume(&DEVICE.into());
     let mut test_data = TestData::new(access);
-    test_data.in_order = volume.is_read_in_order();
     if let Some(size) = spec.scratch {
         control.begin("scratch");
         let above = path

@@ -46,8 +46,6 @@ pub struct TestData {
     pub is_partial: bool,
     /// The scratch file, which stays open for as long as it is read.
     pub scratch: Option<OwnedFd>,
-    /// Reads that overtake one another cost time.
-    pub in_order: bool,
     pub(super) folders: Arc<SharedDirs>,
     pub(super) access: Access,
     pub(super) bytes_read: AtomicU64,
@@ -95,7 +93,6 @@ impl TestData {
             unreadable: 0,
             is_partial: false,
             scratch: None,
-            in_order: false,
             folders: Arc::default(),
             access,
             bytes_read: AtomicU64::new(0),

@@ -37,8 +37,6 @@ pub struct Device {
     pub has_head: bool,
     /// The pages of its files belong to files of other file systems.
     pub is_layered: bool,
-    /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
-    pub in_order: bool,
     /// Files that lie in the same blocks are known by them.
     pub shares_blocks: bool,
 }

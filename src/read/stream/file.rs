@@ -21,11 +21,6 @@ pub(super) const FIRST: u64 = 16 << 10;
 /// See `FIRST`. 256 KiB made no difference.
 pub(super) const SETTLED: u64 = 64 << 10;
 
-/// Bytes read at a time of a file whose requests must not overtake one another: the kernel's usual readahead. With
-/// pieces of 256 KiB, the program waited while a piece was hashed: four files of 60 MB on fusefat took 0.35 s instead
-/// of 0.29 s (medians of 5 in turns); 64 and 32 KiB were no better.
-const IN_ORDER: u64 = 128 << 10;
-
 /// Bytes of a hole that are hashed between two checks whether the run is over: a fifth of a second, once.
 const ZEROS: u64 = 1 << 30;
 
@@ -102,9 +97,6 @@ impl File {
         self.is_left_to_readahead = true;
         let advice = if !reader.settings.read_ahead {
             Advice::Random
-        } else if self.task.device.in_order {
-            // It would double the readahead: FUSE splits that into requests, of which some overtake others.
-            return;
         } else {
             Advice::Sequential
         };
@@ -126,8 +118,6 @@ impl File {
         } else if begins {
             // What is the beginning comes along with the first piece.
             FIRST.max(self.task.spans[0].len)
-        } else if self.task.device.in_order {
-            IN_ORDER
         } else {
             PIECE as u64
         };
