@@ -19,9 +19,9 @@ const LEAST_DESCRIPTORS: usize = 10;
 /// Limit of descriptors from which a run uses the default cache: up to three for each file system.
 const PLENTY: u64 = 256;
 
-/// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks of
-/// threads.
-const LEAST_ADDRESSES: Bytes = Bytes(128 << 20);
+/// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks and
+/// heaps of threads; nothing looks at it later.
+const LEAST_ADDRESSES: Bytes = Bytes(4 << 30);
 
 /// A limit of the process that leaves less than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,18 +61,13 @@ pub fn are_free(descriptors: usize) -> bool {
 
 /// True if a cache takes nothing that the reads need.
 pub fn are_plenty() -> bool {
-    process::open_files() >= PLENTY
-        && process::free_address_space().is_none()
-        && process::files_are_unlimited()
+    process::open_files() >= PLENTY && process::files_are_unlimited()
 }
 
 /// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before
 /// it has a second thread. Without this call, a run stops several times for some 10 ms while the kernel makes room for
 /// descriptors.
 pub fn make_room() {
-    if process::free_address_space().is_some() {
-        memory::share_one_heap();
-    }
     memory::map_large_blocks();
     process::make_room(process::raise_open_files().min(USUAL));
 }

@@ -120,7 +120,7 @@ pub fn freed(
         let volume = volumes.sharing(file_table.volume(file));
         let extents = volume.and_then(|_| extents::extents(open(file).ok()?));
         let extents = extents.unwrap_or_default().into_iter();
-        let shared = extents.filter(|extent| extent.shared);
+        let shared = extents.filter(|extent| extent.is_shared());
         let shared = shared.map(|extent| ((volume, extent.physical), extent.length));
         (file, shared.collect())
     });

@@ -7,7 +7,6 @@ mod file_table;
 mod identity;
 mod kind;
 mod managed;
-mod own_folder;
 mod preference;
 mod raw;
 mod route;
@@ -25,10 +24,9 @@ pub use managed::{
     ManagedPaths, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
     is_managed_folder, may_tell_folder,
 };
-pub use own_folder::OwnFolder;
 pub use preference::{ByParts, CopyMarks, Preference};
 pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;
-pub use route::{RouteError, Untrusted};
+pub use route::{OwnFolder, RouteError, Untrusted};
 pub use spelling::{Spellings, as_listed};
 pub use trash::{TrashPaths, is_trash, may_be_trash, own_trash};

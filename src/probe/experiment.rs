@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
+
 use crate::device::{Order, Policy};
 use crate::units::counted;
 
 use super::findings::Chart;
 use super::load::{Load, Manner};
 use super::sweep::{Control, sweep};
-use super::test_data::{BLOCK, Rng, TestData, TestSpan};
+use super::test_data::{BLOCK, TestData, TestSpan};
 
 /// The lines of the charts.
 pub const SCATTERED: &str = "scattered";
@@ -236,7 +238,7 @@ fn walk(places: &[TestSpan], readers: usize, rng: &mut Rng) -> impl Iterator<Ite
         let (reader, step) = (turn % readers, turn / readers);
         let part = reader * places.len() / readers..(reader + 1) * places.len() / readers;
         if step.is_multiple_of(64) {
-            at[reader] = rng.below(part.len() as u64) as usize;
+            at[reader] = rng.usize(0..part.len().max(1));
         }
         at[reader] += 1;
         places[part.start + at[reader] % part.len()]
@@ -248,7 +250,7 @@ fn scattered(ground: &mut Ground<'_>) -> Result<Vec<Line>, String> {
     let sums = ground.test_data.block_sums();
     let blocks = sums.last().copied().unwrap_or(0);
     let places = (0..blocks.min(MOST_BLOCKS)).map(|_| {
-        let block = ground.rng.below(blocks);
+        let block = ground.rng.u64(0..blocks);
         ground.test_data.any_block(&sums, block)
     });
     Ok(vec![Line {
@@ -294,7 +296,7 @@ fn orders(ground: &mut Ground<'_>) -> Result<Vec<Line>, String> {
             return vec![0];
         }
         let starts = (0..size).step_by(step as usize);
-        let place = |start| (start + rng.below(step.min(size - start))) / BLOCK * BLOCK;
+        let place = |start| (start + rng.u64(0..step.min(size - start))) / BLOCK * BLOCK;
         starts.map(place).collect()
     });
     if !placed.is_empty() && placed.iter().all(|(_, is_known, _)| !is_known) {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
+
 use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, SystemRoot, Volume};
 use crate::read::{Access, PageUse};
 use crate::sys::process;
@@ -18,7 +20,7 @@ use super::findings::{
     ExperimentOutcome, ExperimentResult, Findings, MeasuredVolume, SCHEMA, Source,
 };
 use super::sweep::Control;
-use super::test_data::{self, DEVICE, Rng, TestData};
+use super::test_data::{self, DEVICE, TestData};
 
 /// The shortest time in which anything can be measured.
 pub const SHORTEST: Duration = Duration::from_millis(100);
@@ -149,7 +151,7 @@ fn experiments(
     control: &Control,
     findings: &mut Findings,
 ) -> Result<(), ProbeError> {
-    let mut rng = Rng::new(spec.seed);
+    let mut rng = Rng::with_seed(spec.seed);
     // Pages go as soon as they were read: nobody wants them again.
     let rate = spec.bytes_per_second.map(|rate| rate.0);
     let access = Access::new(rate, PageUse::Drop);

@@ -3,8 +3,8 @@
 use super::experiment::{FOLDERS, PHYSICAL, SCATTERED, WHOLE_FILES};
 use super::findings::{ExperimentOutcome, ExperimentResult, Point, Series};
 use super::load::Manner;
-use super::test_data::Rng;
 use crate::device::{Order, Policy};
+use fastrand::Rng;
 
 /// Solid state, as a policy for it reads it.
 pub const POOLS: Policy = Policy {
@@ -78,8 +78,8 @@ impl Model {
             return self.channels.min(in_flight) as f64 / self.latency;
         }
         const READS: usize = 3000;
-        let mut rng = Rng::new(9);
-        let mut angle = || rng.below(1 << 20) as f64 / f64::from(1 << 20) * TURN;
+        let mut rng = Rng::with_seed(9);
+        let mut angle = || rng.f64() * TURN;
         let mut waiting: Vec<(f64, f64)> = (0..in_flight).map(|_| (next(), angle())).collect();
         // Where each head is, and when it is free.
         let mut heads = vec![(0.0_f64, 0.0_f64); self.heads];
@@ -105,8 +105,8 @@ impl Model {
     }
 
     fn scattered(&self, in_flight: usize) -> f64 {
-        let mut rng = Rng::new(7);
-        self.reads(in_flight, || rng.below(1 << 30) as f64 / f64::from(1 << 30))
+        let mut rng = Rng::with_seed(7);
+        self.reads(in_flight, || rng.f64())
     }
 
     fn sweep(&self, in_flight: usize) -> f64 {

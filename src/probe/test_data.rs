@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
+use fastrand::Rng;
 use rustix::fs::FileType;
 
 use super::sweep::Control;
@@ -18,7 +19,7 @@ use crate::file::{DirId, Fingerprint, FolderId, SharedDirs};
 use crate::read::Access;
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, CWD};
-use crate::sys::{page_cache, stat, statfs, write};
+use crate::sys::{page_cache, stat, statfs};
 use crate::units::Bytes;
 
 /// Bytes of a scattered read.
@@ -232,7 +233,7 @@ fn folder_len(path: &[u8]) -> usize {
 /// True if some of a file's room is reserved only: it has no bytes that a disk could give.
 fn is_reserved(path: &CStr) -> bool {
     let extents = extents_of(path);
-    extents.is_some_and(|extents| extents.iter().any(|extent| extent.unwritten))
+    extents.is_some_and(|extents| extents.iter().any(|extent| extent.is_unwritten()))
 }
 
 fn extents_of(path: &CStr) -> Option<Vec<Extent>> {
@@ -245,47 +246,6 @@ fn position_in(extents: &[Extent], offset: u64) -> Option<u64> {
         |extent: &&Extent| (extent.logical..extent.logical + extent.length).contains(&offset);
     let extent = extents.iter().find(inside)?;
     Some(extent.physical + (offset - extent.logical))
-}
-
-/// A generator (splitmix64: short, and good enough to choose places on a disk).
-#[derive(Clone, Debug)]
-pub struct Rng(u64);
-
-impl Rng {
-    /// Begins the sequence that belongs to a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number.
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `limit`; 0 for a limit of 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.number()) * u128::from(limit)) >> 64) as u64
-    }
-
-    /// Puts a list into a random order.
-    pub fn shuffle<T>(&mut self, list: &mut [T]) {
-        for last in (1..list.len()).rev() {
-            let other = self.below(last as u64 + 1) as usize;
-            list.swap(last, other);
-        }
-    }
-
-    /// Fills memory with bytes that no disk can compress.
-    pub fn fill(&mut self, bytes: &mut [u8]) {
-        for word in bytes.chunks_mut(8) {
-            let number = self.number().to_le_bytes();
-            word.copy_from_slice(&number[..word.len()]);
-        }
-    }
 }
 
 /// Bytes written at a time.
@@ -303,12 +263,7 @@ pub fn write_scratch(
     control: &Control,
 ) -> Result<OwnedFd, String> {
     let failed = |error: io::Error| format!("no scratch file in {}: {error}", folder.display());
-    let name = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes());
-    let name = name.map_err(|error| failed(error.into()))?;
-    let handle = open::folder_following(CWD, &name).map_err(|error| failed(error.into()))?;
-    if statfs::is_read_only(&handle) {
-        return Err(failed(rustix::io::Errno::ROFS.into()));
-    }
+    let handle = File::open(folder).map_err(failed)?;
     if let Some(free) = statfs::available(&handle).filter(|&free| free < size.0) {
         let free = Bytes(free);
         return Err(format!(
@@ -316,10 +271,7 @@ pub fn write_scratch(
             folder.display()
         ));
     }
-    let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), rng.number());
-    let fallback = std::ffi::CString::new(fallback).map_err(|error| failed(error.into()))?;
-    let fd = write::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
-    let mut file = File::from(fd);
+    let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
     let mut piece = vec![0; PIECE];
     let mut left = size.0;
     while left > 0 && !control.is_cancelled() {

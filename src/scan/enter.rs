@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::file::{DirId, FolderId, FolderPlace, Numbering, SharedDirs};
 use crate::scan::listing::ALIKE;
 use crate::sys::stat::{self, Stat};
-use crate::sys::{names, open, statfs};
+use crate::sys::{open, statfs};
 
 /// The result of opening a folder for listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn enter(
         let before = known.iter().find(|&&dir| {
             is_now(dirs, dir, here, fd, numbering)
                 || !numbering.tells_folders()
-                    && above.is_some_and(|above| leads_back(dirs, dir, above, here, fd))
+                    && above.is_some_and(|above| leads_back(dirs, dir, above, here))
         });
         if let Some(&before) = before {
             return Entered::Before(before);
@@ -115,43 +115,15 @@ fn is_now(
         || open::path_of(&met).is_some_and(|path| open::path_of(fd) == Some(path))
 }
 
-/// True if `dir` holds the folder that is open and looks like it, times and entries included: a file system
-/// that shows a folder inside itself, as `bindfs / /mnt` does, has no end.
-fn leads_back(
-    dirs: &SharedDirs,
-    dir: DirId,
-    above: DirId,
-    here: &Stat,
-    fd: BorrowedFd<'_>,
-) -> bool {
+/// True if `dir` holds the folder that is open and has its state: a file system that shows a folder inside itself, as
+/// `bindfs / /mnt` does, has no end.
+fn leads_back(dirs: &SharedDirs, dir: DirId, above: DirId, here: &Stat) -> bool {
     let state = |s: &Stat| (FolderId::from(s), s.mtime_ns, s.ctime_ns, s.links);
-    if !dirs.read().holds(dir, above) {
-        return false;
-    }
-    let Ok(met) = dirs.open(dir) else {
-        return false;
-    };
-    stat::descriptor(&met).is_ok_and(|now| state(&now) == state(here))
-        && entries(met.as_fd()).is_some_and(|of_met| entries(fd) == Some(of_met))
-}
-
-/// The maximum number of entries of two folders that are compared.
-const COMPARED: usize = 100_000;
-
-/// Names and inode numbers in a folder, in the order of names; `None` if there are too many.
-fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
-    let folder = open::folder_following(folder, c".").ok()?;
-    let mut entries = Vec::new();
-    let each = |name: &CStr, ino, _| {
-        entries.push((name.to_owned(), ino));
-        entries.len() < COMPARED
-    };
-    let mut buffer = names::EntryBuffer::default();
-    if !names::Entries::of(folder, &mut buffer).each(each).ok()? {
-        return None;
-    }
-    entries.sort_unstable();
-    Some(entries)
+    dirs.read().holds(dir, above)
+        && dirs
+            .open(dir)
+            .and_then(|met| stat::descriptor(&met))
+            .is_ok_and(|now| state(&now) == state(here))
 }
 
 /// The maximum lag of a time stamp behind the clock on file systems with inodes of their own: two ticks of the kernel,

@@ -93,9 +93,6 @@ pub const LOOK: usize = 1 << 14;
 /// Minimum memory of a process, bytes: a process that uses less is not checked.
 const LITTLE: u64 = 32 << 20;
 
-/// Address space for everything but tables: threads that start later, and their buffers.
-const RESERVE: u64 = 24 << 20;
-
 /// True if memory is nearly used up, and this process uses much of it.
 pub fn is_memory_short() -> bool {
     memory::of_this_process().is_some_and(is_short)
@@ -119,10 +116,9 @@ fn is_exhausted(memory: Memory, sets: usize) -> bool {
 
 /// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
 /// provides memory when it is used: lists that double at one time touch a large page
-/// each, and what follows the listing takes up to a third more. Address space is taken at
-/// once, and lists of one length double together. If other processes use the memory, listing less would not help.
+/// each, and what follows the listing takes up to a third more. If other processes use the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
-    memory.addresses < memory.held.saturating_add(RESERVE) || leaves_less_than(memory, 2, 3)
+    leaves_less_than(memory, 2, 3)
 }
 
 /// True if less than this share of what is held is left.
@@ -140,7 +136,6 @@ mod tests {
             is_short(Memory {
                 held: held << 20,
                 available: available << 20,
-                addresses: u64::MAX,
             })
         };
         assert!(short(6000, 3900));
@@ -153,15 +148,7 @@ mod tests {
     fn memory_is_exhausted_when_a_report_would_take_what_is_left() {
         let exhausted = |held: u64, available: u64, sets| {
             let (held, available) = (held << 20, available << 20);
-            let addresses = u64::MAX;
-            is_exhausted(
-                Memory {
-                    held,
-                    available,
-                    addresses,
-                },
-                sets,
-            )
+            is_exhausted(Memory { held, available }, sets)
         };
         let million = 1 << 20;
         assert!(exhausted(100, 69, million));

@@ -25,15 +25,36 @@ const SHARED: u32 = 0x2000;
 /// Extents asked for with one call: 3.6 KB on the stack.
 const MANY: usize = 64;
 
+/// A run of a file's bytes on its device.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct RawExtent {
-    logical: u64,
-    physical: u64,
-    length: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Where in the file it begins, bytes.
+    pub logical: u64,
+    /// Where it lies on the device, bytes.
+    pub physical: u64,
+    /// How long it is, bytes.
+    pub length: u64,
     reserved64: [u64; 2],
     flags: u32,
     reserved: [u32; 3],
+}
+
+impl Extent {
+    /// True if other files refer to it too.
+    pub fn is_shared(&self) -> bool {
+        self.flags & SHARED != 0
+    }
+
+    /// True if it is reserved only: reading it gives zeros and does not touch the device.
+    pub fn is_unwritten(&self) -> bool {
+        self.flags & UNWRITTEN != 0
+    }
+
+    /// True if it lies among the metadata and takes no blocks of its own.
+    pub fn is_inline(&self) -> bool {
+        self.flags & INLINE != 0
+    }
 }
 
 #[repr(C)]
@@ -44,7 +65,7 @@ struct Request<const N: usize> {
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [RawExtent; N],
+    extents: [Extent; N],
 }
 
 impl<const N: usize> Default for Request<N> {
@@ -56,7 +77,7 @@ impl<const N: usize> Default for Request<N> {
             mapped: 0,
             count: 0,
             reserved: 0,
-            extents: [RawExtent::default(); N],
+            extents: [Extent::default(); N],
         }
     }
 }
@@ -74,35 +95,11 @@ pub fn first_position(fd: impl AsFd, offset: u64) -> Option<u64> {
     (first.flags & UNKNOWN == 0 && first.physical != 0).then_some(first.physical)
 }
 
-/// A run of a file's bytes on its device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// Where in the file it begins, bytes.
-    pub logical: u64,
-    /// Where it lies on the device, bytes.
-    pub physical: u64,
-    /// How long it is, bytes.
-    pub length: u64,
-    /// Other files refer to it too.
-    pub shared: bool,
-    /// It is reserved only: reading it gives zeros and does not touch the device.
-    pub unwritten: bool,
-    /// It lies among the metadata and takes no blocks of its own.
-    pub inline: bool,
-}
-
 /// All extents of a file; `None` where the file system does not tell.
 pub fn extents(fd: impl AsFd) -> Option<Vec<Extent>> {
     let mut found = Vec::new();
     let all = each(fd, u64::MAX, 0, |extent| {
-        found.push(Extent {
-            logical: extent.logical,
-            physical: extent.physical,
-            length: extent.length,
-            shared: extent.flags & SHARED != 0,
-            unwritten: extent.flags & UNWRITTEN != 0,
-            inline: extent.flags & INLINE != 0,
-        });
+        found.push(*extent);
         true
     });
     all.then_some(found)
@@ -146,7 +143,7 @@ pub fn shared_blocks(fd: impl AsFd, size: u64, mut run: impl FnMut([u64; 3])) ->
 
 /// Hands the extents up to a length to `take`, as long as it returns true; false if it did not, or if the file system
 /// does not tell.
-fn each(fd: impl AsFd, length: u64, flags: u32, mut take: impl FnMut(&RawExtent) -> bool) -> bool {
+fn each(fd: impl AsFd, length: u64, flags: u32, mut take: impl FnMut(&Extent) -> bool) -> bool {
     let mut start = 0;
     while start < length {
         let mut request = Request::<MANY> {
@@ -174,7 +171,7 @@ fn each(fd: impl AsFd, length: u64, flags: u32, mut take: impl FnMut(&RawExtent)
 }
 
 /// Has the request answered; `None` where the file system does not tell.
-fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[RawExtent]> {
+fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[Extent]> {
     // SAFETY: the request is a live, properly laid out fiemap with room for the `N` extents that
     // `count` allows; the kernel writes within it only.
     unsafe { ioctl(fd, Updater::<FS_IOC_FIEMAP, _>::new(request)) }.ok()?;

@@ -7,7 +7,6 @@ use std::sync::Once;
 use bytes::{Buf, BytesMut};
 
 use super::page_cache::page_size;
-use super::process;
 
 // Memory that direct I/O takes: it begins at a multiple of 4096.
 
@@ -70,16 +69,6 @@ const MAPPED: libc::c_int = 128 << 10;
 #[cfg(target_env = "gnu")]
 const FREE: libc::c_int = 64 << 10;
 
-/// Has all threads take their memory from one heap. Otherwise each gets one of its own, for which 64 MiB of addresses
-/// are mapped, whatever it takes of them. Of use only before there are threads.
-pub fn share_one_heap() {
-    // SAFETY: takes two numbers and stores one, under the allocator's own lock.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-    }
-}
-
 /// Keeps large blocks in mappings of their own, which grow without being copied and are given
 /// back at once. Left alone, the C library would stop doing so for blocks as large as one that was
 /// freed: 300,000 files of real folders then took 59 MB instead of 48 MB, a million sparse ones 84 MB instead of 77 MB,
@@ -107,8 +96,6 @@ pub struct Memory {
     pub held: u64,
     /// The memory that it can still get without reclaim, in bytes.
     pub available: u64,
-    /// Address space that it can still take (`ulimit -v`).
-    pub addresses: u64,
 }
 
 /// Asks the kernel; nothing without `/proc`.
@@ -128,7 +115,6 @@ pub fn of_this_process() -> Option<Memory> {
     Some(Memory {
         held,
         available: kilobytes.saturating_mul(1024).min(of_group),
-        addresses: process::free_address_space().unwrap_or(u64::MAX),
     })
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Mutex;
 use std::thread;
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::{Errno, Result};
 
 use crate::heartbeat::current;
@@ -112,20 +112,17 @@ pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
     told
 }
 
-/// Locks a file for this process alone; `false` if another has it.
+/// Locks a file for this process alone; `false` if another has it. A file system without locks has none that bars us.
 pub fn lock(fd: impl AsFd) -> Result<bool> {
-    match rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Ok(false),
-        // A file system without locks: two at a time are then the user's affair.
-        Err(Errno::NOTSUP | Errno::NOLCK | Errno::NOSYS) | Ok(()) => Ok(true),
-        Err(error) => Err(error),
+    match hold(fd, true) {
+        Err(Errno::NOTSUP | Errno::NOLCK | Errno::NOSYS) => Ok(true),
+        held => held,
     }
 }
 
 /// Locks a file or folder for this process alone, or together with others that share it; `false` if others do
 /// not let us.
 pub fn hold(fd: impl AsFd, exclusive: bool) -> Result<bool> {
-    use rustix::fs::{FlockOperation, flock};
     let how = if exclusive {
         FlockOperation::NonBlockingLockExclusive
     } else {
@@ -139,14 +136,11 @@ pub fn hold(fd: impl AsFd, exclusive: bool) -> Result<bool> {
 
 /// True if another process has this file [locked](lock).
 pub fn is_locked(fd: impl AsFd) -> bool {
-    use rustix::fs::{FlockOperation, flock};
-    match flock(&fd, FlockOperation::NonBlockingLockShared) {
-        Err(error) => error == Errno::WOULDBLOCK,
-        Ok(()) => {
-            let _ = flock(&fd, FlockOperation::Unlock);
-            false
-        }
+    let is_free = hold(&fd, false);
+    if is_free == Ok(true) {
+        let _ = flock(&fd, FlockOperation::Unlock);
     }
+    is_free == Ok(false)
 }
 
 /// Opens a folder's file for reading and appending, making it for its owner only if `new`.

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, fallocate, ftruncate, openat, unlinkat};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, ftruncate, openat};
 use rustix::io::{Errno, Result};
 use rustix::ioctl::{Opcode, Updater, ioctl};
 
@@ -162,36 +162,5 @@ pub fn without_name(folder: impl AsFd, mode: u32) -> Result<Option<OwnedFd>> {
     match openat(&folder, c".", flags, Mode::from_raw_mode(mode)) {
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
         other => other.map(Some),
-    }
-}
-
-/// The same for its owner only. Where the file system does not know that, the file has the name `fallback` for as long
-/// as it takes to remove it again. A file that has this name already is an error and stays.
-pub fn unnamed(folder: impl AsFd, fallback: &CStr) -> Result<OwnedFd> {
-    if let Some(file) = without_name(&folder, 0o600)? {
-        return Ok(file);
-    }
-    let file = create_with(&folder, fallback, 0o600)?;
-    unlinkat(&folder, fallback, AtFlags::empty())?;
-    Ok(file)
-}
-
-#[cfg(test)]
-mod tmpfile_tests {
-    use std::fs::{self, File};
-    use std::io::Write;
-
-    use super::*;
-
-    #[test]
-    fn the_file_has_no_name_and_can_be_opened_again() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let handle = File::open(folder.path()).expect("can be opened");
-        let file = unnamed(&handle, c"scratch").expect("made");
-        let mut file = File::from(file);
-        file.write_all(b"bytes").expect("written");
-        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        assert_eq!(fs::read(path).expect("read"), b"bytes");
     }
 }

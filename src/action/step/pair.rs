@@ -139,10 +139,10 @@ pub fn freed(victim: &Opened) -> u64 {
 /// metadata counts as a block, but has none.
 pub fn unshared(file: &OwnedFd, allocated: u64) -> u64 {
     let extents = extents::extents(file).unwrap_or_default();
-    if extents.iter().any(|extent| extent.inline) {
+    if extents.iter().any(|extent| extent.is_inline()) {
         return 0;
     }
-    let shared = extents.iter().filter(|extent| extent.shared);
+    let shared = extents.iter().filter(|extent| extent.is_shared());
     allocated.saturating_sub(shared.map(|extent| extent.length).sum())
 }
 

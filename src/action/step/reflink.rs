@@ -113,7 +113,7 @@ impl Layout {
     /// True if the file is stored in the metadata: it has no blocks that could be shared.
     fn is_inline(&self) -> bool {
         let pieces = self.pieces();
-        !pieces.is_empty() && pieces.iter().all(|extent| extent.inline)
+        !pieces.is_empty() && pieces.iter().all(|extent| extent.is_inline())
     }
 
     fn pieces(&self) -> &[Extent] {
@@ -143,7 +143,7 @@ impl Layout {
 
     /// Bytes that no other file shares.
     fn own(&self) -> u64 {
-        let own = self.pieces().iter().filter(|extent| !extent.shared);
+        let own = self.pieces().iter().filter(|extent| !extent.is_shared());
         own.map(|extent| extent.length).sum()
     }
 }

@@ -36,7 +36,7 @@ impl<'a> Cached<'a> {
         let is_scarce =
             |wanted: &&CacheUse| wanted.choice == CacheChoice::Default && !limits::are_plenty();
         if wanted.filter(is_scarce).is_some() {
-            let said = "no cache is used: open files, file sizes or the address space are limited";
+            let said = "no cache is used: open files or file sizes are limited";
             observer.notice(Notice(said.to_owned()));
             return Self::default();
         }

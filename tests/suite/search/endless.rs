@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::daemon::{Daemon, Shows};
 use crate::common::run::{Seekless, until};
 use crate::common::{Run, Tree, noise, seekless};
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A hang, not a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,30 +38,6 @@ fn ctrl_c_ends_the_listing_of_a_folder_without_end() {
         let run = seekless(tree.root(), "find mounted");
         let run = interrupted(run, |_| daemon.wait_for(2000));
         run.exits(130);
-    }
-}
-
-#[test]
-#[ignore = "mounts a file system of its own: root only"]
-fn a_folder_without_end_ends_where_address_space_does() {
-    let limit = || {
-        let most = Some(170 << 20);
-        let limit = Rlimit {
-            current: most,
-            maximum: most,
-        };
-        Ok(setrlimit(Resource::As, limit)?)
-    };
-    for options in ["", "-L", "--unique"] {
-        let tree = Tree::new();
-        let _daemon = mounted(&tree, Shows::EndlessFiles);
-        let line = format!("find -f nul {options} mounted");
-        seekless(tree.root(), &line)
-            .before(limit)
-            .run()
-            .exits(1)
-            .says("memory is almost exhausted")
-            .finds([]);
     }
 }
 
