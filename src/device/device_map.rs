@@ -1,6 +1,6 @@
 //! All volumes met so far, each looked up once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,12 +90,6 @@ impl DeviceMap {
         let id = self.known(home, mount, self.is_live);
         self.by_st_dev.insert(st_dev, id);
         id
-    }
-
-    /// The last parts of mount points behind which a program or another machine answers, or does not.
-    pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
-        self.mounts = Mounts::listed_in(&self.mountinfo).unwrap_or_default();
-        self.mounts.remote_names()
     }
 
     /// All file systems that are mounted where they can be seen, each once, in the order in which

@@ -3,15 +3,13 @@
 //! Reading this one file touches no mounted file system: no automount wakes, no dead server is
 //! waited for. (A `statfs` of every mount would do both.)
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-use super::filesystem::FilesystemKind;
 
 /// A device number. Major 0 is *anonymous*: made up by a file system that has no one block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,17 +139,6 @@ impl Mounts {
         places
             .filter(move |(place, mount)| last.get(mount.mount_point.as_os_str()) == Some(place))
             .map(|(_, mount)| mount)
-    }
-
-    /// The last parts of mount points behind which a program or another machine answers, or does not.
-    pub(super) fn remote_names(&self) -> HashSet<Vec<u8>> {
-        let remote = self.visible().filter(|mount| {
-            let kind = FilesystemKind::of(&mount.filesystem);
-            matches!(kind, FilesystemKind::Network | FilesystemKind::Fuse)
-                || mount.filesystem == "fuseblk"
-        });
-        let names = remote.filter_map(|mount| mount.mount_point.file_name());
-        names.map(|name| name.as_bytes().to_vec()).collect()
     }
 
     /// All mounts.

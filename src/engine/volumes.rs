@@ -1,6 +1,6 @@
 //! File systems that a run meets: the device below each of them, and the executor that serves it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,11 +62,6 @@ impl Volumes {
             uses_past_cache: config.uses(Mechanism::PastCache),
             rings: config.uses(Mechanism::Ring) && has_rings(),
         }
-    }
-
-    /// The last components of mount points whose file system is a program or another machine, or does not answer.
-    pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
-        self.device_map.remote_names()
     }
 
     /// The overrides for devices that no volume met so far lies on.

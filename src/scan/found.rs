@@ -23,11 +23,6 @@ pub struct FoundBatch {
 }
 
 impl FoundBatch {
-    /// True if it has files from other devices than this one.
-    pub fn holds_others(&self, dev: u64) -> bool {
-        self.runs.iter().any(|run| run.place.dev != dev)
-    }
-
     /// Reserves room for the files of one message. Grown bit by bit it would leave holes behind in the walker's heap.
     fn make_room(&mut self) {
         if self.files.capacity() == 0 {

@@ -69,13 +69,6 @@ impl Listing {
     pub fn name(&self, entry: Entry) -> &CStr {
         names::first_name(&self.names[entry.start as usize..])
     }
-
-    /// True if there is an entry of this name.
-    pub fn contains(&self, name: &[u8]) -> bool {
-        self.entries
-            .iter()
-            .any(|&entry| self.name(entry).to_bytes() == name)
-    }
 }
 
 /// Maximum number of names in one folder.

@@ -110,7 +110,6 @@ impl Session<'_> {
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
                 open_folders: self.share.folders,
-                remote_names: self.reads.volumes.remote_names(),
                 watchlist: Arc::clone(&self.silence.watchlist),
                 stop: self.control.stop_flag(),
                 follow_links: config.follow_links,

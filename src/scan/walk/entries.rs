@@ -53,7 +53,8 @@ impl Walker {
         let mut listing = std::mem::take(&mut self.listing);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut entries = names::Entries::of(fd, &mut buffer);
-        let (mut listed, mut here) = (0, None);
+        let here = self.here(dir, fd.as_fd(), folder);
+        let mut listed = 0;
         let mut may_be_managed = false;
         loop {
             listing.clear();
@@ -67,9 +68,7 @@ impl Walker {
                 self.problem(dir, None, ProblemKind::UnreadableFolder, Some(e));
                 true
             });
-            let here =
-                here.get_or_insert_with(|| self.here(dir, fd.as_fd(), folder, &listing, ended));
-            self.portion(here, &mut listing);
+            self.portion(&here, &mut listing);
             listed += listing.entries().len() as u64;
             if ended || self.is_stopped() {
                 break;
@@ -85,16 +84,9 @@ impl Walker {
         (self.listing, self.buffer) = (listing, buffer);
     }
 
-    /// The context of all entries of a folder. These are the first entries, or all of them if `is_whole`.
-    fn here<'f>(
-        &mut self,
-        dir: DirId,
-        fd: BorrowedFd<'f>,
-        folder: &'f Folder,
-        listing: &Listing,
-        is_whole: bool,
-    ) -> Here<'f> {
-        let rules = self.rules_of(dir, fd, folder, listing, is_whole);
+    /// The context of all entries of a folder.
+    fn here<'f>(&mut self, dir: DirId, fd: BorrowedFd<'f>, folder: &'f Folder) -> Here<'f> {
+        let rules = self.rules_of(dir, fd, folder);
         let needs_path = self.walk.filter.needs_path() || rules.is_some();
         if needs_path {
             self.walk.dirs.read().path(dir, &mut self.path);
@@ -265,16 +257,10 @@ impl Walker {
         dir: DirId,
         fd: BorrowedFd<'_>,
         folder: &Folder,
-        listing: &Listing,
-        is_whole: bool,
     ) -> Option<Arc<IgnoreRules>> {
         let mut rules = folder.rules.clone();
         let walk = Arc::clone(&self.walk);
         for file in &walk.ignore_files {
-            let is_listed = listing.contains(file.as_bytes());
-            if !is_listed && is_whole {
-                continue;
-            }
             let Ok(name) = CString::new(file.as_str()) else {
                 continue;
             };
@@ -293,8 +279,7 @@ impl Walker {
                         );
                     }
                 }
-                // It may be among those that are listed later.
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound && !is_listed => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
                 Err(e) => {
                     self.tell(dir, Some(&name), ProblemKind::UnusableIgnoreFile, Some(e));
                 }

@@ -12,7 +12,6 @@ mod results;
 mod roots;
 mod walker;
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -54,8 +53,6 @@ pub struct Walk {
     pub ignore_files: Vec<String>,
     /// Folders that each walker may keep open.
     pub open_folders: usize,
-    /// Names of mount points whose file systems may not answer.
-    pub remote_names: HashSet<Vec<u8>>,
     /// The list of threads that are watched for signs of life.
     pub watchlist: Arc<Watchlist>,
     /// Set when the walk is to end.

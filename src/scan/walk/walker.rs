@@ -134,9 +134,6 @@ impl Walker {
             self.known_paths = KnownPaths::default();
         }
         let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
-        if self.may_not_answer(&folder, name) {
-            hand_over(&self.kept, &self.outbox);
-        }
         current::ask_about_name(folder.dir.0, name);
         if self.is_put_aside(&folder) {
             locked(&self.walk.aside).push(folder);
@@ -148,17 +145,6 @@ impl Walker {
 
     fn device_of(&self, dir: DirId) -> u64 {
         self.walk.dirs.read().identity(dir).0
-    }
-
-    /// True if this folder could delay files from other devices.
-    fn may_not_answer(&self, folder: &Folder, name: &[u8]) -> bool {
-        let remote = &self.walk.remote_names;
-        !remote.is_empty()
-            && (folder.reached_by != ReachedBy::Entry
-                || remote.contains(name)
-                || locked(&self.kept)
-                    .batch
-                    .holds_others(self.device_of(folder.dir)))
     }
 
     pub(super) fn is_stopped(&self) -> bool {
